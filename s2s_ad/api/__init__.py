@@ -1,0 +1,1 @@
+"""What the user holds: transformed functions, and the functions that make them."""

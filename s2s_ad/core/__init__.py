@@ -1,0 +1,1 @@
+"""The language between the passes: programs, abstract values, and how both are built."""

@@ -1,0 +1,323 @@
+"""Building Core: a Builder appends operations, infers facts and simplifies as it goes.
+
+A Symbol stands for a Core name and behaves like an array, so that rules are written as the NumPy
+they mean: `y_bar * np.cos(x)` on Symbols appends two operations.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.registry import METHODS, Operation, Rule, rule_for
+from s2s_ad.diagnostics import InternalError, NoDerivative, Origin
+
+_counter = itertools.count()
+
+
+def fresh_name() -> str:
+    """A Core name that no other program has; the printer gives it its readable name."""
+    return f"v{next(_counter)}"
+
+
+class NeedStatic(Exception):
+    """A rule needs the value of a name while code is generated."""
+
+    def __init__(self, name: str, purpose: str):
+        self.name, self.purpose = name, purpose
+        super().__init__(f"{purpose} must be known when the code is generated")
+
+
+class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
+    """A Core name in a rule's hands."""
+
+    __slots__ = ("builder", "name")
+    __hash__ = object.__hash__
+
+    def __init__(self, builder: Builder, name: str):
+        self.builder, self.name = builder, name
+
+    @property
+    def fact(self) -> values.AbstractValue:
+        return self.builder.facts[self.name]
+
+    @property
+    def shape(self) -> values.Shape | None:
+        return values.shape_of(self.fact)
+
+    @property
+    def ndim(self) -> int | None:
+        return values.rank_of(self.fact)
+
+    @property
+    def dtype(self) -> np.dtype | None:
+        return values.strong_dtype(self.fact)
+
+    @property
+    def T(self) -> Symbol:
+        return np.transpose(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.builder.call(operator.getitem, (self, index), {})
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__":
+            return NotImplemented
+        return self.builder.call(OPERATORS.get(ufunc, ufunc), inputs, kwargs)
+
+    def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
+        return self.builder.call(function, args, kwargs)
+
+    def __bool__(self) -> bool:
+        raise NeedStatic(self.name, "a condition")
+
+    def __index__(self) -> int:
+        raise NeedStatic(self.name, "a number")
+
+    def __iter__(self):
+        raise TypeError("a Symbol cannot be iterated")
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_") or attribute not in METHODS:
+            raise AttributeError(attribute)
+        return lambda *args, **kwargs: self.builder.call(METHODS[attribute], (self, *args), kwargs)
+
+
+OPERATORS: dict[np.ufunc, Callable] = {
+    np.add: operator.add,
+    np.divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.matmul: operator.matmul,
+    np.multiply: operator.mul,
+    np.negative: operator.neg,
+    np.power: operator.pow,
+    np.remainder: operator.mod,
+    np.subtract: operator.sub,
+    np.equal: operator.eq,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.not_equal: operator.ne,
+}
+
+
+def to_node(value: Any) -> gast.AST:
+    """The operand that a Symbol or a Python object stands for."""
+    if isinstance(value, Symbol):
+        return form.name(value.name)
+    if isinstance(value, tuple):
+        return gast.Tuple(elts=[to_node(item) for item in value], ctx=gast.Load())
+    if isinstance(value, list):
+        return gast.List(elts=[to_node(item) for item in value], ctx=gast.Load())
+    if isinstance(value, slice):
+        bounds = (value.start, value.stop, value.step)
+        parts = [None if each is None else to_node(each) for each in bounds]
+        return gast.Slice(*parts)
+    return form.constant(value)
+
+
+def static(value: Any, purpose: str = "this argument") -> Any:
+    """The value without Symbols, or NeedStatic: it has to be known now."""
+    if isinstance(value, Symbol):
+        raise NeedStatic(value.name, purpose)
+    if isinstance(value, tuple | list):
+        return type(value)(static(item, purpose) for item in value)
+    return value
+
+
+class Builder:
+    """Appends operations to a body; what it returns are Symbols, or numbers known already."""
+
+    def __init__(self) -> None:
+        self.body: list[form.Statement] = []
+        self.facts: dict[str, values.AbstractValue] = {}
+        self.hints: dict[str, Hint] = {}
+        self.origin: Origin | None = None
+        self.phase = ""
+        self.definitions: dict[str, tuple[Rule, list, dict]] = {}
+        self._numbered: dict[Any, Symbol] = {}
+
+    @classmethod
+    def of(cls, program: Program) -> Builder:
+        """A builder that knows how each name of the program was computed."""
+        builder = cls()
+        builder.facts, builder.hints = dict(program.facts), dict(program.hints)
+        atoms = {name: Symbol(builder, name) for name in builder.facts}
+        for statement in program.body:
+            if not form.is_effect(statement):
+                made = builder.operation(statement, atoms)
+                entry = (made.rule, made.operands, made.params)
+                builder.definitions[form.target(statement)] = entry
+        return builder
+
+    # ---- names
+
+    def symbol(self, fact: values.AbstractValue, hint: Hint = TEMPORARY) -> Symbol:
+        """A new name with this abstract value."""
+        return self.adopt(fresh_name(), fact, hint)
+
+    def adopt(self, name: str, fact: values.AbstractValue, hint: Hint = TEMPORARY) -> Symbol:
+        self.facts[name], self.hints[name] = fact, hint
+        return Symbol(self, name)
+
+    def named(self, value: Any, hint: Hint) -> Any:
+        """`value`, to be called `hint` in the text unless it has a better name already."""
+        if isinstance(value, Symbol) and hint.text:
+            order = ("user", "derived", "temporary")
+            old = self.hints[value.name]
+            if order.index(hint.kind) < order.index(old.kind) or not old.text:
+                self.hints[value.name] = hint
+        return value
+
+    def fact(self, value: Any) -> values.AbstractValue:
+        return value.fact if isinstance(value, Symbol) else of_constant(value)
+
+    @contextmanager
+    def at(self, origin: Origin | None, phase: str | None = None):
+        """Operations emitted inside come from this place of the user's code."""
+        before = self.origin, self.phase
+        self.origin = origin
+        self.phase = self.phase if phase is None else phase
+        yield
+        self.origin, self.phase = before
+
+    @property
+    def derived(self) -> bool:
+        """Whether we write now what the user did not: there simpler algebra is welcome."""
+        return self.phase in ("backward", "tangent")
+
+    # ---- operations
+
+    def call(self, function: Callable, args: Iterable, kwargs: Mapping[str, Any]) -> Any:
+        """Emit what a call of `function` with these arguments stands for."""
+        rule = rule_for(function)
+        if rule is None:
+            raise no_rule(function, self.origin)
+        return rule.bind(self, tuple(args), dict(kwargs))
+
+    def emit(self, rule: Rule, operands: list, params: dict[str, Any]) -> Any:
+        """Append one operation, unless a simpler value stands for it or it was computed before."""
+        short = rule.shortcut(self, operands, params)
+        if short is not None:
+            return short
+        key = (rule.function, *map(_key, operands), *((k, _key(v)) for k, v in params.items()))
+        if key not in self._numbered:
+            fact = rule.infer([self.fact(each) for each in operands], params)
+            result = self.symbol(fact)
+            nodes = {name: to_node(value) for name, value in params.items()}
+            call = form.operation(rule.function, [to_node(each) for each in operands], nodes)
+            self.body.append(form.assign(result.name, call, self.origin, self.phase))
+            self.definitions[result.name] = (rule, operands, params)
+            self._numbered[key] = result
+        return self._numbered[key]
+
+    def effect(self, statement: form.Statement, atoms: Mapping[str, Any]) -> None:
+        """Append an effect with its names replaced."""
+        nodes = {name: to_node(value) for name, value in atoms.items()}
+        copy = form.substitute(statement, nodes)
+        self.body.append(form.place(copy, self.origin, self.phase))
+
+    def definition(self, value: Any) -> tuple[Rule | None, list, dict]:
+        """How a Symbol was computed: rule, operands, parameters (rule None: an input)."""
+        name = value.name if isinstance(value, Symbol) else None
+        return self.definitions.get(name, (None, [], {}))
+
+    # ---- programs
+
+    def view(self, node: gast.AST | None, atoms: Mapping[str, Any]) -> Any:
+        """The Symbol or Python object that an operand stands for, its names read from `atoms`."""
+        if isinstance(node, gast.Name):
+            return atoms[node.id]
+        if isinstance(node, gast.Constant):
+            return node.value
+        if node is None:
+            return None
+        if isinstance(node, gast.Slice):
+            return slice(*(self.view(each, atoms) for each in (node.lower, node.upper, node.step)))
+        kind = tuple if isinstance(node, gast.Tuple) else list
+        return kind(self.view(item, atoms) for item in node.elts)
+
+    def operation(self, statement: gast.Assign, atoms: Mapping[str, Any]) -> Operation:
+        """The statement as a rule sees it, its names read from `atoms`."""
+        rule = rule_for(form.function_of(statement))
+        if rule is None:
+            raise InternalError("S2S901", f"no rule for {form.function_of(statement)!r}")
+        operands = [self.view(each, atoms) for each in statement.value.args]
+        params = {each.arg: self.view(each.value, atoms) for each in statement.value.keywords}
+        return Operation(rule, operands, params, atoms.get(form.target(statement)))
+
+    def replay(self, statement: form.Statement, atoms: dict[str, Any], program: Program) -> None:
+        """Emit a statement of another program; its result is entered in `atoms`."""
+        if form.is_effect(statement):
+            self.effect(statement, atoms)
+            return
+        operation = self.operation(statement, atoms)
+        result = self.emit(operation.rule, operation.operands, operation.params)
+        name = form.target(statement)
+        atoms[name] = self.named(result, program.hints.get(name, TEMPORARY))
+
+    def splice(self, program: Program, arguments: Mapping[str, Any]) -> Any:
+        """Emit a whole program with its leaves replaced; returns its output, a Tree of values."""
+        atoms = dict(arguments)
+        for capture in program.captured():
+            atoms[capture.name] = self.import_name(program, capture.name)
+        for statement in program.body:
+            with self.at(statement.origin, statement.phase):
+                self.replay(statement, atoms, program)
+        return tree.tree_map(lambda atom: self.view(atom, atoms), program.output)
+
+    def import_name(self, program: Program, name: str) -> Symbol:
+        """A leaf or captured name of `program` under its own name."""
+        return self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))
+
+
+def of_constant(value: Any) -> values.AbstractValue:
+    kind = type(value)
+    return values.Scalar(kind) if kind in values.PYTHON_NUMBERS else values.Static(value)
+
+
+def _key(value: Any) -> Any:
+    """A hashable key that tells operands apart: 1, 1.0 and True differ."""
+    if isinstance(value, Symbol):
+        return (Symbol, value.name)
+    if isinstance(value, slice):
+        return (slice, _key(value.start), _key(value.stop), _key(value.step))
+    if isinstance(value, tuple | list):
+        return (type(value), *map(_key, value))
+    if type(value) is float:
+        return (float, repr(value))  # tells 0.0 from -0.0
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value), id(value))
+    return (type(value), value)
+
+
+def describe(function: Any) -> str:
+    """How a reader calls the function: np.linalg.solve, math.sin, mymodule.helper."""
+    module = getattr(function, "__module__", None) or ""
+    label = getattr(function, "__qualname__", getattr(function, "__name__", repr(function)))
+    if isinstance(function, np.ufunc):
+        return f"np.{function.__name__}"
+    if module == "numpy" or module.startswith("numpy."):
+        return f"np{module.removeprefix('numpy')}.{label}"
+    return label if module in ("", "builtins") else f"{module}.{label}"
+
+
+def no_rule(function: Any, origin: Origin | None) -> NoDerivative:
+    return NoDerivative(
+        "S2S301",
+        f"{describe(function)} has no rule",
+        origin=origin,
+        why="the compiler knows neither its derivative nor its batched form",
+        help="write it as a plain Python function of NumPy calls that have rules",
+    )

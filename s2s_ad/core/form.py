@@ -1,0 +1,141 @@
+"""The form of Core: one operation on atoms per statement, in gast; how to build, read, check it.
+
+Statements are either `name = function(atoms, parameter=atoms)`, where the function is a Constant
+that holds the very object (so it is told apart by identity, never by name), or an *effect*: a
+print, assert or raise kept whole, whose names are atoms. Operands are Names, Constants, and
+tuples, lists and slices of these. Every name is assigned once. Nodes are never changed once built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gast
+
+from s2s_ad.diagnostics import InternalError, Origin
+
+Statement = gast.stmt
+Atom = gast.Name | gast.Constant
+
+
+def name(identifier: str, context: type = gast.Load) -> gast.Name:
+    return gast.Name(id=identifier, ctx=context(), annotation=None, type_comment=None)
+
+
+def constant(value: Any) -> gast.Constant:
+    return gast.Constant(value=value, kind=None)
+
+
+def operation(function: Any, operands: list[gast.AST], params: Mapping[str, gast.AST]) -> gast.Call:
+    keywords = [gast.keyword(arg=key, value=value) for key, value in params.items()]
+    return gast.Call(func=constant(function), args=operands, keywords=keywords)
+
+
+def assign(target: str, value: gast.Call, origin: Origin | None, phase: str = "") -> gast.Assign:
+    statement = gast.Assign(targets=[name(target, gast.Store)], value=value, type_comment=None)
+    return place(statement, origin, phase)
+
+
+def place(statement: Statement, origin: Origin | None, phase: str = "") -> Statement:
+    """Note on a fresh statement where it comes from and which sweep it belongs to."""
+    statement.origin, statement.phase = origin, phase
+    return statement
+
+
+def is_effect(statement: Statement) -> bool:
+    return not isinstance(statement, gast.Assign)
+
+
+def target(statement: gast.Assign) -> str:
+    return statement.targets[0].id
+
+
+def function_of(statement: gast.Assign) -> Any:
+    return statement.value.func.value
+
+
+def reads(node: gast.AST) -> list[str]:
+    """The names that the node reads, in order, with repeats; names it binds itself are left out."""
+    found: list[str] = []
+    bound: set[str] = set()
+    _collect(node, found, bound)
+    return [each for each in found if each not in bound] if bound else found
+
+
+def _collect(node: Any, found: list[str], bound: set[str]) -> None:
+    if isinstance(node, gast.Name):
+        (found.append if isinstance(node.ctx, gast.Load) else bound.add)(node.id)
+    elif isinstance(node, list):
+        for item in node:
+            _collect(item, found, bound)
+    elif isinstance(node, gast.Assign):
+        _collect(node.value, found, bound)
+    elif isinstance(node, gast.AST) and not isinstance(node, gast.Constant):
+        for field in node._fields:
+            _collect(getattr(node, field, None), found, bound)
+
+
+def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
+    """A copy of the node in which each name that `atoms` holds is replaced."""
+    if isinstance(node, gast.Name):
+        return atoms.get(node.id, node)
+    if isinstance(node, list):
+        return [substitute(item, atoms) for item in node]
+    if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
+        return node
+    fields = {field: substitute(getattr(node, field, None), atoms) for field in node._fields}
+    copy = type(node)(**fields)
+    if isinstance(node, gast.stmt) and hasattr(node, "origin"):
+        place(copy, node.origin, node.phase)
+    return copy
+
+
+def atoms_of(tree: Any) -> Iterator[gast.AST]:
+    """The Names and Constants of an operand."""
+    if isinstance(tree, gast.Tuple | gast.List):
+        for item in tree.elts:
+            yield from atoms_of(item)
+    elif isinstance(tree, gast.Slice):
+        for item in (tree.lower, tree.upper, tree.step):
+            if item is not None:
+                yield from atoms_of(item)
+    else:
+        yield tree
+
+
+def verify(body: list[Statement], inputs: list[str], outputs: list[gast.AST]) -> None:
+    """Raise InternalError where a body breaks the form that this module's docstring gives."""
+    defined = set(inputs)
+    for statement in body:
+        if not hasattr(statement, "origin"):
+            raise _broken("a statement without provenance", statement)
+        for each in reads(statement):
+            if each not in defined:
+                raise _broken(f"{each} is read before it is assigned", statement)
+        if is_effect(statement):
+            continue
+        _verify_operation(statement)
+        if target(statement) in defined:
+            raise _broken(f"{target(statement)} is assigned twice", statement)
+        defined.add(target(statement))
+    for atom in outputs:
+        if isinstance(atom, gast.Name) and atom.id not in defined:
+            raise _broken(f"{atom.id} is returned and never assigned", atom)
+
+
+def _verify_operation(statement: gast.Assign) -> None:
+    value = statement.value
+    if len(statement.targets) != 1 or not isinstance(statement.targets[0], gast.Name):
+        raise _broken("an assignment to anything but one name", statement)
+    if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Constant):
+        raise _broken("a value that is not one operation", statement)
+    for operand in [*value.args, *(keyword.value for keyword in value.keywords)]:
+        for atom in atoms_of(operand):
+            if not isinstance(atom, gast.Name | gast.Constant):
+                raise _broken(f"an operand that is a {type(atom).__name__}", statement)
+
+
+def _broken(what: str, node: gast.AST) -> InternalError:
+    origin = getattr(node, "origin", None)
+    return InternalError("S2S901", f"Core is malformed: {what}", origin=origin)

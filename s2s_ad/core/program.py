@@ -1,0 +1,102 @@
+"""Program: the one representation of a function from the frontend to the printer."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, tree
+from s2s_ad.core.values import AbstractValue
+from s2s_ad.diagnostics import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a name should be called in the text, and how much the reader cares for it.
+
+    Kinds: "user" (a name of the user's), "derived" (the adjoint or tangent of one),
+    "temporary" (a value that the user did not name).
+    """
+
+    text: str
+    kind: str
+
+    def derived(self, suffix: str) -> Hint:
+        kind = "temporary" if self.kind == "temporary" else "derived"
+        return Hint(self.text + suffix if self.text else "", kind)
+
+
+TEMPORARY = Hint("", "temporary")
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One parameter of the function: its kind in the signature, and the leaves it brings."""
+
+    name: str
+    tree: Any  # a leaf name, or a Tree of leaf names
+    kind: inspect._ParameterKind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """An object that the function reads and the user did not pass.
+
+    `read()` gives the object that stands there now; compiled code is bound to `value`. `name` is
+    the Core name of a captured number or array, None where the object shaped the code itself.
+    `source` is (holder, key) where the place is an entry of a dict, for a guard without a call.
+    """
+
+    text: str
+    read: Callable[[], Any]
+    value: Any
+    name: str | None = None
+    source: tuple[dict, str] | None = None
+    same: Callable[[Any, Any], bool] = operator.is_
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function in Core, with all that is known about it.
+
+    `facts` maps each name to its abstract value, `hints` to what it should be called.
+    `subject` is what the docstring speaks of: the user's function.
+    """
+
+    name: str
+    doc: str
+    inputs: tuple[Input, ...]
+    body: tuple[form.Statement, ...]
+    output: Any  # an atom, or a Tree of atoms
+    facts: dict[str, AbstractValue]
+    hints: dict[str, Hint]
+    captures: tuple[Capture, ...] = ()
+    origin: Origin | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def leaves(self) -> list[str]:
+        """The names of all inputs' leaves, in order."""
+        return [leaf for each in self.inputs for leaf in tree.leaves(each.tree)]
+
+    def outputs(self) -> list[gast.AST]:
+        return tree.leaves(self.output)
+
+    def captured(self) -> Iterator[Capture]:
+        return (each for each in self.captures if each.name is not None)
+
+    def with_(self, **changes: Any) -> Program:
+        return replace(self, **changes)
+
+    def verify(self) -> Program:
+        """Check the form and that every name has a fact; returns the program."""
+        known = [*self.leaves(), *(each.name for each in self.captured())]
+        form.verify(list(self.body), known, self.outputs())
+        for statement in self.body:
+            if not form.is_effect(statement) and form.target(statement) not in self.facts:
+                raise form._broken(f"no fact for {form.target(statement)}", statement)
+        return self

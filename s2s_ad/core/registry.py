@@ -1,0 +1,91 @@
+"""What a rule is: everything the compiler knows about one function, found by identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import gast
+
+from s2s_ad.core.values import AbstractValue
+
+if TYPE_CHECKING:
+    from s2s_ad.core.builder import Builder, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation as a rule sees it: operands and parameters are Symbols or Python objects."""
+
+    rule: Rule
+    operands: list
+    params: dict[str, Any]
+    result: Symbol | None = None
+    active: tuple[bool, ...] = ()
+
+    def __getitem__(self, key: str) -> Any:
+        return self.params[key]
+
+
+class Rule:
+    """Everything the compiler knows about one function. The kinds in `rules` subclass this."""
+
+    #: the value depends on floating-point inputs in steps only: no derivative passes through
+    flat = False
+    #: the result may share memory with the first operand
+    view = False
+    #: elements of the result may be one element in memory: it cannot be written to
+    overlapping = False
+    #: so cheap that computing it again reads better than keeping it
+    cheap = False
+
+    def __init__(self, function: Callable, name: str):
+        self.function, self.name = function, name
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Emit the operation(s) that a call with these arguments stands for."""
+        raise NotImplementedError
+
+    def infer(self, operands: list[AbstractValue], params: dict[str, Any]) -> AbstractValue:
+        raise NotImplementedError
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        """A simpler value for the operation where facts allow one, else None."""
+        return None
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        """For each operand its adjoint contribution; None for the inactive ones."""
+        raise NotImplementedError
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        """The tangent of the result; a tangent of None is zero."""
+        raise NotImplementedError
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        """The result for a batch; batched operands have the batch axis first."""
+        raise NotImplementedError
+
+    def is_view(self, call: gast.Call) -> bool:
+        """Whether the result may share memory with the first operand."""
+        return self.view
+
+    def surface(self, call: gast.Call, facts: Callable[[gast.AST], AbstractValue]) -> gast.AST:
+        """The expression that a reader expects for the operation."""
+        return call
+
+
+RULES: dict[Any, Rule] = {}  # by function, or by the type of a family of function objects
+METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the array first
+
+
+def register(rule: Rule) -> Rule:
+    RULES[rule.function] = rule
+    return rule
+
+
+def rule_for(function: Any) -> Rule | None:
+    try:
+        return RULES.get(function) or RULES.get(type(function))
+    except TypeError:  # unhashable
+        return None

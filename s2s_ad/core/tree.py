@@ -1,0 +1,118 @@
+"""Nested containers (tuple, list, dict, namedtuple, dataclass) as trees of leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Path = tuple[tuple[str, Any], ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tree:
+    """One container: its type, its keys (positions, dict keys or field names) and its items."""
+
+    kind: type
+    keys: tuple
+    items: tuple
+
+    def get(self, key: Any) -> Any:
+        return self.items[self.keys.index(key)]
+
+    def steps(self) -> Iterator[tuple[str, Any]]:
+        """How each item is reached: ("item", key) or ("attribute", name)."""
+        way = "attribute" if self.kind not in (tuple, list, dict) else "item"
+        return ((way, key) for key in self.keys)
+
+
+def is_namedtuple(kind: type) -> bool:
+    return issubclass(kind, tuple) and kind is not tuple and hasattr(kind, "_fields")
+
+
+def is_container(value: Any) -> bool:
+    kind = type(value)
+    if kind in (tuple, list, dict) or is_namedtuple(kind):
+        return True
+    return dataclasses.is_dataclass(kind)
+
+
+def one_level(value: Any) -> Tree:
+    """The container `value` as a Tree whose items are left as they are."""
+    kind = type(value)
+    if kind in (tuple, list):
+        return Tree(kind, tuple(range(len(value))), tuple(value))
+    if kind is dict:
+        return Tree(kind, tuple(value), tuple(value.values()))
+    if is_namedtuple(kind):
+        return Tree(kind, kind._fields, tuple(value))
+    names = tuple(field.name for field in dataclasses.fields(value))
+    return Tree(kind, names, tuple(getattr(value, name) for name in names))
+
+
+def from_object(value: Any, leaf: Callable[[Any, Path], Any], path: Path = ()) -> Any:
+    """`value` with its containers as Trees and every other object mapped by `leaf(object, path)`."""
+    if not is_container(value):
+        return leaf(value, path)
+    top = one_level(value)
+    items = tuple(
+        from_object(item, leaf, (*path, step))
+        for item, step in zip(top.items, top.steps(), strict=True)
+    )
+    return Tree(top.kind, top.keys, items)
+
+
+def to_object(tree: Any) -> Any:
+    """The Python containers that a tree of leaves stands for."""
+    if not isinstance(tree, Tree):
+        return tree
+    return build(tree.kind, tree.keys, [to_object(item) for item in tree.items])
+
+
+def build(kind: type, keys: tuple, items: list) -> Any:
+    if kind in (tuple, list):
+        return kind(items)
+    if kind is dict:
+        return dict(zip(keys, items, strict=True))
+    if is_namedtuple(kind):
+        return kind(*items)
+    return kind(**dict(zip(keys, items, strict=True)))
+
+
+def leaves(tree: Any) -> list:
+    if not isinstance(tree, Tree):
+        return [tree]
+    return [leaf for item in tree.items for leaf in leaves(item)]
+
+
+def paths(tree: Any, path: Path = ()) -> list[Path]:
+    """The path of each leaf, in the order of `leaves`."""
+    if not isinstance(tree, Tree):
+        return [path]
+    steps = zip(tree.items, tree.steps(), strict=True)
+    return [each for item, step in steps for each in paths(item, (*path, step))]
+
+
+def tree_map(function: Callable, tree: Any, *others: Any) -> Any:
+    """`function` applied to each leaf (of several trees of the same structure)."""
+    if not isinstance(tree, Tree):
+        return function(tree, *others)
+    columns = zip(tree.items, *(other.items for other in others), strict=True)
+    return Tree(tree.kind, tree.keys, tuple(tree_map(function, *column) for column in columns))
+
+
+def follow(value: Any, path: Path) -> Any:
+    """The object that `path` leads to from `value`."""
+    for way, key in path:
+        value = getattr(value, key) if way == "attribute" else value[key]
+    return value
+
+
+def path_text(root: str, path: Path) -> str:
+    """The path as Python: params["W1"], self.layers[0].weight."""
+    steps = (f".{key}" if way == "attribute" else f"[{_quoted(key)}]" for way, key in path)
+    return root + "".join(steps)
+
+
+def _quoted(key: Any) -> str:
+    return f'"{key}"' if isinstance(key, str) and '"' not in key else repr(key)

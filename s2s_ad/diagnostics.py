@@ -1,0 +1,120 @@
+"""Errors that say what happened, where, why and what to do, under one catalogue of stable codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CATALOGUE = {
+    "S2S101": "the source of the function cannot be read",
+    "S2S102": "the source on disk is not the code that runs",
+    "S2S103": "the object is not a Python function",
+    "S2S201": "the construct is not supported",
+    "S2S202": "the name is not defined",
+    "S2S203": "the call does not fit the function's signature",
+    "S2S204": "the attribute or method is not supported",
+    "S2S205": "the value must be known when the code is generated",
+    "S2S206": "the function calls itself",
+    "S2S207": "the function may change memory that is shared",
+    "S2S301": "the function has no derivative rule",
+    "S2S302": "the derivative cannot be proved right",
+    "S2S303": "the input cannot be differentiated",
+    "S2S304": "the output cannot be differentiated",
+    "S2S401": "the function has no batching rule",
+    "S2S402": "the batched form cannot be proved right",
+    "S2S501": "an argument has the wrong type",
+    "S2S502": "an argument has the wrong value",
+    "S2S503": "the feature comes with a later version",
+    "S2S901": "the compiler broke one of its own contracts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in the user's code: 1-based line, 0-based column, as Python counts them.
+
+    `root` is the line of the differentiated function that led here: the call of a helper.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+    text: str
+    function: str
+    root: int = 0
+
+    def pointer(self) -> str:
+        """The source line with a caret under the place."""
+        number = str(self.line)
+        gutter = " " * len(number)
+        text = self.text.rstrip("\n")
+        lead = "".join("\t" if c == "\t" else " " for c in text[: self.column])
+        carets = "^" * max(1, min(self.end_column, len(text)) - self.column)
+        place = f"{gutter}--> {self.file}:{self.line}:{self.column + 1} in {self.function}"
+        return f"{place}\n{gutter} |\n{number} | {text}\n{gutter} | {lead}{carets}"
+
+
+class S2SError(Exception):
+    """Base class of every error this library raises on purpose.
+
+    Attributes:
+        code: stable code, a key of `CATALOGUE`.
+        origin: the place in the user's code, or None where there is none.
+        why: the cause; help: what to do instead.
+    """
+
+    def __init__(
+        self, code: str, what: str, *, origin: Origin | None = None, why: str = "", help: str = ""
+    ):
+        self.code, self.what, self.origin, self.why, self.help = code, what, origin, why, help
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        lines = [f"{self.code}: {self.what}"]
+        if self.origin is not None:
+            lines.append(self.origin.pointer())
+        if self.why:
+            lines.append(f"  why:  {self.why}")
+        if self.help:
+            lines.append(f"  help: {self.help}")
+        return "\n".join(lines)
+
+    def __reduce__(self):
+        rebuild = (type(self), self.code, self.what, self.origin, self.why, self.help)
+        return _rebuild, rebuild
+
+
+def _rebuild(kind: type[S2SError], code, what, origin, why, help) -> S2SError:
+    return kind(code, what, origin=origin, why=why, help=help)
+
+
+class SourceError(S2SError):
+    """The function's source cannot be had, or is not what runs."""
+
+
+class UnsupportedError(S2SError):
+    """A construct of Python that the frontend refuses."""
+
+
+class DerivativeError(S2SError):
+    """No derivative exists, or none can be proved right."""
+
+
+class NoDerivative(DerivativeError):
+    """A function on the active path has no derivative rule."""
+
+
+class BatchError(S2SError):
+    """No batched form exists, or none can be proved right."""
+
+
+class ArgumentTypeError(S2SError, TypeError):
+    """An argument of the wrong kind, or arguments that do not fit a signature."""
+
+
+class ArgumentValueError(S2SError, ValueError):
+    """An argument of the right kind and a wrong value."""
+
+
+class InternalError(S2SError):
+    """The compiler broke its own contract: a bug of ours, never the user's."""

@@ -1,0 +1,1 @@
+"""From a Program to the text of a Python module."""

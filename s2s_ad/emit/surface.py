@@ -1,0 +1,151 @@
+"""From one Core operation to the expression that a reader expects."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import of_constant
+from s2s_ad.core.registry import rule_for
+
+BINARY = {
+    operator.add: gast.Add,
+    operator.and_: gast.BitAnd,
+    operator.floordiv: gast.FloorDiv,
+    operator.lshift: gast.LShift,
+    operator.matmul: gast.MatMult,
+    operator.mod: gast.Mod,
+    operator.mul: gast.Mult,
+    operator.or_: gast.BitOr,
+    operator.pow: gast.Pow,
+    operator.rshift: gast.RShift,
+    operator.sub: gast.Sub,
+    operator.truediv: gast.Div,
+    operator.xor: gast.BitXor,
+}
+UNARY = {operator.invert: gast.Invert, operator.neg: gast.USub, operator.pos: gast.UAdd}
+COMPARE = {
+    operator.eq: gast.Eq,
+    operator.ge: gast.GtE,
+    operator.gt: gast.Gt,
+    operator.le: gast.LtE,
+    operator.lt: gast.Lt,
+    operator.ne: gast.NotEq,
+}
+NUMBERS = {math.pi: "pi", math.e: "e", math.inf: "inf"}
+
+
+class Surface:
+    """Turns operations into expressions, and objects into the names they are called by.
+
+    Attributes:
+        objects: the names that the text uses for objects it cannot spell: name -> object.
+        helpers: the names of the runtime helpers that the text calls.
+        inputs: facts of names, for rules that choose their form by them.
+    """
+
+    def __init__(self, facts: dict[str, values.AbstractValue], taken: set[str]):
+        self.facts, self.taken = facts, taken
+        self.objects: dict[str, Any] = {}
+        self.helpers: set[str] = set()
+        self.modules: set[str] = set()
+
+    def fact(self, node: gast.AST) -> values.AbstractValue:
+        if isinstance(node, gast.Name):
+            return self.facts.get(node.id, values.Unknown())
+        return of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
+
+    def expression(self, call: gast.Call) -> gast.AST:
+        """The expression of one operation on atoms."""
+        rule = rule_for(call.func.value)
+        return self.spelled(rule.surface(call, self.fact) if rule else call)
+
+    def spelled(self, node: Any) -> Any:
+        """The tree with operators for operator functions and names for objects."""
+        if isinstance(node, list):
+            return [self.spelled(item) for item in node]
+        if isinstance(node, gast.Constant):
+            return self.constant(node)
+        if isinstance(node, gast.Call) and isinstance(node.func, gast.Constant):
+            return self._call(node)
+        if not isinstance(node, gast.AST) or isinstance(node, gast.Name):
+            return node
+        fields = {name: self.spelled(getattr(node, name, None)) for name in node._fields}
+        return type(node)(**fields)
+
+    def _call(self, node: gast.Call) -> gast.AST:
+        function = node.func.value
+        args = [self.spelled(each) for each in node.args]
+        if function in BINARY and not node.keywords:
+            return gast.BinOp(args[0], BINARY[function](), args[1])
+        if function in UNARY:
+            return gast.UnaryOp(UNARY[function](), args[0])
+        if function in COMPARE:
+            return gast.Compare(args[0], [COMPARE[function]()], [args[1]])
+        if function is np.transpose and not node.keywords and len(args) == 1:
+            return gast.Attribute(args[0], "T", gast.Load())
+        keywords = [gast.keyword(each.arg, self.spelled(each.value)) for each in node.keywords]
+        return gast.Call(self.object(function), args, keywords)
+
+    def constant(self, node: gast.Constant) -> gast.AST:
+        value = node.value
+        if isinstance(value, tuple):
+            elts = [self.constant(gast.Constant(each, None)) for each in value]
+            return gast.Tuple(elts, gast.Load())
+        if isinstance(value, float) and (abs(value) in NUMBERS or value != value):
+            number = dotted("np", "nan" if value != value else NUMBERS[abs(value)])
+            return number if not value < 0 else gast.UnaryOp(gast.USub(), number)
+        plain = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis))
+        return node if type(value) in plain else self.object(value)
+
+    def object(self, value: Any) -> gast.AST:
+        """How the text calls a function, a class or another object."""
+        if isinstance(value, np.dtype):
+            return gast.Call(dotted("np", "dtype"), [gast.Constant(value.str, None)], [])
+        label = getattr(value, "__name__", "")
+        if label and getattr(operator, label, None) is value:
+            self.modules.add("operator")
+            return dotted("operator", label)
+        for module, prefix in (
+            (np, ("np",)),
+            (np.linalg, ("np", "linalg")),
+            (np.fft, ("np", "fft")),
+        ):
+            if label and getattr(module, label, None) is value:
+                return dotted(*prefix, label)
+        if label and getattr(runtime, label, None) is value:
+            self.helpers.add(label)
+            return gast.Name(label, gast.Load(), None, None)
+        if label and getattr(builtins, label, None) is value:
+            return gast.Name(label, gast.Load(), None, None)
+        return gast.Name(self._named(value, label), gast.Load(), None, None)
+
+    def _named(self, value: Any, label: str) -> str:
+        """A free name for an object of the user's."""
+        for name, known in self.objects.items():
+            if known is value:
+                return name
+        name = base = label if label.isidentifier() else type(value).__name__.lower()
+        count = 2
+        while name in self.taken or name in self.objects or hasattr(builtins, name):
+            name, count = f"{base}_{count}", count + 1
+        self.objects[name] = value
+        return name
+
+
+def dotted(*names: str) -> gast.AST:
+    node: gast.AST = gast.Name(names[0], gast.Load(), None, None)
+    for name in names[1:]:
+        node = gast.Attribute(node, name, gast.Load())
+    return node
+
+
+Facts = Callable[[gast.AST], values.AbstractValue]

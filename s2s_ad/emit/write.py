@@ -1,0 +1,273 @@
+"""The text of a program: stores, folding, names, comments and layout put together."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, tree
+from s2s_ad.core.program import Hint, Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.refold import Line, Refold
+from s2s_ad.emit.rename import Naming
+from s2s_ad.emit.stores import Stores
+from s2s_ad.emit.surface import Surface, dotted
+
+WIDTH = 88
+HELPERS = {name for name, each in vars(runtime).items() if inspect.isfunction(each)}
+
+
+@dataclass(frozen=True)
+class Text:
+    """Generated source, and what has to stand in its module for it to run.
+
+    Attributes:
+        name: the function's name.
+        function: the text of the function.
+        captured: the name of each captured number or array -> its Core name.
+        objects: names of objects of the user's that the text refers to.
+        helpers: names of runtime helpers.
+        statements: how many statements the function has, its docstring apart.
+    """
+
+    name: str
+    function: str
+    captured: dict[str, str]
+    objects: dict[str, Any]
+    helpers: tuple[str, ...]
+    statements: int
+    modules: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> str:
+        """The function with its imports."""
+        imports = [*(f"import {each}" for each in self.modules), *([""] if self.modules else [])]
+        imports.append("import numpy as np")
+        if self.helpers:
+            imports += ["", f"from s2s_ad.runtime import {', '.join(self.helpers)}"]
+        bound = [*self.captured, *self.objects]
+        note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
+        return "\n".join([*imports, *([""] + note if note else []), "", "", self.function])
+
+
+def write(program: Program) -> Text:
+    """The text of a program that has been simplified for good."""
+    program = with_value_names(program)
+    stores = Stores(program)
+    reserved = {"np", "numpy", program.name, *(each.name for each in program.inputs)}
+    surface = Surface(program.facts, reserved | {hint.text for hint in program.hints.values()})
+    fold = Refold(program, stores, surface)
+    lines = fold.lines()
+    output = _output_expression(fold.output(), surface)
+    names = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
+    reserved = {"np", program.name, *names, *surface.objects, *surface.helpers}
+    naming = Naming(program, lines, output, reserved)
+    body = _destructuring(program, lines, output, naming)
+    for line in lines:
+        body += _statement(line, naming, stores)
+    body.append(_return(naming.renamed(output)))
+    _comment(program, body)
+    function = _function(program, body, naming)
+    return Text(
+        name=program.name,
+        function=print_statements([function], WIDTH),
+        captured={naming.shown[each.name]: each.name for each in program.captured()},
+        objects=dict(surface.objects),
+        helpers=tuple(sorted(surface.helpers)),
+        statements=len(body),
+        modules=tuple(sorted(surface.modules)),
+    )
+
+
+def with_value_names(program: Program) -> Program:
+    """Outputs among several that have no name are called `value`."""
+    if not isinstance(program.output, Tree):
+        return program
+    hints = dict(program.hints)
+    for atom in program.outputs():
+        if isinstance(atom, gast.Name) and not hints[atom.id].text:
+            statement = next((s for s in program.body if _defines(s, atom.id)), None)
+            copied = statement is not None and form.function_of(statement) is np.copy
+            if copied:
+                inner = hints.get(statement.value.args[0].id)
+                text = f"{inner.text}_copy" if inner and inner.text else "copied"
+            else:
+                text = "value"
+            hints[atom.id] = Hint(text, "derived")
+    return program.with_(hints=hints)
+
+
+def _defines(statement: form.Statement, name: str) -> bool:
+    return not form.is_effect(statement) and form.target(statement) == name
+
+
+# ---- statements ----------------------------------------------------------------------------------
+
+
+def _statement(line: Line, naming: Naming, stores: Stores) -> list[gast.stmt]:
+    if line.kind == "alias":
+        return []
+    expression = naming.renamed(line.expression)
+    if line.kind == "effect":
+        return [form.place(expression, line.statement.origin, line.statement.phase)]
+    if line.kind == "assign":
+        target = form.name(naming.shown[line.name], gast.Store)
+        made: gast.stmt = gast.Assign([target], expression, None)
+    else:
+        made = _store(line, naming, expression, line.name in stores.repeating)
+    return [form.place(made, line.statement.origin, line.statement.phase)]
+
+
+def _store(line: Line, naming: Naming, value: gast.AST, repeating: bool) -> gast.stmt:
+    """x[index] += value, x[index] -= value or np.add.at(x, index, value)."""
+    array = form.name(naming.shown[line.name])
+    index = naming.renamed(line.index)
+    if repeating:
+        call = gast.Call(dotted("np", "add", "at"), [array, index, value], [])
+        return gast.Expr(call)
+    negative = _negated(value)
+    operation = gast.Add() if negative is None else gast.Sub()
+    place = gast.Subscript(array, index, gast.Store())
+    return gast.AugAssign(place, operation, value if negative is None else negative)
+
+
+def _negated(value: gast.AST) -> gast.AST | None:
+    """-value, where that reads simpler."""
+    if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+        return value.operand
+    if isinstance(value, gast.Constant) and type(value.value) in (int, float) and value.value < 0:
+        return form.constant(-value.value)
+    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
+        left = _negated(value.left)
+        if left is not None:
+            return gast.BinOp(left, value.op, value.right)
+    return None
+
+
+def _return(value: gast.AST) -> gast.stmt:
+    return form.place(gast.Return(value), None)
+
+
+def _output_expression(output: Any, surface: Surface) -> gast.AST:
+    """The containers that the function returns."""
+    if not isinstance(output, Tree):
+        return output
+    items = [_output_expression(item, surface) for item in output.items]
+    if output.kind is tuple:
+        return gast.Tuple(items, gast.Load())
+    if output.kind is list:
+        return gast.List(items, gast.Load())
+    if output.kind is dict:
+        return gast.Dict([gast.Constant(key, None) for key in output.keys], items)
+    pairs = zip(output.keys, items, strict=True)
+    return gast.Call(surface.object(output.kind), [], [gast.keyword(k, item) for k, item in pairs])
+
+
+def _destructuring(
+    program: Program, lines: list[Line], output: gast.AST, naming: Naming
+) -> list[gast.stmt]:
+    """W, b = params["W"], params["b"]: what is read of an argument that is a container."""
+    nodes = [node for line in lines for node in (line.expression, line.index) if node is not None]
+    read = {name for node in [*nodes, output] for name in form.reads(node)}
+    body: list[gast.stmt] = []
+    for each in program.inputs:
+        if not isinstance(each.tree, Tree):
+            continue
+        pairs = [
+            (form.name(naming.shown[leaf], gast.Store), _path(each.name, path))
+            for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True)
+            if leaf in read
+        ]
+        if not pairs:
+            continue
+        targets, values = zip(*pairs, strict=True)
+        single = len(pairs) == 1
+        target = targets[0] if single else gast.Tuple(list(targets), gast.Store())
+        value = values[0] if single else gast.Tuple(list(values), gast.Load())
+        body.append(form.place(gast.Assign([target], value, None), None))
+    return body
+
+
+def _path(root: str, path: tree.Path) -> gast.AST:
+    node: gast.AST = form.name(root)
+    for way, key in path:
+        if way == "attribute":
+            node = gast.Attribute(node, key, gast.Load())
+        else:
+            node = gast.Subscript(node, gast.Constant(key, None), gast.Load())
+    return node
+
+
+# ---- the function --------------------------------------------------------------------------------
+
+
+def _comment(program: Program, body: list[gast.stmt]) -> None:
+    """Sweeps are headed, and the first statement of each of the user's lines names it."""
+    phases = [getattr(statement, "phase", "") for statement in body]
+    both = phases.count("forward") > 1 and phases.count("backward") > 1
+    shown, previous = "", None
+    for statement, phase in zip(body, phases, strict=True):
+        if both and phase in ("forward", "backward") and phase != shown:
+            statement.comments_before = [phase]
+            shown = phase
+        origin = statement.origin
+        if origin is not None and origin.root != previous:
+            previous = origin.root
+            if program.origin is None or origin.root != program.origin.line:
+                statement.comment_after = f"line {origin.root}"
+
+
+def _function(program: Program, body: list[gast.stmt], naming: Naming) -> gast.FunctionDef:
+    doc = gast.Expr(gast.Constant(docstring(program), None))
+    return gast.FunctionDef(
+        name=program.name,
+        args=_arguments(program, naming),
+        body=[doc, *body],
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        type_params=[],
+    )
+
+
+def docstring(program: Program) -> str:
+    """What the function computes, in a sentence, and where the user's function stands."""
+    first = program.doc.split(" ", 1)[0]
+    sentence = program.doc
+    if first in ("gradient", "Jacobian"):
+        sentence = sentence[0].upper() + sentence[1:]
+    if program.origin is not None:
+        sentence += f" ({os.path.basename(program.origin.file)}:{program.origin.line})"
+    return _wrapped(sentence + ".")
+
+
+def _wrapped(text: str) -> str:
+    if len(text) <= WIDTH - 10:
+        return text
+    rows = textwrap.wrap(text, WIDTH - 7, break_long_words=False)
+    return "\n    ".join(rows) + "\n    "
+
+
+def _arguments(program: Program, naming: Naming) -> gast.arguments:
+    kinds = inspect.Parameter
+    groups: dict[Any, list] = {kind: [] for kind in inspect._ParameterKind}
+    for each in program.inputs:
+        shown = each.name if isinstance(each.tree, Tree) else naming.shown[each.tree]
+        groups[each.kind].append(form.name(shown, gast.Param))
+    return gast.arguments(
+        args=groups[kinds.POSITIONAL_OR_KEYWORD],
+        posonlyargs=groups[kinds.POSITIONAL_ONLY],
+        vararg=next(iter(groups[kinds.VAR_POSITIONAL]), None),
+        kwonlyargs=groups[kinds.KEYWORD_ONLY],
+        kw_defaults=[None] * len(groups[kinds.KEYWORD_ONLY]),
+        kwarg=next(iter(groups[kinds.VAR_KEYWORD]), None),
+        defaults=[],
+    )

@@ -1,0 +1,20 @@
+"""Lowering: each construct of Python that is accepted, one family to a file.
+
+Importing this package fills the tables of `core`; what they do not hold is refused by name.
+"""
+
+from s2s_ad.frontend.lower import (  # noqa: F401
+    attributes,
+    builtin,
+    calls,
+    conditions,
+    containers,
+    effects,
+    functions,
+    operators,
+    statements,
+    subscripts,
+)
+from s2s_ad.frontend.lower.core import lower
+
+__all__ = ["lower"]

@@ -1,0 +1,77 @@
+"""Lambdas and functions defined inside functions: closures over what is being lowered."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s_ad.frontend.lower.core import CONTINUE, Lowering, expression, statement
+from s2s_ad.frontend.resolve import Frame
+from s2s_ad.frontend.source import Source
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A function defined while lowering: its definition, where it was defined, its defaults."""
+
+    node: gast.Lambda | gast.FunctionDef
+    frame: Frame
+    defaults: dict[str, Any]
+    name: str
+
+    def signature(self) -> inspect.Signature:
+        """Its signature, with the defaults' values."""
+        args, parameters = self.node.args, []
+        kinds = inspect.Parameter
+
+        def add(node: gast.Name, kind: Any) -> None:
+            default = self.defaults.get(node.id, inspect.Parameter.empty)
+            parameters.append(inspect.Parameter(node.id, kind, default=default))
+
+        for each in args.posonlyargs:
+            add(each, kinds.POSITIONAL_ONLY)
+        for each in args.args:
+            add(each, kinds.POSITIONAL_OR_KEYWORD)
+        if args.vararg:
+            add(args.vararg, kinds.VAR_POSITIONAL)
+        for each in args.kwonlyargs:
+            add(each, kinds.KEYWORD_ONLY)
+        if args.kwarg:
+            add(args.kwarg, kinds.VAR_KEYWORD)
+        return inspect.Signature(parameters)
+
+    def new_frame(self) -> Frame:
+        defined = self.frame.source
+        source = Source(self.node, defined.file, defined.lines, self.name)
+        return Frame(source, self.frame.globals, self.frame.cells, self.frame)
+
+
+@expression(gast.Lambda)
+def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
+    return Closure(node, lowering.frame, _defaults(lowering, node.args), "<lambda>")
+
+
+@statement(gast.FunctionDef)
+def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
+    if node.decorator_list:
+        raise lowering.refuse(
+            node, "a decorator inside the function", "decorate a function at module level"
+        )
+    closure = Closure(node, lowering.frame, _defaults(lowering, node.args), node.name)
+    lowering.frame.locals[node.name] = closure
+    return CONTINUE
+
+
+def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:
+    positional = [*args.posonlyargs, *args.args]
+    first = len(positional) - len(args.defaults)
+    pairs = list(zip(positional[first:], args.defaults, strict=True))
+    pairs += [
+        (name, default)
+        for name, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+        if default is not None
+    ]
+    return {name.id: lowering.evaluate(default) for name, default in pairs}

@@ -1,0 +1,1 @@
+"""From text to a callable: exec, linecache, and the specialisation that fits the arguments."""

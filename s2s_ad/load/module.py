@@ -1,0 +1,55 @@
+"""Text becomes a function: compiled with a place in linecache, so that tools show its lines."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core.program import Capture, Program
+from s2s_ad.emit.write import Text
+
+_number = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A compiled function, its text, and the module it lives in."""
+
+    function: Callable
+    text: Text
+    namespace: dict[str, Any]
+    program: Program
+    companions: list[Loaded] = field(default_factory=list)
+
+    def rebind(self, capture: Capture, value: Any) -> None:
+        """Let the function read another object where it read the captured one."""
+        for shown, name in self.text.captured.items():
+            if name == capture.name:
+                self.namespace[shown] = value
+
+
+def load(program: Program, text: Text) -> Loaded:
+    """Compile the text and bind what it refers to."""
+    file = f"<s2s_ad {text.name} {next(_number)}>"
+    source = text.module
+    values = {capture.name: capture.value for capture in program.captured()}
+    namespace = {
+        "__name__": f"s2s_ad.generated.{text.name}",
+        "np": np,
+        **{name: importlib.import_module(name) for name in text.modules},
+        **{name: getattr(runtime, name) for name in text.helpers},
+        **{shown: values[name] for shown, name in text.captured.items()},
+        **text.objects,
+    }
+    bound = dict(namespace)
+    exec(compile(source, file, "exec"), namespace)
+    namespace.update({key: value for key, value in bound.items() if key != text.name})
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    return Loaded(namespace[text.name], text, namespace, program)

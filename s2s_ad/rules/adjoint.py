@@ -1,0 +1,199 @@
+"""Rules of the helpers that derivatives are written with: (un)broadcasting and stop_gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.rules import support
+from s2s_ad.rules.elementwise import broadcast_source
+
+
+class TwoOperands(Rule):
+    """Helpers called with (value, array), where only shape and dtype of `array` matter."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        builder = operation.result.builder
+        return builder.call(self.function, (tangents[0], operation.operands[1]), {})
+
+
+class Unbroadcast(TwoOperands):
+    """unbroadcast(value, array): shapes and dtypes that are known make it direct or nothing."""
+
+    view = True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        value, array = operands
+        if isinstance(array, values.Unknown):
+            return values.as_inexact(array)
+        dtype = values.strong_dtype(array)
+        return values.Array(dtype, values.shape_of(array))
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        value, array = operands
+        shapes = support.shape(value), support.shape(array)
+        if None in shapes:
+            return self._of_unknown(builder, value, array)
+        axes = axes_to_sum(*shapes)
+        if axes is None:
+            return None
+        lead = len(shapes[0]) - len(shapes[1])
+        total = value
+        if lead:
+            total = np.sum(total, axis=_plain(tuple(range(lead)), len(shapes[0])))
+        if axes:
+            total = np.sum(total, axis=_plain(axes, None), keepdims=True)
+        return cast(builder, total, array)
+
+    def _of_unknown(self, builder: Builder, value: Any, array: Any) -> Any:
+        source = broadcast_source(builder, value)
+        same = source and isinstance(array, Symbol) and source[1].name == array.name
+        return value if same else None
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        value = operation.operands[0]
+        return [operation.result.builder.call(runtime.broadcast_like, (y_bar, value), {}), None]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise support.CannotBatch
+
+
+def axes_to_sum(full: values.Shape, small: values.Shape) -> tuple[int, ...] | None:
+    """The axes of `small` along which it was broadcast to `full`; None where facts do not tell."""
+    lead = len(full) - len(small)
+    if lead < 0:
+        return None
+    axes = []
+    for axis, (wide, narrow) in enumerate(zip(full[lead:], small, strict=True)):
+        if values.same_dim(wide, narrow) or values.known_not_one(narrow):
+            continue
+        if narrow != 1:
+            return None
+        axes.append(axis)
+    return tuple(axes)
+
+
+def _plain(axes: tuple[int, ...], ndim: int | None) -> Any:
+    if len(axes) == ndim:
+        return None
+    return axes[0] if len(axes) == 1 else axes
+
+
+def cast(builder: Builder, value: Any, array: Any) -> Any:
+    """`value` in the dtype of `array`, where it is another one."""
+    if not isinstance(value, Symbol):
+        return value
+    fact, wanted = builder.fact(array), support_dtype(array)
+    if wanted is None or values.is_inexact(fact) is not True or isinstance(fact, values.Scalar):
+        return value
+    if (
+        value.dtype is None
+        or values.is_dtype(value.dtype, wanted)
+        or isinstance(value.fact, values.Scalar)
+    ):
+        return value
+    return value.astype(wanted)
+
+
+def support_dtype(value: Any) -> np.dtype | None:
+    return value.dtype if isinstance(value, Symbol) else None
+
+
+class BroadcastLike(TwoOperands):
+    """broadcast_like(value, array): nothing where the shapes are the same already."""
+
+    overlapping = True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        value, array = operands
+        if isinstance(array, values.Unknown):
+            return values.Unknown(True)
+        weak = isinstance(value, values.Scalar)
+        dtype = values.strong_dtype(array if weak and values.is_inexact(array) else value)
+        return values.Array(dtype, values.shape_of(array))
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        value, array = operands
+        target = support.shape(array)
+        if target == () or not isinstance(array, Symbol):
+            return value
+        if values.same_shape(support.shape(value), target):
+            return value
+        source = broadcast_source(builder, value)
+        if source is not None and target is not None:
+            return builder.call(runtime.broadcast_like, (source[0], array), {})
+        return None
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        value = operation.operands[0]
+        return [operation.result.builder.call(runtime.unbroadcast, (y_bar, value), {}), None]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        value, array = operation.operands
+        rank = support.sample_rank(array, batched[1])
+        value = support.align(value, batched[0], rank)
+        if batched[1]:
+            return batch.builder.call(runtime.broadcast_like, (value, array), {})
+        shape = (batch.size, *support.lengths(array, range(rank)))
+        return batch.builder.call(np.broadcast_to, (value, shape), {})
+
+    def is_view(self, call: gast.Call) -> bool:
+        return not isinstance(call.args[0], gast.Constant)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        """np.zeros_like(x), np.ones_like(x), np.full_like(x, 2.0) or np.broadcast_to(s, x.shape)."""
+        value, array = call.args
+        fact = facts(array)
+        if not isinstance(fact, values.Array):
+            return call
+        shape = gast.Attribute(value=array, attr="shape", ctx=gast.Load())
+        if not isinstance(value, gast.Constant):
+            return _call(np.broadcast_to, value, shape)
+        if not values.is_inexact(fact):
+            return _call(np.full, shape, form.constant(float(value.value)))
+        named = {0: np.zeros_like, 1: np.ones_like}.get(value.value)
+        return _call(np.full_like, array, value) if named is None else _call(named, array)
+
+
+def _call(function: Callable, *args: gast.AST) -> gast.Call:
+    return gast.Call(func=form.constant(function), args=list(args), keywords=[])
+
+
+class StopGradient(Rule):
+    """The identity, through which no derivative passes; it leaves no trace in the text."""
+
+    flat = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        (value,) = support.bind_call(builder, self, "value", args, kwargs).values()
+        return _stop(builder, self, value)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
+
+
+def _stop(builder: Builder, rule: Rule, value: Any) -> Any:
+    """Containers are taken apart; numbers pass."""
+    if isinstance(value, tuple | list):
+        return type(value)(_stop(builder, rule, item) for item in value)
+    return builder.emit(rule, [value], {}) if isinstance(value, Symbol) else value
+
+
+register(Unbroadcast(runtime.unbroadcast, "unbroadcast"))
+register(BroadcastLike(runtime.broadcast_like, "broadcast_like"))
+register(StopGradient(runtime.stop_gradient, "stop_gradient"))

@@ -1,0 +1,279 @@
+"""Functions that make arrays, and functions that read shapes: no derivative passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.diagnostics import BatchError
+from s2s_ad.rules import support
+from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.structure import BroadcastTo, dim_of
+
+
+class Creation(Rule):
+    """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
+
+    flat = True
+
+    def __init__(
+        self, function: Callable, text: str, shape: Callable, dtype: Callable | None = None
+    ):
+        super().__init__(function, function.__name__)
+        self.text, self.shape, self.dtype = text, shape, dtype
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        plain = {"order": "C", "device": None, "like": None}
+        kwargs = {k: v for k, v in kwargs.items() if k not in plain or v != plain[k]}
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        if "dtype" in params and params["dtype"] is not None:
+            dtype = np.dtype(static(params["dtype"], "dtype"))
+            params["dtype"] = float if dtype == np.dtype(float) else dtype.type
+        return builder.emit(self, [], support.given(params, self.text))
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        full = {k: p.default for k, p in support.signature(self.text).parameters.items()} | params
+        dtype = full.get("dtype")
+        if dtype is None:
+            dtype = self.dtype(full) if self.dtype else float
+        return values.Array(None if dtype is None else np.dtype(dtype), self.shape(full))
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise BatchError(
+            "S2S402",
+            f"np.{self.name} with an argument that differs from sample to sample",
+            origin=batch.builder.origin,
+            why="the samples' arrays could have different shapes",
+        )
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        """Arguments by position as long as none before was left out."""
+        names = list(support.signature(self.text).parameters)
+        args, keywords = [], []
+        for place, keyword in enumerate(call.keywords):
+            first = not keywords and names[place] == keyword.arg and keyword.arg != "dtype"
+            args.append(keyword.value) if first else keywords.append(keyword)
+        return gast.Call(func=call.func, args=args, keywords=keywords)
+
+
+def _dims(full: dict[str, Any]) -> values.Shape | None:
+    shape = full["shape"]
+    if isinstance(shape, Symbol) and not isinstance(shape.fact, values.Scalar):
+        return (values.fresh_dim(),) if shape.shape == () else None
+    return tuple(dim_of(each) for each in (shape if isinstance(shape, tuple | list) else (shape,)))
+
+
+def _arange_shape(full: dict[str, Any]) -> values.Shape:
+    bounds = [full[each] for each in ("start", "stop", "step")]
+    if any(isinstance(each, Symbol) for each in bounds):
+        counted = bounds[1] is None and bounds[2] is None
+        return (dim_of(bounds[0]) if counted else values.fresh_dim(),)
+    numbers = [each for each in bounds if each is not None]
+    return (len(np.arange(*numbers)),)
+
+
+def _arange_dtype(full: dict[str, Any]) -> Any:
+    kinds = [each for each in (full["start"], full["stop"], full["step"]) if each is not None]
+    facts = [each.fact if isinstance(each, Symbol) else values.Scalar(type(each)) for each in kinds]
+    dtypes = [values.strong_dtype(each) for each in facts]
+    return None if values.missing(dtypes) else np.result_type(*dtypes)
+
+
+def _square(full: dict[str, Any]) -> values.Shape:
+    columns = full["N"] if full.get("M") is None else full["M"]
+    rows = dim_of(full["N"])
+    return (rows, rows if columns is full["N"] else dim_of(columns))
+
+
+def _constant_shape(full: dict[str, Any]) -> values.Shape:
+    return np.shape(static(full["object"]))
+
+
+def _constant_dtype(full: dict[str, Any]) -> Any:
+    return np.asarray(full["object"]).dtype
+
+
+class MakeArray(Creation):
+    """np.array and np.asarray: of an array the identity, of a list a stack of its items."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        value, dtype = params["object"], params["dtype"]
+        if isinstance(value, Symbol):
+            result = np.copy(value) if self.function is np.array else value
+        elif _has_symbols(value):
+            result = np.stack([_row(builder, each) for each in value])
+        else:
+            return super().bind(builder, args, kwargs)
+        return result if dtype is None else result.astype(static(dtype, "dtype"))
+
+
+def _row(builder: Builder, value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return (
+            np.stack([_row(builder, each) for each in value])
+            if _has_symbols(value)
+            else (builder.call(np.array, (value,), {}))
+        )
+    return value
+
+
+def _has_symbols(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_has_symbols, value))
+    return isinstance(value, Symbol)
+
+
+class Like(Rule):
+    """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
+
+    flat = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, "x, dtype=None", args, kwargs)
+        x = support.as_operand(builder, params.pop("x"))
+        if params["dtype"] is not None:
+            params["dtype"] = np.dtype(static(params["dtype"], "dtype")).type
+        return builder.emit(self, [x], support.given(params, "x, dtype=None"))
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        if isinstance(x, values.Unknown):
+            return x
+        dtype = params.get("dtype")
+        return values.Array(
+            values.strong_dtype(x) if dtype is None else np.dtype(dtype), values.shape_of(x)
+        )
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, operation.params)
+
+
+class Full(BroadcastTo):
+    """np.full(shape, fill_value): linear in the value."""
+
+    view = overlapping = False
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, "shape, fill_value, dtype=None", args, kwargs)
+        shape, value, dtype = params["shape"], params["fill_value"], params["dtype"]
+        shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+        if dtype is not None and isinstance(value, Symbol):
+            value = value.astype(static(dtype, "dtype"))
+        elif dtype is not None:
+            value = np.dtype(static(dtype, "dtype")).type(value).item()
+        return builder.emit(self, [value], {"shape": shape})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.with_shape(operands[0], tuple(dim_of(each) for each in params["shape"]))
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        return operation.result.builder.emit(self, [tangents[0]], operation.params)
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        builder = operation.result.builder
+        return builder.call(runtime.unbroadcast, (y_bar, operation.operands[0]), {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        shape = call.keywords[0].value
+        if isinstance(shape, gast.Tuple) and len(shape.elts) == 1:
+            shape = shape.elts[0]
+        return gast.Call(func=call.func, args=[shape, call.args[0]], keywords=[])
+
+
+def _full_like(x: Any, fill_value: Any) -> Any:
+    if not isinstance(x, Symbol):
+        return fill_value
+    return x.builder.call(runtime.broadcast_like, (fill_value, x), {})
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+class Measure(Rule):
+    """np.size, np.shape and np.ndim: the same for every sample."""
+
+    flat = True
+    uniform = True
+    cheap = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        text = "x, axis=None" if self.function is np.size else "x"
+        params = support.bind_call(builder, self, text, args, kwargs)
+        x = params.pop("x")
+        if self.function is np.size and x.ndim is not None:
+            axis = params["axis"]
+            if axis is not None:
+                params["axis"] = support.normal_axis(axis, x.ndim)
+            elif x.ndim == 1:
+                params["axis"] = 0
+        return builder.emit(self, [x], support.given(params, text))
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Unknown() if self.function is np.shape else values.Scalar(int)
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        shape = operands[0].shape
+        if shape is None:
+            return None
+        if self.function is np.ndim:
+            return len(shape)
+        dims = shape if params.get("axis") is None else (shape[params["axis"]],)
+        if self.function is np.size and all(isinstance(dim, int) for dim in dims):
+            return support.product(list(dims))
+        return None
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x, axis = operation.operands[0], operation.params.get("axis")
+        rank = support.sample_rank(x, True)
+        if self.function is np.shape:
+            raise support.CannotBatch
+        if self.function is np.ndim:
+            return rank
+        axes = range(1, rank + 1) if axis is None else (axis + 1,)
+        return support.product(support.lengths(x, axes))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        x = call.args[0]
+        if not isinstance(facts(x), values.Array) or not facts(x).rank:
+            return call
+        if self.function is not np.size:
+            return gast.Attribute(value=x, attr=self.name.split(".")[-1], ctx=gast.Load())
+        if not call.keywords:
+            return gast.Attribute(value=x, attr="size", ctx=gast.Load())
+        axis = call.keywords[0].value
+        if axis.value == 0:
+            return gast.Call(func=form.constant(len), args=[x], keywords=[])
+        shape = gast.Attribute(value=x, attr="shape", ctx=gast.Load())
+        return gast.Subscript(value=shape, slice=axis, ctx=gast.Load())
+
+
+register(
+    Creation(np.arange, "start, stop=None, step=None, dtype=None", _arange_shape, _arange_dtype)
+)
+register(Creation(np.empty, "shape, dtype=float", _dims))
+register(Creation(np.eye, "N, M=None, k=0, dtype=float", _square))
+register(Creation(np.identity, "N, dtype=float", _square))
+register(Creation(np.linspace, "start, stop, num=50, endpoint=True", lambda p: (dim_of(p["num"]),)))
+register(Creation(np.ones, "shape, dtype=float", _dims))
+register(Creation(np.zeros, "shape, dtype=float", _dims))
+register(Full(np.full, "full"))
+register(Like(np.empty_like, "empty_like"))
+register(Like(np.ones_like, "ones_like"))
+register(Like(np.zeros_like, "zeros_like"))
+register(MakeArray(np.array, "object, dtype=None", _constant_shape, _constant_dtype))
+register(MakeArray(np.asarray, "object, dtype=None", _constant_shape, _constant_dtype))
+register(Measure(np.ndim, "ndim"))
+register(Measure(np.shape, "shape"))
+register(Measure(np.size, "size"))
+
+composite(np.full_like, "x, fill_value", _full_like)

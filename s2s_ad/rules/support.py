@@ -1,0 +1,154 @@
+"""What rules share: reading calls, axes and sizes, shapes of results, aligning batches."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, describe, static
+from s2s_ad.core.registry import Rule
+from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+
+
+class CannotBatch(Exception):
+    """The facts do not suffice for a batched form; the samples have to be taken one by one."""
+
+
+@functools.cache
+def signature(text: str) -> inspect.Signature:
+    """The signature that a row's text gives: "x, axis=None, keepdims=False"."""
+    return inspect.signature(eval(f"lambda {text}: None", {"np": np}))
+
+
+def bind_call(builder: Builder, rule: Rule, text: str, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Arguments by parameter name; a keyword that the rule does not know is refused by name."""
+    expected = signature(text)
+    unknown = [key for key in kwargs if key not in expected.parameters]
+    if unknown:
+        raise UnsupportedError(
+            "S2S203",
+            f"{describe(rule.function)} with {unknown[0]}= is not supported",
+            origin=builder.origin,
+            help=f"the supported form is {rule.name}({text})",
+        )
+    try:
+        bound = expected.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentTypeError(
+            "S2S203", f"{describe(rule.function)}: {error}", origin=builder.origin
+        ) from None
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def given(params: dict[str, Any], text: str) -> dict[str, Any]:
+    """The parameters that differ from their defaults: what the text of a call has to say."""
+    defaults = signature(text).parameters
+    return {key: v for key, v in params.items() if not same(v, defaults[key].default)}
+
+
+def same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and not isinstance(a, Symbol | tuple | list) and bool(a == b)
+
+
+def as_operand(builder: Builder, value: Any) -> Any:
+    """Lists and tuples of numbers become arrays, as NumPy makes of them."""
+    return builder.call(np.array, (value,), {}) if isinstance(value, list | tuple) else value
+
+
+def rank(value: Any) -> int | None:
+    return value.ndim if isinstance(value, Symbol) else 0
+
+
+def shape(value: Any) -> values.Shape | None:
+    return value.shape if isinstance(value, Symbol) else ()
+
+
+def normal_axis(axis: Any, ndim: int) -> int:
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return axis % ndim
+
+
+def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes, counted from the front; None means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(normal_axis(each, ndim) for each in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def length(x: Symbol, axis: int) -> Any:
+    """The length of one axis: a number where it is known, else a Symbol."""
+    dim = None if x.shape is None else x.shape[axis]
+    return dim if isinstance(dim, int) else np.size(x, axis)
+
+
+def lengths(x: Symbol, axes: Any) -> list:
+    return [length(x, axis) for axis in axes]
+
+
+def product(factors: list) -> Any:
+    return functools.reduce(operator.mul, factors) if factors else 1
+
+
+@functools.lru_cache(maxsize=4096)
+def sample_dtype(function: Callable, dtypes: tuple, ranks: tuple, options: tuple) -> np.dtype:
+    """The dtype that NumPy gives the result: asked of NumPy itself, on arrays of one element."""
+    samples = [np.ones((1,) * rank, dtype) for dtype, rank in zip(dtypes, ranks, strict=True)]
+    with np.errstate(all="ignore"):
+        return np.asarray(function(*samples, **dict(options))).dtype
+
+
+def result_dtype(function: Callable, operands: list, **options: Any) -> np.dtype | None:
+    """`sample_dtype` for abstract operands; None where a dtype or rank is not known."""
+    dtypes = tuple(values.strong_dtype(each) for each in operands)
+    ranks = tuple(values.rank_of(each) for each in operands)
+    if values.missing(dtypes) or values.missing(ranks):
+        return None
+    return sample_dtype(function, dtypes, ranks, tuple(options.items()))
+
+
+def unknown(*operands: values.AbstractValue) -> values.Unknown:
+    return values.Unknown(any(values.is_inexact(each) for each in operands))
+
+
+def any_unknown(*operands: values.AbstractValue) -> bool:
+    return any(
+        isinstance(each, values.Unknown) or values.shape_of(each) is None for each in operands
+    )
+
+
+def sample_rank(value: Any, batched: bool) -> int:
+    """The rank of one sample; raises CannotBatch where it is not known."""
+    ndim = rank(value)
+    if ndim is None:
+        raise CannotBatch
+    return ndim - 1 if batched else ndim
+
+
+def align(value: Any, batched: bool, sample: int) -> Any:
+    """A batched value with axes inserted so that its samples broadcast as rank `sample`."""
+    missing = sample - sample_rank(value, batched)
+    if not batched or missing <= 0:
+        return value
+    return np.expand_dims(value, 1 if missing == 1 else tuple(range(1, missing + 1)))
+
+
+def spread(value: Any, batched: bool, batch: Any) -> Any:
+    """`value` with a batch axis, repeated along it where it had none."""
+    if batched:
+        return value
+    if not isinstance(value, Symbol):
+        return np.full_like(batch.example, value)  # pragma: no cover - replaced by batch pass
+    return np.broadcast_to(value, (batch.size, *lengths(value, range(sample_rank(value, False)))))
+
+
+def static_params(params: dict[str, Any], rule: Rule) -> dict[str, Any]:
+    return {key: static(v, f"{key} of {describe(rule.function)}") for key, v in params.items()}

@@ -1,0 +1,104 @@
+"""Every helper that generated code may call: short, NumPy only, pasted by `standalone`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def broadcast_like(value, array):
+    """`value` with the shape of `array`."""
+    return np.broadcast_to(value, np.shape(array))
+
+
+def contract(spec, a, b):
+    """The contraction of two arrays that an einsum specification names."""
+    return np.einsum(spec, a, b)
+
+
+def product_spec(name, a_rank, b_rank, axes=2):
+    """The einsum specification of np.matmul, dot, inner, outer or tensordot for these ranks."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    a, b = letters[:a_rank], letters[a_rank : a_rank + b_rank]
+    if name == "tensordot":
+        pairs = (range(a_rank - axes, a_rank), range(axes)) if isinstance(axes, int) else axes
+        left, right = ([each] if isinstance(each, int) else list(each) for each in pairs)
+        for i, j in zip(left, right, strict=True):
+            b = b.replace(b[j], a[i])
+        dropped = {a[i] for i in left}
+    elif name == "outer" or not a or not b:
+        dropped = set()
+    else:
+        b = b.replace(b[-1] if name == "inner" or b_rank == 1 else b[-2], a[-1])
+        dropped = {a[-1]}
+        if name == "matmul":
+            shared = min(a_rank, b_rank) - 2
+            for back in range(3, 3 + shared):
+                b = b.replace(b[-back], a[-back])
+    stack = ""
+    if name == "matmul" and b_rank > max(a_rank, 2):
+        stack = b[: b_rank - max(a_rank, 2)]
+    kept = [each for each in a if each not in dropped]
+    kept += [each for each in b if each not in dropped and each not in a and each not in stack]
+    return f"{a},{b}->{stack}{''.join(kept)}"
+
+
+def product_adjoint(name, position, y_bar, a, b, axes=2):
+    """Adjoint of operand `position` of a matmul, dot, inner, outer or tensordot of any ranks."""
+    ranks = (1, 1) if name == "outer" else (np.ndim(a), np.ndim(b))
+    left, right = product_spec(name, *ranks, axes).split("->")[0].split(",")
+    out = product_spec(name, *ranks, axes).split("->")[1]
+    varied, other = ((a, b), (b, a))[position]
+    if name == "outer":
+        other = np.ravel(other)
+    if position == 1:
+        left, right = right, left
+    letters = "".join(each for each in left if each in out or each in right)
+    adjoint = np.einsum(f"{out},{right}->{letters}", y_bar, other)
+    return unbroadcast(adjoint.reshape(np.shape(varied)) if name == "outer" else adjoint, varied)
+
+
+def each_sample(function, batched, *operands, **parameters):
+    """`function` of one sample after the other, stacked; `batched` tells which operands vary."""
+    pairs = list(zip(operands, batched, strict=True))
+    size = next(len(operand) for operand, flag in pairs if flag)
+    if size == 0:
+        raise ValueError("an empty batch of a function without a batched form")
+    samples = ([x[i] if flag else x for x, flag in pairs] for i in range(size))
+    return np.stack([function(*sample, **parameters) for sample in samples])
+
+
+def index_add(array, index, value):
+    """A copy of `array` in which `value` is added at `index`; repeated indices accumulate."""
+    if isinstance(array, dict):
+        return {**array, index: array[index] + value}
+    if isinstance(array, (tuple, list)):
+        items = list(array)
+        items[index] = items[index] + value
+        return type(array)(items)
+    result = np.array(array)
+    np.add.at(result, index, value)
+    return result
+
+
+def stop_gradient(value):
+    """`value` itself; no derivative passes through."""
+    return value
+
+
+def unbroadcast(value, array):
+    """Sum `value` over the axes along which `array` was broadcast; keep the dtype of `array`."""
+    shape = np.shape(array)
+    value = np.asarray(value)
+    value = np.sum(value, axis=tuple(range(value.ndim - len(shape))))
+    ones = tuple(axis for axis, n in enumerate(shape) if n == 1 and value.shape[axis] != 1)
+    value = np.sum(value, axis=ones, keepdims=True) if ones else value
+    return value.astype(np.result_type(array), copy=False) if shape else value[()]
+
+
+def zeros_like(value):
+    """Zeros in the structure of `value`: an array, a number, or a container of these."""
+    if isinstance(value, dict):
+        return {key: zeros_like(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)([zeros_like(item) for item in value])
+    return np.zeros_like(value)

@@ -1,0 +1,1 @@
+"""Passes that make a program shorter and keep its meaning."""

@@ -1,0 +1,1 @@
+"""How each value that the backward pass needs is kept, and why."""

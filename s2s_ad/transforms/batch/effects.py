@@ -1,0 +1,40 @@
+"""Effects of a batch: a print, assert or raise that reads samples happens once for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.core.builder import fresh_name
+
+if TYPE_CHECKING:
+    from s2s_ad.transforms.batch.core import Batch
+
+
+def batch_effect(context: Batch, statement: form.Statement, atoms: dict[str, Any]) -> None:
+    """Before: `print(x)`; after: `for sample in range(len(x)): print(x[sample])`."""
+    read = [name for name in dict.fromkeys(form.reads(statement)) if name in atoms]
+    batched = {name: atoms[name] for name in read if context.is_batched(atoms[name])}
+    if not batched:
+        context.builder.effect(statement, atoms)
+        return
+    sample = fresh_name()
+    one = {
+        name: gast.Subscript(form.name(value.name), form.name(sample), gast.Load())
+        for name, value in batched.items()
+    }
+    body = form.substitute(statement, one)
+    size = gast.Call(form.constant(len), [form.name(context.example.name)], [])
+    loop = gast.For(
+        target=form.name(sample, gast.Store),
+        iter=gast.Call(form.constant(range), [size], []),
+        body=[body],
+        orelse=[],
+        type_comment=None,
+    )
+    kept = {name: value for name, value in atoms.items() if name not in batched}
+    kept |= {value.name: value for value in batched.values()}
+    kept[context.example.name] = context.example
+    context.builder.effect(loop, kept)

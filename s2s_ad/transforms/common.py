@@ -1,0 +1,95 @@
+"""What every composition needs: targets, outputs, and finishing a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.builder import Builder, to_node
+from s2s_ad.core.passes import run
+from s2s_ad.core.program import Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.simplify.pipelines import AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An argument that is differentiated: its position in the call, its name, its leaves."""
+
+    position: int
+    name: str
+    tree: Any
+
+
+def finished(builder: Builder, program: Program, **changes: Any) -> Program:
+    """The program that the builder holds, simplified; `output` is given as a Tree of values."""
+    changes["output"] = tree.tree_map(to_node, changes["output"])
+    made = program.with_(
+        body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints), **changes
+    )
+    return run(made, AFTER)
+
+
+def pair(*items: Any, kind: type = tuple) -> Tree:
+    return Tree(kind, tuple(range(len(items))), items)
+
+
+def refill(structure: Any, leaves: Sequence[Any]) -> Any:
+    """The structure with its leaves replaced in order."""
+    rest = iter(leaves)
+    return tree.tree_map(lambda _: next(rest), structure)
+
+
+def wanted_leaves(targets: Sequence[Target]) -> list[str]:
+    return [leaf for target in targets for leaf in tree.leaves(target.tree)]
+
+
+def with_respect_to(targets: Sequence[Target]) -> str:
+    names = [target.name for target in targets]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def split_aux(program: Program, has_aux: bool) -> tuple[Any, Any]:
+    """The output that is differentiated, and the rest."""
+    output = program.output
+    if not has_aux:
+        return output, None
+    if not isinstance(output, Tree) or output.kind is not tuple or len(output.items) < 2:
+        raise ArgumentValueError(
+            "S2S502",
+            f"has_aux=True, and {program.name} does not return a tuple of two or more",
+            origin=program.origin,
+            help="return (loss, aux), or leave has_aux out",
+        )
+    return output.items[0], pair(*output.items[1:])
+
+
+def check_output(program: Program, output: Any) -> list[gast.AST]:
+    """The floating-point leaves of what is differentiated; there has to be one."""
+    leaves = tree.leaves(output)
+    floats = [
+        leaf
+        for leaf in leaves
+        if isinstance(leaf, gast.Name) and values.is_inexact(program.facts[leaf.id]) is not False
+    ]
+    if not floats:
+        raise ArgumentTypeError(
+            "S2S304",
+            f"{program.name} returned {', '.join(_kind(program, leaf) for leaf in leaves)}",
+            origin=program.origin,
+            why="a gradient needs an output of floating-point numbers that depends on the inputs",
+            help="check that the function returns its result",
+        )
+    return floats
+
+
+def _kind(program: Program, leaf: gast.AST) -> str:
+    if isinstance(leaf, gast.Constant):
+        return f"{type(leaf.value).__name__} {leaf.value!r}" if leaf.value is not None else "None"
+    dtype = values.strong_dtype(program.facts[leaf.id])
+    return f"an array of {dtype}" if dtype is not None else "a value without a number in it"

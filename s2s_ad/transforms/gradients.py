@@ -1,0 +1,194 @@
+"""Gradients and adjoints as whole programs, and the split of a program into two passes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.passes import run
+from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
+from s2s_ad.simplify.pipelines import AFTER
+from s2s_ad.transforms.common import (
+    Target,
+    check_output,
+    finished,
+    pair,
+    refill,
+    split_aux,
+    wanted_leaves,
+    with_respect_to,
+)
+from s2s_ad.transforms.forward import forward
+from s2s_ad.transforms.reverse import Reverse
+
+
+def gradient(
+    program: Program,
+    targets: Sequence[Target],
+    *,
+    bare: bool,
+    with_value: bool = False,
+    has_aux: bool = False,
+    return_ids: bool = False,
+) -> Program:
+    """The gradient of the sum of all floating-point outputs.
+
+    `bare`: one position gives its gradient itself, not a tuple of one.
+    """
+    output, aux = split_aux(program, has_aux)
+    floats = check_output(program, output)
+    builder = Builder()
+    sweep = Reverse(builder, program, wanted_leaves(targets))
+    sweep.forward_sweep()
+    for atom in floats:
+        with builder.at(program.origin, "backward"):
+            y = sweep.output(atom)
+            sweep.seed(atom, builder.call(runtime.broadcast_like, (1.0, y), {}))
+    adjoints = sweep.backward_sweep()
+    parts = [tree.tree_map(adjoints.__getitem__, target.tree) for target in targets]
+    if return_ids:
+        parts = [pair(each.position, part) for each, part in zip(targets, parts, strict=True)]
+    result = parts[0] if bare else pair(*parts)
+    if with_value:
+        result = pair(tree.tree_map(sweep.output, program.output), result)
+    elif has_aux:
+        result = pair(result, tree.tree_map(sweep.output, aux))
+    target = with_respect_to(targets)
+    doc = f"gradient of {program.doc} with respect to {target}"
+    if program.doc.startswith("gradient"):
+        doc = f"gradient of the {program.doc}, with respect to {target}"
+    if with_value:
+        doc = f"{program.doc} and its gradient with respect to {target}"
+    name = program.name + ("_value_and_grad" if with_value else "_grad")
+    return finished(builder, program, name=name, doc=doc, output=result)
+
+
+def cotangent_program(program: Program, targets: Sequence[Target]) -> Program:
+    """Inputs and an adjoint for each floating-point output -> (output, adjoints of the inputs)."""
+    builder = Builder()
+    sweep = Reverse(builder, program, wanted_leaves(targets))
+    sweep.forward_sweep()
+    seeds = []
+    for atom in check_output(program, program.output):
+        y = sweep.output(atom)
+        hint = builder.hints[y.name].derived("_bar")
+        y_bar = builder.symbol(y.fact, hint if hint.text else Hint("y_bar", "derived"))
+        seeds.append(Input(builder.hints[y_bar.name].text, y_bar.name))
+        sweep.seed(atom, y_bar)
+    adjoints = sweep.backward_sweep()
+    parts = [tree.tree_map(adjoints.__getitem__, target.tree) for target in targets]
+    value = tree.tree_map(sweep.output, program.output)
+    return finished(
+        builder,
+        program,
+        name=program.name + "_vjp",
+        doc=f"{program.doc} and its adjoint with respect to {with_respect_to(targets)}",
+        inputs=(*_positional(program.inputs), *_distinct(program.inputs, seeds)),
+        output=pair(value, pair(*parts)),
+    )
+
+
+def tangent_program(program: Program, targets: Sequence[Target]) -> Program:
+    """Inputs and a tangent for each leaf of the targets -> (output, tangent of the output)."""
+    builder = Builder()
+    inputs, tangents = [], {}
+    for target in targets:
+        names = tree.tree_map(lambda leaf: _tangent_leaf(builder, program, leaf), target.tree)
+        pairs = zip(tree.leaves(target.tree), tree.leaves(names), strict=True)
+        tangents.update({leaf: Symbol(builder, name) for leaf, name in pairs})
+        inputs.append(Input(f"{target.name}_dot", names))
+    outputs, dots = forward(builder, program, tangents)
+    dots = [_tangent_out(builder, y, y_dot) for y, y_dot in zip(outputs, dots, strict=True)]
+    value, tangent = refill(program.output, outputs), refill(program.output, dots)
+    directions = [each.name for each in inputs]
+    along = directions[0] if len(directions) == 1 else f"({', '.join(directions)})"
+    return finished(
+        builder,
+        program,
+        name=program.name + "_jvp",
+        doc=f"{program.doc} and its directional derivative along {along}",
+        inputs=(*_positional(program.inputs), *_distinct(program.inputs, inputs)),
+        output=pair(value, tangent),
+    )
+
+
+def _tangent_leaf(builder: Builder, program: Program, leaf: str) -> str:
+    hint = program.hints.get(leaf, TEMPORARY).derived("_dot")
+    return builder.symbol(program.facts[leaf], hint).name
+
+
+def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
+    """A tangent as it is handed out: zeros in the shape of the output where it does not vary."""
+    if y_dot is not None:
+        return y_dot
+    if not isinstance(y, Symbol):
+        return 0.0 if isinstance(y, float) else None
+    if values.is_inexact(y.fact) is False:
+        return None
+    return builder.call(runtime.broadcast_like, (0.0, y), {})
+
+
+def _positional(inputs: Sequence[Input]) -> list[Input]:
+    """The same inputs, by position: tangents and adjoints follow them."""
+    return [Input(each.name, each.tree, inspect.Parameter.POSITIONAL_OR_KEYWORD) for each in inputs]
+
+
+def _distinct(inputs: Sequence[Input], more: Sequence[Input]) -> list[Input]:
+    taken = {each.name for each in inputs}
+    named = []
+    for each in more:
+        name, count = each.name, 2
+        while name in taken:
+            name, count = f"{each.name}_{count}", count + 1
+        taken.add(name)
+        named.append(Input(name, each.tree, each.kind))
+    return named
+
+
+def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
+    """Split into what does not depend on the `late` leaves and what does.
+
+    The first returns (its outputs, what the second needs); the second takes that and the late
+    leaves. `program` returns a pair, whose first item is early and whose second is late.
+    """
+    depends = set(late)
+    first, second = [], []
+    for statement in program.body:
+        is_late = any(name in depends for name in form.reads(statement))
+        (second if is_late else first).append(statement)
+        if is_late and not form.is_effect(statement):
+            depends.add(form.target(statement))
+    value, result = program.output.items
+    own = {form.target(s) for s in second if not form.is_effect(s)} | set(late)
+    captured = {each.name for each in program.captured()}
+    read = [name for s in second for name in form.reads(s)]
+    read += [leaf.id for leaf in tree.leaves(result) if isinstance(leaf, gast.Name)]
+    kept = [name for name in dict.fromkeys(read) if name not in own and name not in captured]
+    residuals = pair(*(gast.Name(name, gast.Load(), None, None) for name in kept))
+    early = [each for each in program.inputs if each.name and not _is_late(each, late)]
+    head = program.with_(
+        name=f"{program.name}_forward",
+        inputs=tuple(early),
+        body=tuple(first),
+        output=pair(value, residuals),
+        doc=f"{program.doc}: the value, and what the backward pass needs",
+    )
+    inputs = [Input("residuals", pair(*kept)), *(e for e in program.inputs if _is_late(e, late))]
+    tail = program.with_(
+        name=f"{program.name}_backward",
+        inputs=tuple(inputs),
+        body=tuple(second),
+        output=result,
+        doc=f"{program.doc}: the backward pass",
+    )
+    return run(head, AFTER), run(tail, AFTER)
+
+
+def _is_late(each: Input, late: Sequence[str]) -> bool:
+    return any(leaf in late for leaf in tree.leaves(each.tree))

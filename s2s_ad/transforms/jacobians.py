@@ -1,0 +1,139 @@
+"""Jacobians: a batch of adjoints (by rows) or of tangents (by columns)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import tree, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import Program
+from s2s_ad.transforms.batch import batch
+from s2s_ad.transforms.common import (
+    Target,
+    check_output,
+    finished,
+    pair,
+    refill,
+    split_aux,
+    with_respect_to,
+)
+from s2s_ad.transforms.gradients import cotangent_program, tangent_program
+from s2s_ad.transforms.reverse import unknown_rank
+
+
+def jacobian(
+    program: Program, targets: Sequence[Target], *, bare: bool, has_aux: bool, reverse: bool
+) -> Program:
+    """The Jacobian of each floating-point output: shape of the output, then of the input."""
+    output, _ = split_aux(program, has_aux)
+    check_output(program, output)
+    subject = program.with_(output=output)
+    build = _jacobian_by_rows if reverse else _jacobian_by_columns
+    builder = Builder()
+    atoms = {name: builder.import_name(program, name) for name in program.leaves()}
+    value = builder.splice(program, atoms)
+    result = build(builder, subject, targets, atoms)
+    if bare:
+        result = tree.tree_map(lambda parts: parts[0], result)
+    else:
+        result = tree.tree_map(lambda parts: pair(*parts), result)
+    if has_aux:
+        items = value.items[1:]
+        result = pair(result, items[0] if len(items) == 1 else pair(*items))
+    return finished(
+        builder,
+        program,
+        name=program.name + ("_jacrev" if reverse else "_jacfwd"),
+        doc=f"Jacobian of {program.doc} with respect to {with_respect_to(targets)}",
+        output=result,
+    )
+
+
+def _jacobian_by_rows(
+    builder: Builder, program: Program, targets: Sequence[Target], atoms: dict
+) -> Any:
+    """One adjoint per element of each output, in a batch."""
+    return tree.tree_map(lambda atom: _rows(builder, program, targets, atoms, atom), program.output)
+
+
+def _rows(
+    builder: Builder, program: Program, targets: Sequence[Target], atoms: dict, atom: Any
+) -> list:
+    """The derivative of one output with respect to each target."""
+    one = program.with_(output=atom)
+    check_output(one, atom)
+    y = builder.splice(one, atoms)
+    adjoint = cotangent_program(one, targets)
+    seed = adjoint.leaves()[-1]
+    if y.ndim is None:
+        raise unknown_rank("the Jacobian", program.origin)
+    if y.ndim == 0:
+        _, grads = builder.splice(adjoint, atoms | {seed: 1.0}).items
+        return list(grads.items)
+    results, flags, context = batch(builder, adjoint, atoms | {seed: basis(y)}, {seed})
+    rows = [context.spread(*each) for each in zip(results[1:], flags[1:], strict=True)]
+    shaped = iter([_row_shape(row, y) for row in rows])
+    return [tree.tree_map(lambda _: next(shaped), target.tree) for target in targets]
+
+
+def _row_shape(row: Symbol, y: Symbol) -> Any:
+    """(y.size, *x.shape) -> (*y.shape, *x.shape)."""
+    if y.ndim == 1:
+        return row
+    sizes = [np.size(y, axis) for axis in range(y.ndim)]
+    return np.reshape(row, (*sizes, *(np.size(row, axis) for axis in range(1, row.ndim))))
+
+
+def _jacobian_by_columns(
+    builder: Builder, program: Program, targets: Sequence[Target], atoms: dict
+) -> Any:
+    """One tangent per element of each input, in a batch."""
+    columns: list[list] = [[] for _ in tree.leaves(program.output)]
+    for target in targets:
+        found = [_columns(builder, program, leaf, atoms) for leaf in tree.leaves(target.tree)]
+        for place, column in enumerate(columns):
+            column.append(refill(target.tree, [each[place] for each in found]))
+    return refill(program.output, columns)
+
+
+def _columns(builder: Builder, program: Program, leaf: str, atoms: dict) -> list:
+    """The derivative of each output with respect to one leaf."""
+    x = atoms[leaf]
+    if x.ndim is None:
+        raise unknown_rank("the Jacobian", program.origin)
+    single = tangent_program(program, [Target(0, "x", leaf)])
+    direction = single.leaves()[-1]
+    if x.ndim == 0:
+        _, dots = builder.splice(single, atoms | {direction: 1.0}).items
+        values_ = builder.splice(program, atoms)
+        zipped = zip(tree.leaves(dots), tree.leaves(values_), strict=True)
+        return [builder.call(runtime.broadcast_like, (dot, y), {}) for dot, y in zipped]
+    results, flags, context = batch(builder, single, atoms | {direction: basis(x)}, {direction})
+    count = len(results) // 2
+    return [
+        _column_shape(context.spread(dot, flag), x)
+        for dot, flag in zip(results[count:], flags[count:], strict=True)
+    ]
+
+
+def _column_shape(columns: Symbol, x: Symbol) -> Any:
+    """(x.size, *y.shape) -> (*y.shape, *x.shape)."""
+    last = np.moveaxis(columns, 0, -1)
+    if x.ndim == 1:
+        return last
+    sizes = [np.size(x, axis) for axis in range(x.ndim)]
+    return np.reshape(last, (*(np.size(last, axis) for axis in range(last.ndim - 1)), *sizes))
+
+
+def basis(x: Symbol) -> Symbol:
+    """The unit arrays in the shape of `x`, one after the other along axis 0."""
+    plain = x.dtype is None or values.is_dtype(x.dtype, float)
+    dtype = {} if plain else {"dtype": x.dtype}
+    unit = np.eye(np.size(x), like=x, **dtype)
+    if x.ndim == 1:
+        return unit
+    return np.reshape(unit, (np.size(x), *(np.size(x, axis) for axis in range(x.ndim))))

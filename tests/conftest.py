@@ -1,0 +1,7 @@
+"""What all tests share."""
+
+from hypothesis import settings
+
+# No deadline: the first example of a test compiles, the others do not, and machines are shared.
+settings.register_profile("s2s_ad", deadline=None, print_blob=True)
+settings.load_profile("s2s_ad")

@@ -1,0 +1,239 @@
+"""The layers of the package: what each may import, and what no module may load."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from configparser import ConfigParser
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "s2s_ad"
+PUBLIC = PACKAGE  # the layer of s2s_ad/__init__.py: the public names
+
+PASS = {"analysis", "core", "diagnostics", "rules.registry", "runtime", "simplify"}
+COMPILER = PASS | {"emit", "frontend", "load", "rules", "storage", "transforms"}
+
+# A layer is a module or a package, here without the leading "s2s_ad.", with everything in it that
+# is not a layer itself. Any part may refuse a program, so all may import diagnostics.
+MAY_IMPORT = {
+    "diagnostics": set(),
+    "runtime": set(),
+    "core": {"diagnostics"},
+    "rules.registry": {"core", "diagnostics", "runtime"},
+    "rules": {"core", "diagnostics", "rules.registry", "runtime"},
+    "frontend": {"core", "diagnostics", "rules", "rules.registry", "runtime"},
+    "analysis": {"core", "diagnostics", "rules.registry"},
+    "simplify": PASS - {"simplify"},
+    "transforms": PASS,
+    "storage": PASS,
+    "emit": {"analysis", "core", "diagnostics", "rules.registry", "runtime", "storage"},
+    "load": {"core", "diagnostics", "emit", "runtime"},
+    "api": COMPILER,
+    "check": COMPILER | {"api"},
+    "cli": COMPILER | {"api", "check"},
+    PUBLIC: {"api", "check", "diagnostics"},
+    "ops": {PUBLIC},
+    "nn": {PUBLIC, "ops"},
+    "amp": {PUBLIC, "nn", "ops"},
+}
+
+# Layers that the design has and the package may not have yet; a layer leaves once it is there.
+PLANNED = {"amp", "analysis", "api", "check", "cli", "emit", "frontend", "load", "nn", "ops"}
+PLANNED |= {"rules", "rules.registry", "runtime", "simplify", "storage", "transforms"}
+
+# Libraries that the package may use, but never loads before they are asked for.
+OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy", "torch"]
+
+
+class Module(NamedTuple):
+    """A module of the package: its dotted name, its file, and whether it is an __init__.py."""
+
+    name: str
+    path: Path
+    is_package: bool
+
+
+class Import(NamedTuple):
+    """A module that an import statement names, and where."""
+
+    target: str
+    line: int
+
+
+def find_modules() -> list[Module]:
+    modules = []
+    for path in sorted((ROOT / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        modules.append(Module(".".join(parts[:-1] if is_package else parts), path, is_package))
+    return modules
+
+
+def read(module: Module) -> str:
+    return module.path.read_text(encoding="utf-8")
+
+
+MODULES = find_modules()
+NAMES = {module.name for module in MODULES}
+
+
+def find_imports(
+    source: str, name: str, is_package: bool, known: set[str] = NAMES
+) -> Iterator[Import]:
+    """Every import in the source, wherever it stands; `known` tells modules from other names."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute_name(node, name, is_package)
+            for alias in node.names:
+                member = f"{base}.{alias.name}"
+                yield Import(member if member in known else base, node.lineno)
+
+
+def absolute_name(node: ast.ImportFrom, name: str, is_package: bool) -> str:
+    """The module after `from`, its leading dots resolved."""
+    if not node.level:
+        return node.module
+    parts = name.split(".")
+    parts = parts[: len(parts) - node.level + is_package]
+    return ".".join([*parts, node.module] if node.module else parts)
+
+
+def imported_packages(module: Module) -> set[str]:
+    """The top-level names of everything that a module imports."""
+    imports = find_imports(read(module), module.name, module.is_package)
+    return {target.partition(".")[0] for target, _ in imports}
+
+
+def layer_of(name: str) -> str | None:
+    """The longest entry of the table that contains the module; None if there is none."""
+    if name == PACKAGE:
+        return PUBLIC
+    inner = name.removeprefix(f"{PACKAGE}.")
+    containing = [layer for layer in MAY_IMPORT if f"{inner}.".startswith(f"{layer}.")]
+    return max(containing, key=len, default=None)
+
+
+def is_ours(name: str) -> bool:
+    return f"{name}.".startswith(f"{PACKAGE}.")
+
+
+def find_violations(source: str, module: Module) -> list[str]:
+    """One message for each import that the module's layer does not allow."""
+    layer = layer_of(module.name)
+    allowed = MAY_IMPORT.get(layer, set()) | {layer}
+    return [
+        f"{module.path.relative_to(ROOT)}:{line}: imports {target}, "
+        f"but {layer} may import only: {', '.join(sorted(allowed - {layer})) or 'nothing of ours'}"
+        for target, line in find_imports(source, module.name, module.is_package)
+        if is_ours(target) and layer_of(target) not in allowed
+    ]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_module_imports_only_layers_below_its_own(module):
+    violations = find_violations(read(module), module)
+    assert not violations, "\n" + "\n".join(violations)
+
+
+def test_every_module_is_in_a_layer_and_every_layer_exists_or_is_planned():
+    stray = [module.name for module in MODULES if layer_of(module.name) is None]
+    assert not stray, f"modules in no layer of MAY_IMPORT: {stray}"
+    existing = {layer_of(module.name) for module in MODULES}
+    assert set(MAY_IMPORT) == existing | PLANNED
+
+
+def test_layers_have_one_direction():
+    order = list(TopologicalSorter(MAY_IMPORT).static_order())  # raises CycleError
+    assert set(order) == set(MAY_IMPORT)
+
+
+def declared_packages() -> set[str]:
+    """What the package requires, and what its two extras for users bring."""
+    config = ConfigParser(interpolation=None)
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    extras = config["options.extras_require"]
+    requirements = (config["options"]["install_requires"], extras["native"], extras["parallel"])
+    return set(re.findall(r"^[\w-]+", "\n".join(requirements), re.MULTILINE))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_module_imports_only_declared_dependencies(module):
+    assert imported_packages(module) <= declared_packages() | sys.stdlib_module_names | {PACKAGE}
+
+
+def test_runtime_imports_numpy_only():
+    runtime = [module for module in MODULES if layer_of(module.name) == "runtime"]
+    imported = set().union(*map(imported_packages, runtime))
+    assert imported <= {"__future__", "numpy", PACKAGE}
+
+
+@pytest.mark.parametrize(
+    "source, name, is_package, expected",
+    [
+        ("import s2s_ad.emit.layout", "s2s_ad.core.form", False, ["s2s_ad.emit.layout"]),
+        ("import numpy as np, s2s_ad", "s2s_ad.core.form", False, ["numpy", "s2s_ad"]),
+        ("from s2s_ad.core import values", "s2s_ad.api", True, ["s2s_ad.core.values"]),
+        ("from s2s_ad.core import Program", "s2s_ad.api", True, ["s2s_ad.core"]),
+        ("from s2s_ad import core", "s2s_ad.api", True, ["s2s_ad.core"]),
+        ("from . import values", "s2s_ad.core.form", False, ["s2s_ad.core.values"]),
+        ("from . import values", "s2s_ad.core", True, ["s2s_ad.core.values"]),
+        ("from .. import core", "s2s_ad.emit.layout", False, ["s2s_ad.core"]),
+        ("from ..core.values import Array", "s2s_ad.emit", True, ["s2s_ad.core.values"]),
+        ("def f():\n    import s2s_ad.core", "s2s_ad.api", True, ["s2s_ad.core"]),
+        ("import numpy", "s2s_ad.api", True, ["numpy"]),
+    ],
+)
+def test_imports_are_found_and_resolved(source, name, is_package, expected):
+    known = {"s2s_ad", "s2s_ad.core", "s2s_ad.core.values"}
+    found = find_imports(source, name, is_package, known)
+    assert [target for target, _ in found] == expected
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("import numpy\nfrom s2s_ad.core import Program\nfrom s2s_ad.emit.layout import x", []),
+        ("import numpy\n\ndef f():\n    from s2s_ad.api import grad", ["4: imports s2s_ad.api"]),
+        (
+            "import s2s_ad.rules.elementwise, s2s_ad.rules.registry",
+            ["1: imports s2s_ad.rules.elementwise"],
+        ),
+        (
+            "import s2s_ad\nimport s2s_ad.nowhere",
+            ["1: imports s2s_ad", "2: imports s2s_ad.nowhere"],
+        ),
+    ],
+)
+def test_violations_name_the_line_the_import_and_what_is_allowed(source, expected):
+    module = Module("s2s_ad.emit.layout", ROOT / "s2s_ad" / "emit" / "layout.py", False)
+    allowed = "analysis, core, diagnostics, rules.registry, runtime, storage"
+    assert find_violations(source, module) == [
+        f"s2s_ad/emit/layout.py:{place}, but emit may import only: {allowed}" for place in expected
+    ]
+
+
+def test_importing_the_package_loads_no_optional_library(tmp_path):
+    """Empty stand-ins for the libraries make an import succeed even where they are missing."""
+    for library in OPTIONAL_LIBRARIES:
+        (tmp_path / f"{library}.py").touch()
+    imports = "\n".join(f"import {module.name}" for module in MODULES)
+    loaded = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{imports}\nprint(*sys.modules)"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.split()
+    assert PACKAGE in loaded
+    assert [library for library in OPTIONAL_LIBRARIES if library in loaded] == []

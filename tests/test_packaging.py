@@ -1,0 +1,63 @@
+"""What is installed: one version, every module, the command, the same Pythons everywhere."""
+
+import re
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+from importlib import metadata
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "s2s_ad"
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*.py"))
+CONFIG = ConfigParser(interpolation=None)
+CONFIG.read(ROOT / "setup.cfg", encoding="utf-8")
+
+
+def test_installed_version_is_that_of_setup_cfg():
+    assert metadata.version("s2s_ad") == CONFIG["metadata"]["version"]
+
+
+def test_version_is_written_in_setup_cfg_only():
+    version = CONFIG["metadata"]["version"]
+    assert not [path for path in MODULES if version in (ROOT / path).read_text(encoding="utf-8")]
+
+
+def test_supported_pythons_are_the_same_everywhere():
+    classifiers = re.findall(r"Python :: (3\.\d+)", CONFIG["metadata"]["classifiers"])
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"^SUPPORTED := (.*)$", makefile, re.MULTILINE)[1].split() == classifiers
+    assert CONFIG["options"]["python_requires"] == f">={classifiers[0]}"
+    ruff = (ROOT / "ruff.toml").read_text(encoding="utf-8")
+    assert f'target-version = "py{classifiers[0].replace(".", "")}"' in ruff
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({str(Path(path).parent) for path in MODULES}), ids=lambda folder: folder
+)
+def test_folders_with_modules_are_packages(folder):
+    assert (ROOT / folder / "__init__.py").is_file()
+
+
+def test_console_script_runs_the_command_line():
+    (script,) = metadata.distribution("s2s_ad").entry_points.select(group="console_scripts")
+    assert (script.name, script.value) == ("s2s-ad", "s2s_ad.cli:main")
+    assert callable(script.load())
+
+
+@pytest.mark.slow
+def test_wheel_holds_every_module_the_marker_and_the_license(tmp_path):
+    checkout = tmp_path / "checkout"
+    shutil.copytree(PACKAGE, checkout / "s2s_ad", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("LICENSE", "setup.cfg", "setup.py"):
+        shutil.copy(ROOT / name, checkout)
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path]
+    subprocess.run([*build, checkout], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    held = set(ZipFile(wheel).namelist())
+    assert {name for name in held if ".dist-info/" not in name} == {*MODULES, "s2s_ad/py.typed"}
+    assert any(name.endswith("/LICENSE") for name in held)
