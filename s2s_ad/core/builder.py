@@ -281,8 +281,9 @@ class Builder:
 
 
 def of_constant(value: Any) -> values.AbstractValue:
-    kind = type(value)
-    return values.Scalar(kind) if kind in values.PYTHON_NUMBERS else values.Static(value)
+    if type(value) in values.PYTHON_NUMBERS:
+        return values.Scalar(type(value))
+    return values.of_leaf(value) if isinstance(value, np.generic) else values.Static(value)
 
 
 def _key(value: Any) -> Any:

@@ -91,6 +91,20 @@ def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
     return copy
 
 
+def as_value(index: gast.AST) -> gast.AST:
+    """An index as an object of its own: slices become calls of slice()."""
+    if isinstance(index, gast.Tuple):
+        return gast.Tuple(elts=[as_value(item) for item in index.elts], ctx=gast.Load())
+    if not isinstance(index, gast.Slice):
+        return index
+    bounds = [each or constant(None) for each in (index.lower, index.upper, index.step)]
+    if isinstance(index.step, type(None)) and index.lower is None:
+        bounds = bounds[1:2]
+    elif index.step is None:
+        bounds = bounds[:2]
+    return gast.Call(func=name("slice"), args=bounds, keywords=[])
+
+
 def atoms_of(tree: Any) -> Iterator[gast.AST]:
     """The Names and Constants of an operand."""
     if isinstance(tree, gast.Tuple | gast.List):

@@ -103,6 +103,8 @@ class Surface:
         if isinstance(value, float) and (abs(value) in NUMBERS or value != value):
             number = dotted("np", "nan" if value != value else NUMBERS[abs(value)])
             return number if not value < 0 else gast.UnaryOp(gast.USub(), number)
+        if isinstance(value, np.generic):
+            return gast.Call(self.object(type(value)), [gast.Constant(value.item(), None)], [])
         plain = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis))
         return node if type(value) in plain else self.object(value)
 

@@ -131,7 +131,7 @@ def _store(line: Line, naming: Naming, value: gast.AST, repeating: bool) -> gast
     array = form.name(naming.shown[line.name])
     index = naming.renamed(line.index)
     if repeating:
-        call = gast.Call(dotted("np", "add", "at"), [array, index, value], [])
+        call = gast.Call(dotted("np", "add", "at"), [array, form.as_value(index), value], [])
         return gast.Expr(call)
     negative = _negated(value)
     operation = gast.Add() if negative is None else gast.Sub()

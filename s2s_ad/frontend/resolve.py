@@ -84,9 +84,10 @@ class Captures:
         """`holder.name`, where the class gives no function for it."""
         value = getattr(holder.value, name)
         module = isinstance(holder.value, types.ModuleType)
-        if module and holder.value.__name__.partition(".")[0] in LIBRARIES:
-            return value  # a library's functions and constants do not change
         text = f"{holder.text}.{name}"
+        if module and holder.value.__name__.partition(".")[0] in LIBRARIES:
+            inside = isinstance(value, types.ModuleType)  # a library's objects do not change
+            return Captured(value, text, lambda: value) if inside else value
         source = (vars(holder.value), name) if module else None
         return self.of(value, text, lambda: getattr(holder.read(), name), source)
 

@@ -6,6 +6,10 @@ from s2s_ad.rules import (  # noqa: F401
     creation,
     elementwise,
     indexing,
+    linalg,
+    numbers,
     reductions,
+    repeats,
+    scans,
     structure,
 )

@@ -67,7 +67,15 @@ class Unbroadcast(TwoOperands):
         return [operation.result.builder.call(runtime.broadcast_like, (y_bar, value), {}), None]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise support.CannotBatch
+        value, array = (
+            batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True)
+        )
+        rank, wanted = support.sample_rank(value, True), support.sample_rank(array, True)
+        aligned = support.align(array, True, rank)
+        summed = batch.builder.call(runtime.unbroadcast, (value, aligned), {})
+        if rank == wanted:
+            return summed
+        return np.reshape(summed, tuple(support.lengths(array, range(wanted + 1))))
 
 
 def axes_to_sum(full: values.Shape, small: values.Shape) -> tuple[int, ...] | None:

@@ -11,7 +11,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import BatchError, UnsupportedError
@@ -287,7 +287,8 @@ class IndexAdd(Rule):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         x, value = call.args
-        return gast.Call(func=call.func, args=[x, call.keywords[0].value, value], keywords=[])
+        index = form.as_value(call.keywords[0].value)
+        return gast.Call(func=call.func, args=[x, index, value], keywords=[])
 
 
 def _as_symbol(builder: Builder, value: Any, like: Any) -> Symbol:

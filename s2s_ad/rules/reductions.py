@@ -88,6 +88,9 @@ class Reduction(Rule):
         axis = operation.params.get("axis")
         if axis is None or operation.params.get("keepdims") or not isinstance(value, Symbol):
             return value
+        source = broadcast_source(value.builder, value)
+        if source is not None and support.shape(source[0]) == ():
+            return source[0]  # the same number everywhere broadcasts by itself
         if operation.operands[0].ndim is not None:
             axes = support.normal_axes(axis, operation.operands[0].ndim)
             if axes == tuple(range(len(axes))) and value.ndim == 0:
@@ -154,9 +157,9 @@ def _shared_evenly(x: Symbol, y: Any, axes: Any) -> Any:
         chosen = chosen.astype(x.dtype if x.dtype is not None else float)
     if axes is None or (x.ndim is not None and len(axes) == x.ndim):
         return chosen / np.sum(chosen)
-    return chosen / np.sum(
-        chosen, axis=axes if isinstance(axes, int) else tuple(axes), keepdims=True
-    )
+    if not isinstance(axes, int):
+        axes = axes[0] if len(axes) == 1 else tuple(axes)
+    return chosen / np.sum(chosen, axis=axes, keepdims=True)
 
 
 def _extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:

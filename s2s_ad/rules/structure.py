@@ -70,7 +70,8 @@ class Reshape(Structural):
         return values.with_shape(x, tuple(dim_of(each) for each in params["shape"]))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        if operands[0].ndim == 1 and params["shape"] == (-1,):
+        shape = params["shape"]
+        if operands[0].ndim == 1 and len(shape) == 1 and type(shape[0]) is int and shape[0] == -1:
             return operands[0]
         return None
 
@@ -517,7 +518,7 @@ class Joining(Rule):
             else:
                 stop = start + np.size(operand, axis)
                 last = position == len(operation.operands) - 1
-                place, start = slice(start or None, None if last else stop), stop
+                place, start = slice(start if position else None, None if last else stop), stop
             index = (*(slice(None),) * axis, place)
             part = y_bar[index[0] if len(index) == 1 else index]
             wanted = operation.active[position]

@@ -44,6 +44,9 @@ def nearest_shapes(program: Program) -> Program:
     inputs = [name for name in program.leaves() if _is_array(program.facts[name])]
     body = []
     for statement in program.body:
+        if not form.is_effect(statement) and form.function_of(statement) is np.size:
+            body.append(_nearest_length(program, statement, inputs))
+            continue
         if form.is_effect(statement) or form.function_of(statement) not in LIKE:
             body.append(statement)
             continue
@@ -54,6 +57,25 @@ def nearest_shapes(program: Program) -> Program:
         atoms = {like.id: form.name(found)} if found and like.id not in inputs else {}
         body.append(form.substitute(statement, atoms) if atoms else statement)
     return program.with_(body=tuple(body))
+
+
+def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str]) -> gast.Assign:
+    """The same length, read off an input."""
+    like, params = statement.value.args[0].id, _params(statement.value)
+    fact = program.facts[like]
+    if like in inputs or not _is_array(fact):
+        return statement
+    for name in inputs:
+        shape = program.facts[name].shape
+        if "axis" not in params and shape == fact.shape:
+            found = {}
+        elif "axis" in params and fact.shape[params["axis"]] in shape:
+            found = {"axis": form.constant(shape.index(fact.shape[params["axis"]]))}
+        else:
+            continue
+        value = form.operation(np.size, [form.name(name)], found)
+        return form.assign(form.target(statement), value, statement.origin, statement.phase)
+    return statement
 
 
 def _is_array(fact: Any) -> bool:

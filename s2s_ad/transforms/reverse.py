@@ -104,10 +104,19 @@ class Reverse:
         primal = self.atoms[name]
         adjoint = self._named(name) if name in self.adjoints else 0.0
         if isinstance(adjoint, Symbol):
-            return adjoint
+            return self._in_kind_of(adjoint, primal)
         hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
+        if primal.shape == () and not values.is_dtype(primal.dtype, float):
+            return primal.dtype.type(adjoint)  # a number in the dtype of the input
         full = self.builder.call(runtime.broadcast_like, (float(adjoint), primal), {})
         return self.builder.named(full, hint)
+
+    def _in_kind_of(self, adjoint: Symbol, primal: Symbol) -> Any:
+        """A Python number, such as a count, as a number of the input's type."""
+        if not isinstance(adjoint.fact, values.Scalar) or adjoint.fact == primal.fact:
+            return adjoint
+        kind = primal.dtype.type if isinstance(primal.fact, values.Array) else float
+        return self.builder.call(kind, (adjoint,), {})
 
     def _refuse_complex(self, statement: gast.Assign) -> None:
         for name in (form.target(statement), *activity.operand_names(statement)):

@@ -245,14 +245,14 @@ def _inputs(
 
 
 def _leaf_hint(parameter: str, path: tree.Path) -> Hint:
-    """params["W1"] is called W1, layers[0]["w"] is called layers_0_w."""
+    """params["W1"] is called W1, layers[0]["w"] layers_0_w, unless the user names it."""
     if not path:
         return Hint(parameter, "user")
     if len(path) == 1 and isinstance(path[0][1], str) and path[0][1].isidentifier():
-        return Hint(path[0][1], "user")
+        return Hint(path[0][1], "derived")
     steps = "_".join(str(key) for _, key in path)
     text = "".join(c if c.isalnum() else "_" for c in f"{parameter}_{steps}")
-    return Hint(text, "user")
+    return Hint(text, "derived")
 
 
 def _plain(result: Any) -> Any:

@@ -29,6 +29,7 @@ class Batch:
     def __init__(self, builder: Builder, example: Symbol):
         self.builder, self.example = builder, example
         self.batched: set[str] = set()
+        self.dim = example.shape[0] if example.shape else values.fresh_dim()
 
     @property
     def size(self) -> Any:
@@ -116,6 +117,9 @@ def _step(context: Batch, program: Program, statement: form.Statement, atoms: di
     atoms[name] = context.builder.named(result, program.hints.get(name, TEMPORARY))
     if isinstance(result, Symbol) and not getattr(operation.rule, "uniform", False):
         context.batched.add(result.name)
+        known = program.facts[name]
+        if isinstance(result.fact, values.Unknown) and isinstance(known, values.Array):
+            context.builder.facts[result.name] = values.add_axis(known, 0, context.dim)
 
 
 def _batched(

@@ -1,0 +1,146 @@
+"""Elements repeated and arrays cut into parts: np.repeat, np.tile, np.split."""
+
+from __future__ import annotations
+
+import operator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import METHODS, Operation, register
+from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
+from s2s_ad.rules import support
+from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.structure import Structural
+
+
+class Copies(Structural):
+    """A function that holds each element several times; the adjoint adds the copies up."""
+
+    view = False
+
+    def copies(self, params: dict[str, Any], rank: int) -> list[tuple[int, bool]]:
+        """Per axis how often it is repeated, and whether each element by itself."""
+        raise NotImplementedError
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        if support.any_unknown(x):
+            return support.unknown(x)
+        counts = (count for count, _ in self.copies(params, len(x.shape)))
+        return values.with_shape(x, tuple(map(_repeated, x.shape, counts)))
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        x = operation.operands[0]
+        if x.ndim is None:
+            raise support.CannotBatch
+        shape, summed = [], []
+        for axis, (count, each) in enumerate(self.copies(operation.params, x.ndim)):
+            size = support.length(x, axis)
+            if count == 1:
+                shape.append(size)
+                continue
+            summed.append(len(shape) + each)
+            shape += [size, count] if each else [count, size]
+        if not summed:
+            return y_bar
+        axes = summed[0] if len(summed) == 1 else tuple(summed)
+        return np.sum(np.reshape(y_bar, tuple(shape)), axis=axes)
+
+
+def _repeated(dim: Any, count: int) -> Any:
+    if count == 1:
+        return dim
+    return dim * count if isinstance(dim, int) or count == 0 else values.fresh_dim(False)
+
+
+class Repeat(Copies):
+    """np.repeat(x, repeats, axis) with one number of repeats for all elements."""
+
+    text = "x, repeats, axis=None"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        x = support.as_operand(builder, params.pop("x"))
+        params = support.static_params(params, self)
+        repeats, axis = params["repeats"], params["axis"]
+        if isinstance(repeats, tuple | list):
+            raise UnsupportedError(
+                "S2S203",
+                "np.repeat with another number of repeats for each element",
+                origin=builder.origin,
+                help="index with an integer array: x[np.array([0, 0, 1])]",
+            )
+        if not isinstance(x, Symbol):
+            x = builder.call(np.array, (x,), {})
+        if axis is None:
+            x, axis = np.ravel(x), 0
+        axis = axis if x.ndim is None else support.normal_axis(axis, x.ndim)
+        return builder.emit(self, [x], {"repeats": operator.index(repeats), "axis": axis})
+
+    def copies(self, params: dict[str, Any], rank: int) -> list[tuple[int, bool]]:
+        return [(params["repeats"] if axis == params["axis"] else 1, True) for axis in range(rank)]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x = operation.operands[0]
+        axis = support.normal_axis(operation["axis"], support.sample_rank(x, True)) + 1
+        return np.repeat(x, operation["repeats"], axis=axis)
+
+
+class Tile(Copies):
+    """np.tile(x, reps), with one number of copies for each axis."""
+
+    text = "x, reps"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        x = support.as_operand(builder, params["x"])
+        reps = static(params["reps"], "the number of copies of np.tile")
+        reps = tuple(map(operator.index, reps if isinstance(reps, tuple | list) else (reps,)))
+        if not isinstance(x, Symbol):
+            x = builder.call(np.array, (x,), {})
+        if x.ndim is not None:
+            missing = len(reps) - x.ndim
+            if missing > 0:
+                x = np.expand_dims(x, tuple(range(missing)))
+            reps = (1,) * -missing + reps
+        return builder.emit(self, [x], {"reps": reps})
+
+    def copies(self, params: dict[str, Any], rank: int) -> list[tuple[int, bool]]:
+        return [(count, False) for count in params["reps"]]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        support.sample_rank(operation.operands[0], True)
+        return np.tile(operation.operands[0], (1, *operation["reps"]))
+
+
+def _split(x: Symbol, indices_or_sections: Any, axis: Any) -> list:
+    """The parts, as slices; a number of parts has to divide the length, which reshape checks."""
+    if x.ndim is None:
+        raise ArgumentValueError(
+            "S2S205",
+            "np.split of an array whose rank is not known",
+            origin=x.builder.origin,
+            help="give example arguments, or --like on the command line",
+        )
+    parts = static(indices_or_sections, "where np.split cuts")
+    axis = support.normal_axis(static(axis, "axis of np.split"), x.ndim)
+    lead = (slice(None),) * axis
+    if isinstance(parts, tuple | list):
+        bounds = [None, *parts, None]
+        return [x[(*lead, slice(*each)) if lead else slice(*each)] for each in pairwise(bounds)]
+    sizes = support.lengths(x, range(x.ndim))
+    sizes[axis : axis + 1] = [parts, sizes[axis] // parts]
+    stacked = np.reshape(x, tuple(sizes))
+    return [stacked[(*lead, part) if lead else part] for part in range(parts)]
+
+
+register(Repeat(np.repeat, "repeat"))
+register(Tile(np.tile, "tile"))
+
+composite(np.split, "x, indices_or_sections, axis=0", _split)
+
+METHODS["repeat"] = np.repeat
