@@ -15,6 +15,12 @@ def contract(spec, a, b):
     return np.einsum(spec, a, b)
 
 
+def pad_samples(array, rank):
+    """A batch of samples with axes of length one inserted after the first, up to `rank` axes."""
+    shape = np.shape(array)
+    return np.reshape(array, shape[:1] + (1,) * (rank - len(shape)) + shape[1:])
+
+
 def product_spec(name, a_rank, b_rank, axes=2):
     """The einsum specification of np.matmul, dot, inner, outer or tensordot for these ranks."""
     letters = "abcdefghijklmnopqrstuvwxyz"

@@ -24,7 +24,7 @@ class Memory:
                 continue
             name = form.target(statement)
             rule = rule_for(form.function_of(statement))
-            if rule.is_view(statement.value):
+            if rule.is_view(statement.value, program.fact):
                 self.share(name, statement.value.args[0])
                 source = getattr(statement.value.args[0], "id", None)
                 if rule.overlapping or source in self.overlapping:

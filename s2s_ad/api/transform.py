@@ -3,314 +3,205 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import Any
 
-from s2s_ad.api.check_arguments import check_differentiable, shown
-from s2s_ad.core import tree, values
-from s2s_ad.core.program import Program
-from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
-from s2s_ad.transforms.batches import batched_program, prefix
+from s2s_ad.api.arguments import KEYWORD_ONLY, STAR, Arguments, Slot
+from s2s_ad.api.check_arguments import check_differentiable, check_like
+from s2s_ad.core import tree
+from s2s_ad.core.program import Input, Program
+from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.transforms.common import Target
 from s2s_ad.transforms.gradients import cotangent_program, gradient, partition, tangent_program
 from s2s_ad.transforms.jacobians import jacobian
 
-Inner = Callable[[dict[str, Any]], Program]  # abstract values by parameter -> program
-
 
 @dataclass(frozen=True)
 class Transform:
-    """One step of a chain; `suffix` names it in a repr."""
+    """One step of a chain. It knows nothing of the function: that is `Transformed`'s to know."""
 
     def signature(self, inner: inspect.Signature) -> inspect.Signature:
         """The signature of the transformed function."""
         return inner
 
-    def check(self, label: str, arguments: dict[str, Any], abstract: dict[str, Any]) -> None:
+    def required(self, signature: inspect.Signature) -> list[str]:
+        """Parameters that are inputs even where a call leaves them to their defaults."""
+        return []
+
+    def check(self, label: str, arguments: Arguments) -> None:
         """Refuse wrong arguments before any work."""
 
-    def inside(self, abstract: dict[str, Any]) -> dict[str, Any]:
+    def inside(self, arguments: Arguments) -> dict[str, Any]:
         """The abstract values that the function inside sees."""
-        return abstract
+        return arguments.facts
 
-    def loosen(self, abstract: dict[str, Any]) -> dict[str, Any]:
-        """The abstract values with what the signature need not tell apart left out."""
-        return abstract
+    def loosen(self, arguments: Arguments) -> Arguments:
+        """The arguments without what one compilation need not tell apart."""
+        return arguments
 
-    def program(self, inner: Inner, abstract: dict[str, Any]) -> Program:
+    def watched(self, arguments: Arguments) -> set[str]:
+        """Parameters that matter even where the generated code does not read them."""
+        return set()
+
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        """What is derived from the program inside, and others that are compiled with it."""
         raise NotImplementedError
 
-    def programs(self, inner: Inner, abstract: dict[str, Any]) -> list[Program]:
-        """The program, and others that are compiled with it."""
-        return [self.program(inner, abstract)]
+    def options(self) -> str:
+        """The options as a repr shows them: those that are not the default."""
+        changed = [each for each in fields(self) if getattr(self, each.name) != each.default]
+        return "".join(f", {each.name}={getattr(self, each.name)!r}" for each in changed)
 
 
 @dataclass(frozen=True)
 class Jit(Transform):
     """The function itself, simplified and compiled."""
 
-    def program(self, inner: Inner, abstract: dict[str, Any]) -> Program:
-        return inner(abstract)
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        return [program]
 
 
 @dataclass(frozen=True)
 class Differentiation(Transform):
-    """What is common to transforms with positions; `single` positions give a bare result."""
+    """What is common to transforms with positions."""
 
-    positions: tuple[int, ...]
+    grad_position: tuple[int, ...] = (0,)
     has_aux: bool = False
+
+    def required(self, signature: inspect.Signature) -> list[str]:
+        slots = list(Arguments(signature, {}).slots())
+        return [slot.name for slot in slots if slot.position in self.grad_position]
+
+    def located(self, label: str, arguments: Arguments) -> list[Slot]:
+        """The input that each position names.
+
+        Raises:
+            ArgumentValueError: there is no such input in this call.
+        """
+        by_position = {slot.position: slot for slot in arguments.supplied()}
+        count = sum(position is not None for position in by_position)
+        found = []
+        for position in self.grad_position:
+            if position not in by_position:
+                raise ArgumentValueError(
+                    "S2S502",
+                    f"{label}: grad_position {position} is out of range: the call has {count} "
+                    "inputs",
+                )
+            found.append(by_position[position])
+        return found
+
+    def check(self, label: str, arguments: Arguments) -> None:
+        for slot in self.located(label, arguments):
+            check_differentiable(label, slot.text, arguments.at(slot))
+
+    def watched(self, arguments: Arguments) -> set[str]:
+        return {slot.name for slot in self.located("", arguments)}
+
+    def targets(self, program: Program, arguments: Arguments) -> list[Target]:
+        trees = {each.name: each.tree for each in program.inputs}
+        return [
+            Target(slot.position, slot.name, trees[slot.name])
+            if slot.step is None
+            else Target(
+                slot.position, f"{slot.name}_{slot.step[1]}", trees[slot.name].get(slot.step[1])
+            )
+            for slot in self.located(program.name, arguments)
+        ]
 
     @property
     def bare(self) -> bool:
-        return len(self.positions) == 1
+        """A single position gives its result itself, not a tuple of one."""
+        return len(self.grad_position) == 1
 
-    def check(self, label: str, arguments: dict[str, Any], abstract: dict[str, Any]) -> None:
-        structure = {name: star_count(fact) for name, fact in abstract.items()}
-        for position, name, item in located(self.positions, structure, label):
-            fact = abstract[name] if item is None else abstract[name].items[item]
-            shown_name = name if item is None else f"{name}[{item}]"
-            check_differentiable(label, f"{position} ({shown_name})", fact)
-
-    def targets(self, program: Program) -> list[Target]:
-        trees = {each.name: each.tree for each in program.inputs}
-        structure = {
-            each.name: len(each.tree.items) if each.kind is STAR else None
-            for each in program.inputs
-        }
-        return [
-            Target(position, name, trees[name])
-            if item is None
-            else Target(position, f"{name}_{item}", trees[name].items[item])
-            for position, name, item in located(self.positions, structure, program.name)
-        ]
-
-
-STAR = inspect.Parameter.VAR_POSITIONAL
-
-
-@dataclass(frozen=True, slots=True)
-class StarTree(Tree):
-    """The abstract values of *args: each of them is an input of its own."""
-
-
-def star_count(fact: Any) -> int | None:
-    return len(fact.items) if isinstance(fact, StarTree) else None
-
-
-def located(positions: tuple[int, ...], structure: dict[str, int | None], label: str) -> list:
-    """(position, parameter, item of *args or None) for each position of a call.
-
-    `structure` gives for each parameter the number of its arguments if it is *args, else None.
-    """
-    flat: list[tuple[str, int | None]] = []
-    for name, count in structure.items():
-        flat += [(name, None)] if count is None else [(name, i) for i in range(count)]
-    for position in positions:
-        if position >= len(flat):
-            raise ArgumentValueError(
-                "S2S502",
-                f"{label}: grad_position {position} is out of range: the call has {len(flat)} "
-                "inputs",
-            )
-    return [(position, *flat[position]) for position in positions]
+    def options(self) -> str:
+        shown = super().options()
+        return shown.replace(f"{self.grad_position!r}", f"{self.grad_position[0]}", int(self.bare))
 
 
 @dataclass(frozen=True)
 class Grad(Differentiation):
-    """grad and value_and_grad."""
+    """grad, and value_and_grad: then with the value."""
 
-    with_value: bool = False
     return_ids: bool = False
 
-    def program(self, inner: Inner, abstract: dict[str, Any]) -> Program:
-        program = inner(abstract)
-        return gradient(
+    with_value = False
+
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        made = gradient(
             program,
-            self.targets(program),
+            self.targets(program, arguments),
             bare=self.bare,
             with_value=self.with_value,
             has_aux=self.has_aux,
             return_ids=self.return_ids,
         )
+        return [made]
+
+
+@dataclass(frozen=True)
+class ValueAndGrad(Grad):
+    """value_and_grad."""
+
+    with_value = True
 
 
 @dataclass(frozen=True)
 class Jacobian(Differentiation):
-    """jacrev and jacfwd."""
+    """jacfwd, and jacrev: then by reverse mode."""
 
-    reverse: bool = True
+    reverse = False
 
-    def program(self, inner: Inner, abstract: dict[str, Any]) -> Program:
-        program = inner(abstract)
-        targets = self.targets(program)
-        return jacobian(
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        targets = self.targets(program, arguments)
+        made = jacobian(
             program, targets, bare=self.bare, has_aux=self.has_aux, reverse=self.reverse
         )
+        return [made]
 
 
 @dataclass(frozen=True)
-class Vmap(Transform):
-    """vmap; `in_axes` and `out_axes` as the user gave them."""
+class JacobianByRows(Jacobian):
+    """jacrev."""
 
-    in_axes: Any = 0
-    out_axes: Any = 0
-
-    def axes(self, label: str, arguments: dict[str, Any], abstract: dict[str, Any]) -> dict:
-        """For each parameter a Tree of axes, one for each leaf."""
-        given = self._by_name(label, abstract)
-        found = {}
-        for name, fact in abstract.items():
-            axes = tree.from_object(given[name], lambda leaf, _: leaf)
-            found[name] = prefix(axes, fact, f"{label}: in_axes of {name}")
-        return found
-
-    def _by_name(self, label: str, abstract: dict[str, Any]) -> dict[str, Any]:
-        names = list(abstract)
-        if isinstance(self.in_axes, dict):
-            unknown = [each for each in self.in_axes if each not in names]
-            if unknown:
-                raise ArgumentValueError(
-                    "S2S502", f"{label}: in_axes names {unknown[0]!r}, the function has {names}"
-                )
-            return {name: self.in_axes.get(name) for name in names}
-        if not isinstance(self.in_axes, tuple | list):
-            return dict.fromkeys(names, self.in_axes)
-        if len(self.in_axes) != len(names):
-            raise ArgumentValueError(
-                "S2S502",
-                f"{label}: in_axes has {len(self.in_axes)} entries, the call has {len(names)} "
-                f"inputs ({', '.join(names)})",
-                help="give one entry for each input, None for those without a batch axis",
-            )
-        return dict(zip(names, self.in_axes, strict=True))
-
-    def check(self, label: str, arguments: dict[str, Any], abstract: dict[str, Any]) -> None:
-        """Each axis exists, at least one is mapped, and the lengths agree."""
-        sizes: dict[str, int] = {}
-        axes = self.axes(label, arguments, abstract)
-        for name, fact in abstract.items():
-            paths = tree.paths(fact)
-            leaves = zip(paths, tree.leaves(fact), tree.leaves(axes[name]), strict=True)
-            for path, leaf, axis in leaves:
-                if axis is not None:
-                    where = tree.path_text(name, path)
-                    value = tree.follow(arguments[name], path) if arguments else None
-                    size = self._size(label, where, leaf, axis, value)
-                    if size is not None:
-                        sizes[where] = size
-        mapped = any(axis is not None for each in axes.values() for axis in tree.leaves(each))
-        if not mapped:
-            raise ArgumentValueError(
-                "S2S502",
-                f"{label}: in_axes={self.in_axes!r} maps no input over a batch axis",
-                help="give at least one input an axis",
-            )
-        if len(set(sizes.values())) > 1:
-            listed = ", ".join(f"{where} has {size}" for where, size in sizes.items())
-            raise ArgumentValueError("S2S502", f"{label}: the inputs' batch sizes differ: {listed}")
-
-    def _size(self, label: str, where: str, fact: Any, axis: int, value: Any) -> int | None:
-        if isinstance(fact, values.Unknown):
-            return None
-        if not isinstance(fact, values.Array) or not fact.shape:
-            raise ArgumentTypeError(
-                "S2S501",
-                f"{label}: in_axes maps {where} over axis {axis}, and it is {shown(value)}",
-                help=f"give it the axis None, or pass an array with a batch axis for {where}",
-            )
-        rank = len(fact.shape)
-        if not -rank <= axis < rank:
-            raise ArgumentValueError(
-                "S2S502",
-                f"{label}: in_axes maps {where} over axis {axis}, and it has {rank} axes "
-                f"(valid: {-rank}..{rank - 1})",
-            )
-        return value.shape[axis] if value is not None else None
-
-    def _per_leaf(self, abstract: dict[str, Any], change: Callable) -> dict[str, Any]:
-        axes = self.axes("vmap", {}, abstract)
-        return {name: tree.tree_map(change, abstract[name], axes[name]) for name in abstract}
-
-    def inside(self, abstract: dict[str, Any]) -> dict[str, Any]:
-        return self._per_leaf(abstract, _without_axis)
-
-    def loosen(self, abstract: dict[str, Any]) -> dict[str, Any]:
-        return self._per_leaf(abstract, _any_length)
-
-    def program(self, inner: Inner, abstract: dict[str, Any]) -> Program:
-        axes = self.axes("vmap", {}, abstract)
-        program = inner(self.inside(abstract))
-        facts = [leaf for each in abstract.values() for leaf in tree.leaves(each)]
-        flat = [leaf for each in axes.values() for leaf in tree.leaves(each)]
-        in_axes = [
-            _normal(axis, fact) if axis is not None else None
-            for axis, fact in zip(flat, facts, strict=True)
-        ]
-        out_axes = tree.from_object(self.out_axes, lambda leaf, _: leaf)
-        return batched_program(program, in_axes, out_axes)
-
-
-def _normal(axis: int, fact: Any) -> int:
-    rank = values.rank_of(fact)
-    return axis if rank is None else axis % rank
-
-
-def _without_axis(fact: Any, axis: int | None) -> Any:
-    if axis is None or not isinstance(fact, values.Array):
-        return fact
-    shape = list(fact.shape)
-    del shape[axis]
-    return values.Array(fact.dtype, tuple(shape))
-
-
-def _any_length(fact: Any, axis: int | None) -> Any:
-    if axis is None or not isinstance(fact, values.Array):
-        return fact
-    shape = list(fact.shape)
-    shape[axis] = values.fresh_dim()
-    return values.Array(fact.dtype, tuple(shape))
+    reverse = True
 
 
 @dataclass(frozen=True)
-class Jvp(Differentiation):
-    """Primals and tangents -> (output, tangent of the output)."""
+class Jvp(Transform):
+    """The first `count` inputs and a tangent for each -> (output, its tangent[, aux])."""
+
+    count: int
+    has_aux: bool = False
 
     def signature(self, inner: inspect.Signature) -> inspect.Signature:
-        return extended(inner, [f"{name}_dot" for name in inner.parameters])
+        """The inputs by position, their tangents, and the parameters left to their defaults."""
+        primals = self._primals(inner)
+        names = [_joined(slot) for slot in primals]
+        taken = [*inner.parameters, *names]
+        for name in names[:]:
+            names.append(_free(f"{name}_dot", taken))
+            taken.append(names[-1])
+        by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(name, by_position) for name in names]
+        rest = inner.parameters.keys() - {slot.name for slot in primals}
+        for name, parameter in inner.parameters.items():
+            if name in rest and parameter.kind != STAR:
+                kind = parameter.kind if parameter.kind > KEYWORD_ONLY else KEYWORD_ONLY
+                parameters.append(parameter.replace(kind=kind))
+        return inspect.Signature(parameters)
 
-    def inside(self, abstract: dict[str, Any]) -> dict[str, Any]:
-        return dict(list(abstract.items())[: len(abstract) // 2])
+    def _primals(self, inner: inspect.Signature) -> list[Slot]:
+        """The inputs of the function inside that have a tangent."""
+        slots: list[Slot] = []
+        for name, parameter in inner.parameters.items():
+            left = self.count - len(slots)
+            if parameter.kind is STAR:
+                slots += [Slot(None, name, ("item", i)) for i in range(left)]
+            elif left and parameter.kind < STAR:
+                slots.append(Slot(None, name))
+        return slots
 
-    def check(self, label: str, arguments: dict[str, Any], abstract: dict[str, Any]) -> None:
-        return None
-
-    def program(self, inner: Inner, abstract: dict[str, Any]) -> Program:
-        program = inner(self.inside(abstract))
-        return tangent_program(program, self.targets(program))
-
-
-@dataclass(frozen=True)
-class VjpForward(Differentiation):
-    """Primals -> (output, what the backward pass needs)."""
-
-    def programs(self, inner: Inner, abstract: dict[str, Any]) -> list[Program]:
-        program = inner(abstract)
-        joint = cotangent_program(program, self.targets(program))
-        seeds = joint.leaves()[len(program.leaves()) :]
-        return list(partition(joint, seeds))
-
-
-def extended(inner: inspect.Signature, names: list[str]) -> inspect.Signature:
-    """The signature with more parameters after the others, all by position."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    taken = list(inner.parameters)
-    parameters = [inspect.Parameter(name, kind) for name in taken]
-    for name in names:
-        label, count = name, 2
-        while label in taken:
-            label, count = f"{name}_{count}", count + 1
-        taken.append(label)
-        parameters.append(inspect.Parameter(label, kind))
-    return inspect.Signature(parameters)
+    def inside(self, arguments: Arguments) -> dict[str, Any]:
+        raise NotImplementedError

@@ -179,7 +179,7 @@ class Builder:
         return value
 
     def fact(self, value: Any) -> values.AbstractValue:
-        return value.fact if isinstance(value, Symbol) else of_constant(value)
+        return value.fact if isinstance(value, Symbol) else values.of_constant(value)
 
     @contextmanager
     def at(self, origin: Origin | None, phase: str | None = None):
@@ -278,12 +278,6 @@ class Builder:
     def import_name(self, program: Program, name: str) -> Symbol:
         """A leaf or captured name of `program` under its own name."""
         return self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))
-
-
-def of_constant(value: Any) -> values.AbstractValue:
-    if type(value) in values.PYTHON_NUMBERS:
-        return values.Scalar(type(value))
-    return values.of_leaf(value) if isinstance(value, np.generic) else values.Static(value)
 
 
 def _key(value: Any) -> Any:

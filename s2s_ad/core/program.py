@@ -11,7 +11,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.values import AbstractValue
+from s2s_ad.core.values import AbstractValue, Unknown, of_constant
 from s2s_ad.diagnostics import Origin
 
 
@@ -82,6 +82,12 @@ class Program:
     def leaves(self) -> list[str]:
         """The names of all inputs' leaves, in order."""
         return [leaf for each in self.inputs for leaf in tree.leaves(each.tree)]
+
+    def fact(self, node: gast.AST) -> AbstractValue:
+        """The abstract value of an atom."""
+        if isinstance(node, gast.Name):
+            return self.facts[node.id]
+        return of_constant(node.value) if isinstance(node, gast.Constant) else Unknown()
 
     def outputs(self) -> list[gast.AST]:
         return tree.leaves(self.output)

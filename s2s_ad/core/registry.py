@@ -66,7 +66,7 @@ class Rule:
         """The result for a batch; batched operands have the batch axis first."""
         raise NotImplementedError
 
-    def is_view(self, call: gast.Call) -> bool:
+    def is_view(self, call: gast.Call, facts: Callable[[gast.AST], AbstractValue]) -> bool:
         """Whether the result may share memory with the first operand."""
         return self.view
 

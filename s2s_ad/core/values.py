@@ -112,6 +112,13 @@ def of_leaf(value: Any, name: str = "value") -> AbstractValue:
     return Static(value)
 
 
+def of_constant(value: Any) -> AbstractValue:
+    """The abstract value of an object that stands in the code itself."""
+    if type(value) in PYTHON_NUMBERS:
+        return Scalar(type(value))
+    return of_leaf(value) if isinstance(value, np.generic) else Static(value)
+
+
 def shape_of(value: Any) -> Shape | None:
     return getattr(value, "shape", None)
 

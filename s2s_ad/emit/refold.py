@@ -140,7 +140,8 @@ class Refold:
         if name in self.outputs:
             return self.counts[name] == 1 and not self._is_tree() and size <= LARGEST
         if rule.cheap or is_plain_view(statement):
-            return size <= 2
+            computed = any(self.sizes.get(each, 0) for each in form.reads(statement))
+            return size <= 2 and (self.counts[name] == 1 or not computed)
         if self._read_by_effect(name):
             return False
         return self.counts[name] == 1 and (size < LARGEST or self._is_users(statement))

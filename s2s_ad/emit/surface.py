@@ -13,7 +13,6 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import of_constant
 from s2s_ad.core.registry import rule_for
 
 BINARY = {
@@ -61,7 +60,7 @@ class Surface:
     def fact(self, node: gast.AST) -> values.AbstractValue:
         if isinstance(node, gast.Name):
             return self.facts.get(node.id, values.Unknown())
-        return of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
+        return values.of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
 
     def expression(self, call: gast.Call) -> gast.AST:
         """The expression of one operation on atoms."""

@@ -52,7 +52,9 @@ class Text:
         imports = [*(f"import {each}" for each in self.modules), *([""] if self.modules else [])]
         imports.append("import numpy as np")
         if self.helpers:
-            imports += ["", f"from s2s_ad.runtime import {', '.join(self.helpers)}"]
+            names = [gast.alias(each, None) for each in self.helpers]
+            line = gast.ImportFrom(module="s2s_ad.runtime", names=names, level=0)
+            imports += ["", print_statements([line], WIDTH).rstrip("\n")]
         bound = [*self.captured, *self.objects]
         note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
         return "\n".join([*imports, *([""] + note if note else []), "", "", self.function])

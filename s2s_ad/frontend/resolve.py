@@ -14,8 +14,50 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.program import Capture, Hint
 from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.scopes import Scope, scope_of
+from s2s_ad.frontend.source import Source
 
 LIBRARIES = ("numpy", "math", "builtins")
+
+#: objects that the compiler works with as they are; what stands at the place is guarded
+PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
+PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType)
+
+DEEPEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a captured object stands: its text, how it is read now, what tells it from others.
+
+    The key names the holder by identity, never by name: two closures may both have a cell `k`.
+    `source` is (dict, key) where the place is an entry of a dict, for a guard without a call.
+    """
+
+    text: str
+    read: Callable[[], Any]
+    key: tuple
+    source: tuple[dict, str] | None = None
+
+    @classmethod
+    def in_globals(cls, space: dict, name: str) -> Place:
+        return cls(name, lambda: space[name], (id(space), name), (space, name))
+
+    @classmethod
+    def in_cell(cls, cell: types.CellType, name: str) -> Place:
+        return cls(name, lambda: cell.cell_contents, (id(cell),))
+
+    @classmethod
+    def of_object(cls, value: Any, text: str) -> Place:
+        """The object itself, wherever it stands."""
+        return cls(text, lambda: value, (id(value), "self"))
+
+    def inside(self, holder: Any, step: tuple[str, Any]) -> Place:
+        """An item or attribute of the object that stands here."""
+        text = tree.path_text(self.text, (step,))
+        key = (id(holder), *step) if step[0] == "attribute" else (*self.key, *step)
+        return Place(text, lambda: tree.follow(self.read(), (step,)), key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,77 +65,111 @@ class Captured:
     """An object of the user's that is neither a number nor a container: its attributes are read."""
 
     value: Any
-    text: str
-    read: Callable[[], Any]
+    place: Place
+
+    def attribute(self, name: str) -> Place:
+        """The place of `value.name`."""
+        place = self.place.inside(self.value, ("attribute", name))
+        if not isinstance(self.value, types.ModuleType):
+            return place
+        return Place(place.text, place.read, place.key, (vars(self.value), name))
 
 
 class Captures:
-    """The objects that a function reads and the user did not pass, each noted once."""
+    """The objects that a function reads and the user did not pass, each noted once.
 
-    def __init__(self, builder: Builder):
-        self.builder = builder
-        self.found: dict[str, Capture] = {}
-        self._values: dict[str, Any] = {}
+    `static` holds the keys of the places whose numbers are part of the code.
+    """
 
-    def of(
-        self,
-        value: Any,
-        text: str,
-        read: Callable[[], Any],
-        source: tuple[dict, str] | None = None,
-    ) -> Any:
-        """What the compiler works with for a captured object that `read()` leads to."""
-        key = f"{id(source[0]) if source else ''}:{text}"
-        if key not in self._values:
-            self._values[key] = self._enter(key, value, text, read, source)
-        return self._values[key]
+    def __init__(self, builder: Builder, static: frozenset[tuple] = frozenset()):
+        self.builder, self.static = builder, static
+        self.found: dict[Any, Capture] = {}
+        self.numbers: dict[str, tuple] = {}  # Core name of a captured number -> key of its place
+        self._values: dict[tuple, Any] = {}
+        self._depth = 0
 
-    def _enter(self, key: str, value: Any, text: str, read: Callable, source: Any) -> Any:
-        kind = type(value)
-        if kind in values.ARRAY_TYPES or isinstance(value, np.generic) or _is_number(value):
-            name = fresh_name()
-            self.found[key] = Capture(text, read, value, name, source)
-            fact = values.of_leaf(value, text)
-            return self.builder.adopt(name, fact, Hint(_identifier(text), "user"))
+    def of(self, value: Any, place: Place) -> Any:
+        """What the compiler works with for the captured object that stands at a place."""
+        if place.key not in self._values:
+            self._values[place.key] = self._enter(value, place)
+        return self._values[place.key]
+
+    def held(self, value: Any, text: str) -> Any:
+        """The same for an object that cannot be another: no guard, but for what is in it."""
+        place = Place.of_object(value, text)
         if tree.is_container(value):
-            return self._container(key, value, text, read)
-        self.found[key] = Capture(text, read, value, None, source)
-        if isinstance(value, np.ndarray):
-            values.of_leaf(value, text)  # refuses subclasses
-        plain = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
-        callables = (types.FunctionType, types.BuiltinFunctionType)
-        if isinstance(value, plain + callables) or value is NotImplemented:
-            return value
-        return Captured(value, text, read)
+            return self._container(value, place)
+        return value if isinstance(value, PLAIN) else Captured(value, place)
 
-    def _container(self, key: str, value: Any, text: str, read: Callable) -> Any:
+    def adopt(self, capture: Capture) -> None:
+        """Take over a capture of a program that is written in place."""
+        self.found.setdefault((id(capture.read), capture.text), capture)
+
+    def _enter(self, value: Any, place: Place) -> Any:
+        if type(value) in (int, float, complex) and place.key in self.static:
+            self._guard(place, value, same=_same_number)
+            return value
+        if is_array(value) or type(value) in (int, float, complex):
+            return self._leaf(value, place)
+        if tree.is_container(value):
+            return self._container(value, place)
+        self._guard(place, value)
+        if isinstance(value, np.ndarray):
+            values.of_leaf(value, place.text)  # refuses subclasses
+        return value if isinstance(value, PLAIN) else Captured(value, place)
+
+    def _guard(self, place: Place, value: Any, **options: Any) -> None:
+        self.found[place.key] = Capture(
+            place.text, place.read, value, None, place.source, **options
+        )
+
+    def _leaf(self, value: Any, place: Place) -> Symbol:
+        name = fresh_name()
+        fact = values.of_leaf(value, place.text)
+        self.found[place.key] = Capture(place.text, place.read, value, name, place.source)
+        if not is_array(value):
+            self.numbers[name] = place.key
+        return self.builder.adopt(name, fact, Hint(_identifier(place.text), "user"))
+
+    def _container(self, value: Any, place: Place) -> Tree:
         def structure() -> Any:
-            now = read()
+            now = place.read()
             return (type(now), tree.one_level(now).keys) if tree.is_container(now) else None
 
-        self.found[key] = Capture(text, structure, structure(), None, None, lambda a, b: a == b)
+        guard = Capture(place.text, structure, structure(), None, None, _equal)
+        self.found[place.key] = guard
         top = tree.one_level(value)
-        items = []
-        for item, step in zip(top.items, top.steps(), strict=True):
-            path = (step,)
-            label = tree.path_text(text, path)
-            items.append(self.of(item, label, lambda path=path: tree.follow(read(), path)))
-        return Tree(top.kind, top.keys, tuple(items))
+        pairs = zip(top.items, top.steps(), strict=True)
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise UnsupportedError("S2S201", f"{place.text} is a container that contains itself")
+        items = tuple(self.of(item, place.inside(value, step)) for item, step in pairs)
+        self._depth -= 1
+        return Tree(top.kind, top.keys, items)
 
     def attribute(self, holder: Captured, name: str) -> Any:
         """`holder.name`, where the class gives no function for it."""
         value = getattr(holder.value, name)
-        module = isinstance(holder.value, types.ModuleType)
-        text = f"{holder.text}.{name}"
-        if module and holder.value.__name__.partition(".")[0] in LIBRARIES:
-            inside = isinstance(value, types.ModuleType)  # a library's objects do not change
-            return Captured(value, text, lambda: value) if inside else value
-        source = (vars(holder.value), name) if module else None
-        return self.of(value, text, lambda: getattr(holder.read(), name), source)
+        if is_library(holder.value):
+            return value  # a library's functions and constants do not change
+        return self.of(value, holder.attribute(name))
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float, complex)
+def is_array(value: Any) -> bool:
+    return type(value) in values.ARRAY_TYPES or isinstance(value, np.generic)
+
+
+def is_library(value: Any) -> bool:
+    """Whether the object is a module whose functions and constants do not change."""
+    return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in LIBRARIES
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a == b
+
+
+def _same_number(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and repr(a) == repr(b)  # tells 0.0 from -0.0, and nan is nan
 
 
 def _identifier(text: str) -> str:
@@ -102,35 +178,61 @@ def _identifier(text: str) -> str:
     return "_".join(filter(None, joined.split("_"))) or "captured"
 
 
+class Unassigned(Exception):
+    """A local name is read before it is assigned."""
+
+
 class Frame:
-    """One function being lowered: its locals, the frame it was defined in, cells and globals."""
+    """One function being lowered: its locals, the frame it was defined in, cells and globals.
+
+    `owner` is the function or closure that runs, by which a call of itself is known.
+    """
 
     def __init__(
         self,
-        source: Any,
+        owner: Any,
+        source: Source,
         function_globals: dict,
         cells: dict[str, types.CellType],
         parent: Frame | None = None,
     ):
-        self.source, self.globals, self.cells, self.parent = source, function_globals, cells, parent
+        self.owner, self.source, self.globals = owner, source, function_globals
+        self.cells, self.parent = cells, parent
         self.locals: dict[str, Any] = {}
 
+    @property
+    def scope(self) -> Scope:
+        return scope_of(self.source.node)
+
     def lookup(self, name: str, captures: Captures) -> Any:
-        """The value of a name; raises NameError, as Python does."""
+        """The value of a name.
+
+        Raises:
+            Unassigned: it is a local name of the function or of one around it, not assigned yet.
+            NameError: there is no such name.
+        """
         frame: Frame | None = self
         while frame is not None:
             if name in frame.locals:
                 return frame.locals[name]
+            if name in frame.scope.names:
+                raise Unassigned(name)
             frame = frame.parent
         if name in self.cells:
-            cell = self.cells[name]
-            return captures.of(cell.cell_contents, name, lambda: cell.cell_contents)
+            return self._in_cell(name, captures)
         if name in self.globals:
-            place = self.globals
-            return captures.of(place[name], name, lambda: place[name], (place, name))
+            return captures.of(self.globals[name], Place.in_globals(self.globals, name))
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise NameError(name)
+
+    def _in_cell(self, name: str, captures: Captures) -> Any:
+        cell = self.cells[name]
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            raise Unassigned(name) from None
+        return captures.of(value, Place.in_cell(cell, name))
 
 
 def cells_of(function: types.FunctionType) -> dict[str, types.CellType]:
@@ -143,4 +245,4 @@ def unwrap(value: Any) -> Any:
     return value.value if isinstance(value, Captured) else value
 
 
-__all__ = ["Captured", "Captures", "Frame", "Symbol", "cells_of", "unwrap"]
+__all__ = ["Captured", "Captures", "Frame", "Place", "cells_of", "is_library", "unwrap"]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import __future__
 import ast
 import dis
 import functools
 import inspect
 import linecache
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import gast
 
 from s2s_ad.diagnostics import Origin, SourceError
+
+FUTURE = functools.reduce(
+    int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
+SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,7 @@ class Source:
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         end = getattr(node, "end_col_offset", None)
         if end is None or getattr(node, "end_lineno", line) != line:
-            end = len(text.encode())
+            end = len(text.rstrip().encode())
         columns = _characters(text, column), _characters(text, end)
         return Origin(self.file, line, *columns, text, self.name, root or line)
 
@@ -41,12 +48,6 @@ def _characters(text: str, offset: int) -> int:
     return len(text.encode()[:offset].decode(errors="ignore"))
 
 
-@functools.lru_cache(maxsize=64)
-def _module(text: tuple[str, ...], file: str) -> ast.Module:
-    return ast.parse("".join(text), file)
-
-
-@functools.lru_cache(maxsize=1024)
 def source_of(function: types.FunctionType) -> Source:
     """The source of a function.
 
@@ -54,7 +55,25 @@ def source_of(function: types.FunctionType) -> Source:
         SourceError: there is no source, or it is not the source of the code that runs.
     """
     code = function.__code__
-    file = code.co_filename
+    if code.co_flags & SUSPENDING:
+        raise SourceError(
+            "S2S103",
+            f"{function.__qualname__} is a generator or an async function",
+            why="its body does not run from start to end at once",
+            help="return the values in a tuple or an array",
+        )
+    key = (code.co_filename, code, code.co_linetable)
+    if key not in _PROVED:
+        _PROVED[key] = _read(function)
+    return _PROVED[key]
+
+
+#: by file, code (which Python compares by what it does) and the places of its instructions
+_PROVED: dict[tuple[str, types.CodeType, bytes], Source] = {}
+
+
+def _read(function: types.FunctionType) -> Source:
+    file = function.__code__.co_filename
     linecache.checkcache(file)
     lines = tuple(linecache.getlines(file, function.__globals__))
     if not lines:
@@ -69,100 +88,17 @@ def source_of(function: types.FunctionType) -> Source:
         module = _module(lines, file)
     except SyntaxError as error:
         raise _stale(function, f"{file} no longer parses: {error}") from None
-    node = _find(module, function)
-    kind = ast.AsyncFunctionDef
-    if isinstance(node, kind):
-        raise SourceError("S2S103", f"{function.__qualname__} is an async function")
+    top, around, node = _find(module, function)
+    _prove(function, top, node)
     converted = gast.ast_to_gast(node)
-    source = Source(converted, file, lines, function.__name__)
-    _prove(function, node, lines)
-    return source
+    if around is not None:
+        _mangle(converted, around.name.lstrip("_"))
+    return Source(converted, file, lines, function.__name__)
 
 
-def _find(module: ast.Module, function: types.FunctionType) -> ast.AST:
-    """The definition whose code starts where the function's does."""
-    code = function.__code__
-    wanted = (
-        (ast.Lambda,) if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
-    )
-    found = [node for node in ast.walk(module) if isinstance(node, wanted)]
-    if wanted == (ast.Lambda,):
-        place = _first_position(code)
-        found = [node for node in found if _body_holds(node, place)]
-        found.sort(key=lambda node: (node.end_lineno - node.lineno, node.end_col_offset))
-        found = [n for n in found if _arguments(n) == _code_arguments(code)] or found
-        innermost = [n for n in found if not any(o is not n and _inside(o, n) for o in found)]
-        found = innermost
-    else:
-        found = [
-            node
-            for node in found
-            if node.name == code.co_name and _first_line(node) == code.co_firstlineno
-        ]
-    if not found:
-        raise _stale(function, "its definition is not at the line where it was")
-    return found[0]
-
-
-def _inside(inner: ast.AST, outer: ast.AST) -> bool:
-    start, end = (outer.lineno, outer.col_offset), (outer.end_lineno, outer.end_col_offset)
-    return start <= (inner.lineno, inner.col_offset) and (
-        (inner.end_lineno, inner.end_col_offset) <= end
-    )
-
-
-def _first_line(node: ast.FunctionDef) -> int:
-    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
-
-
-def _first_position(code: types.CodeType) -> tuple[int, int]:
-    """Where the first instruction with a width stands."""
-    places = [
-        (line, column)
-        for line, end_line, column, end_column in code.co_positions()
-        if line is not None and column is not None and (line, column) != (end_line, end_column)
-    ]
-    return min(places, default=(code.co_firstlineno, 0))
-
-
-def _body_holds(node: ast.Lambda, place: tuple[int, int]) -> bool:
-    body = node.body
-    return (body.lineno, body.col_offset) <= place <= (body.end_lineno, body.end_col_offset)
-
-
-def _arguments(node: ast.AST) -> list[str]:
-    args = node.args
-    named = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-    return [each.arg for each in [*named, *filter(None, (args.vararg, args.kwarg))]]
-
-
-def _code_arguments(code: types.CodeType) -> list[str]:
-    flags = (code.co_flags & inspect.CO_VARARGS) // inspect.CO_VARARGS
-    flags += (code.co_flags & inspect.CO_VARKEYWORDS) // inspect.CO_VARKEYWORDS
-    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + flags])
-
-
-def _prove(function: types.FunctionType, node: ast.AST, lines: tuple[str, ...]) -> None:
-    """The names that the code reads must stand in the text where the code says they do."""
-    if _arguments(node) != _code_arguments(function.__code__):
-        raise _stale(function, "its parameters are others in the file")
-    asserts = [(n.lineno, n.end_lineno) for n in ast.walk(node) if isinstance(n, ast.Assert)]
-    for instruction in dis.get_instructions(function.__code__):
-        place, name = instruction.positions, instruction.argval
-        if instruction.opname not in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_FAST", "LOAD_NAME"):
-            continue
-        if place is None or place.lineno is None or place.lineno != place.end_lineno:
-            continue
-        if any(first <= place.lineno <= last for first, last in asserts):
-            continue  # test runners rewrite assert statements
-        text = lines[place.lineno - 1].encode() if place.lineno <= len(lines) else b""
-        there = text[place.col_offset : place.end_col_offset].decode(errors="ignore")
-        if there.isidentifier() and there != name and not name.endswith(there):
-            raise _stale(
-                function, f"line {place.lineno} has {there!r} where the code reads {name!r}"
-            )
-        if not there:
-            raise _stale(function, f"line {place.lineno} is shorter than the code")
+@functools.lru_cache(maxsize=64)
+def _module(text: tuple[str, ...], file: str) -> ast.Module:
+    return ast.parse("".join(text), file)
 
 
 def _stale(function: types.FunctionType, why: str) -> SourceError:
@@ -172,3 +108,129 @@ def _stale(function: types.FunctionType, why: str) -> SourceError:
         why=f"the file was changed after it was imported: {why}",
         help="import it again (restart, or importlib.reload)",
     )
+
+
+# ---- finding the definition ------------------------------------------------------------------------
+
+Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
+
+
+def _definitions(module: ast.Module) -> Iterator[Found]:
+    """Each function: the statement of the module and the class that it stands in, and its node."""
+    for top in module.body:
+        waiting: list[tuple[ast.AST, ast.ClassDef | None]] = [(top, None)]
+        while waiting:
+            node, around = waiting.pop()
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                yield top, around, node
+            inner = node if isinstance(node, ast.ClassDef) else around
+            waiting += [(child, inner) for child in ast.iter_child_nodes(node)]
+
+
+def _find(module: ast.Module, function: types.FunctionType) -> Found:
+    """The definition whose code starts where the function's does."""
+    code = function.__code__
+    if code.co_name == "<lambda>":
+        found = _find_lambdas(module, code)
+    else:
+        found = [
+            each
+            for each in _definitions(module)
+            if getattr(each[2], "name", "") == code.co_name
+            and _first_line(each[2]) == code.co_firstlineno
+        ]
+    if not found:
+        raise _stale(function, "its definition is not at the line where it was")
+    if len(found) > 1:
+        raise SourceError(
+            "S2S101",
+            f"the source of {function.__qualname__} cannot be told from others on its line",
+            help="give it a line of its own",
+        )
+    return found[0]
+
+
+def _first_line(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+
+
+def _find_lambdas(module: ast.Module, code: types.CodeType) -> list[Found]:
+    """The lambdas that the code may belong to: one, where the code knows its columns."""
+    lambdas = [each for each in _definitions(module) if isinstance(each[2], ast.Lambda)]
+    place = _first_position(code)
+    if place is None:  # Python was told to leave the columns out
+        return [each for each in lambdas if each[2].lineno == code.co_firstlineno]
+    around = [each for each in lambdas if _holds(each[2].body, place)]
+    return around and [max(around, key=lambda each: (each[2].lineno, each[2].col_offset))]
+
+
+def _first_position(code: types.CodeType) -> tuple[int, int] | None:
+    """Where the first expression of the code stands."""
+    places = [
+        (line, column)
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None and column is not None and (line, column) != (end_line, end_column)
+    ]
+    return min(places, default=None)
+
+
+def _holds(node: ast.AST, place: tuple[int, int]) -> bool:
+    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    return start <= place < end
+
+
+def _mangle(node: gast.AST, name: str) -> None:
+    """Names with two underscores are private to the class, as Python makes them."""
+    fields = {gast.Attribute: "attr", gast.FunctionDef: "name", gast.Name: "id"}
+    fields |= {gast.keyword: "arg"}
+    for each in gast.walk(node):
+        field = fields.get(type(each))
+        text = getattr(each, field) if field else None
+        if text and text.startswith("__") and not text.endswith("__"):
+            setattr(each, field, f"_{name}{text}")
+
+
+# ---- proving that it is what runs ------------------------------------------------------------------
+
+
+def _prove(function: types.FunctionType, top: ast.stmt, node: ast.AST) -> None:
+    """The text, compiled, has to give the code that runs."""
+    code = function.__code__
+    flags = code.co_flags & FUTURE
+    whole = compile(ast.Module([top], []), code.co_filename, "exec", flags, dont_inherit=True)
+    asserts = [(n.lineno, n.end_lineno) for n in ast.walk(node) if isinstance(n, ast.Assert)]
+    running = _comparable(code, asserts)
+    if not any(_comparable(each, asserts) == running for each in _codes(whole)):
+        raise _stale(function, "compiling the text gives other code")
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _codes(each)
+
+
+def _instructions(code: types.CodeType, asserts: list[tuple[int, int]]) -> Iterator[tuple]:
+    """What the code does, and where it stands; `assert` is left out, which test runners rewrite."""
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    for each in dis.get_instructions(code):
+        place = each.positions
+        line = place.lineno if place is not None else None
+        if line is None or any(first <= line <= last for first, last in asserts):
+            continue
+        argument = None if each.opcode in jumps else _comparable(each.argval, asserts)
+        if each.opname not in ("EXTENDED_ARG", "NOP", "RESUME") and each.opcode not in jumps:
+            yield each.opname, argument, line, place.col_offset, place.end_col_offset
+
+
+def _comparable(value: object, asserts: list[tuple[int, int]]) -> object:
+    """The argument of an instruction, so that 1, 1.0 and True differ."""
+    if isinstance(value, types.CodeType):
+        named = value.co_argcount + value.co_kwonlyargcount
+        counts = value.co_posonlyargcount, value.co_argcount, value.co_kwonlyargcount
+        head = value.co_name, counts, value.co_varnames[:named]
+        return (*head, *_instructions(value, asserts))
+    if isinstance(value, tuple):
+        return tuple(_comparable(each, asserts) for each in value)
+    return (type(value), value) if isinstance(value, frozenset) else (type(value), repr(value))

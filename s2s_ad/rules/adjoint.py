@@ -67,6 +67,8 @@ class Unbroadcast(TwoOperands):
         return [operation.result.builder.call(runtime.broadcast_like, (y_bar, value), {}), None]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        if any(support.rank(each) is None for each in operation.operands):
+            return self._of_unknown_ranks(operation, batched, batch)
         value, array = (
             batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True)
         )
@@ -76,6 +78,15 @@ class Unbroadcast(TwoOperands):
         if rank == wanted:
             return summed
         return np.reshape(summed, tuple(support.lengths(array, range(wanted + 1))))
+
+
+    def _of_unknown_ranks(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        value, array = operation.operands
+        if not all(batched):
+            raise support.CannotBatch
+        padded = array.builder.call(runtime.pad_samples, (array, np.ndim(value)), {})
+        summed = batch.builder.call(runtime.unbroadcast, (value, padded), {})
+        return np.reshape(summed, np.shape(array))
 
 
 def axes_to_sum(full: values.Shape, small: values.Shape) -> tuple[int, ...] | None:
@@ -150,6 +161,11 @@ class BroadcastLike(TwoOperands):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         value, array = operation.operands
+        if batched == [False, True] and support.rank(value) == 0:
+            return batch.builder.call(runtime.broadcast_like, (value, array), {})
+        if all(batched) and array.ndim is None:
+            value = value.builder.call(runtime.pad_samples, (value, np.ndim(array)), {})
+            return batch.builder.call(runtime.broadcast_like, (value, array), {})
         rank = support.sample_rank(array, batched[1])
         value = support.align(value, batched[0], rank)
         if batched[1]:
@@ -157,8 +173,8 @@ class BroadcastLike(TwoOperands):
         shape = (batch.size, *support.lengths(array, range(rank)))
         return batch.builder.call(np.broadcast_to, (value, shape), {})
 
-    def is_view(self, call: gast.Call) -> bool:
-        return not isinstance(call.args[0], gast.Constant)
+    def is_view(self, call: gast.Call, facts: Callable) -> bool:
+        return not isinstance(facts(call.args[0]), values.Scalar)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """np.zeros_like(x), np.ones_like(x), np.full_like(x, 2.0) or np.broadcast_to(s, x.shape)."""
@@ -167,11 +183,11 @@ class BroadcastLike(TwoOperands):
         if not isinstance(fact, values.Array):
             return call
         shape = gast.Attribute(value=array, attr="shape", ctx=gast.Load())
-        if not isinstance(value, gast.Constant):
+        if not isinstance(facts(value), values.Scalar):
             return _call(np.broadcast_to, value, shape)
         if not values.is_inexact(fact):
-            return _call(np.full, shape, form.constant(float(value.value)))
-        named = {0: np.zeros_like, 1: np.ones_like}.get(value.value)
+            return _call(np.full, shape, value)
+        named = {0: np.zeros_like, 1: np.ones_like}.get(getattr(value, "value", None))
         return _call(np.full_like, array, value) if named is None else _call(named, array)
 
 

@@ -8,6 +8,7 @@ the tangent for `y_bar`, is the forward mode.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -144,7 +145,7 @@ class Elementwise(Rule):
         names = dict(zip(self.operand_names, operation.operands, strict=True))
         return eval(
             compiled(self.adjoints[position]),
-            {"np": np, "y": operation.result, "y_bar": y_bar} | names,
+            {"math": math, "np": np, "y": operation.result, "y_bar": y_bar} | names,
         )
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -170,9 +171,7 @@ class Elementwise(Rule):
     # ---- batching
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        pairs = list(zip(operation.operands, batched, strict=True))
-        rank = max(support.sample_rank(*pair) for pair in pairs)
-        operands = [support.align(*pair, rank) for pair in pairs]
+        operands = support.align_all(operation.operands, batched)
         return batch.builder.emit(self, operands, {})
 
 
@@ -381,14 +380,14 @@ elementwise(np.cos, "-y_bar * np.sin(x)")
 elementwise(np.cosh, "y_bar * np.sinh(x)")
 elementwise(np.deg2rad, "np.deg2rad(y_bar)")
 elementwise(np.exp, "y_bar * y")
-elementwise(np.exp2, "y_bar * (np.log(2.0) * y)")
+elementwise(np.exp2, "y_bar * (math.log(2.0) * y)")
 elementwise(np.expm1, "y_bar * (y + 1)")
 elementwise(np.fabs, "y_bar * np.sign(x)")
 elementwise(np.hypot, "y_bar * (a / y)", "y_bar * (b / y)")
 elementwise(np.log, "y_bar / x", domain="positive")
-elementwise(np.log10, "y_bar / (np.log(10.0) * x)", domain="positive")
+elementwise(np.log10, "y_bar / (math.log(10.0) * x)", domain="positive")
 elementwise(np.log1p, "y_bar / (1 + x)", domain="positive")
-elementwise(np.log2, "y_bar / (np.log(2.0) * x)", domain="positive")
+elementwise(np.log2, "y_bar / (math.log(2.0) * x)", domain="positive")
 elementwise(np.logaddexp, "y_bar * np.exp(a - y)", "y_bar * np.exp(b - y)")
 elementwise(
     np.maximum,

@@ -61,16 +61,22 @@ class Reshape(Structural):
         if params["order"] != "C":
             raise ArgumentValueError("S2S203", "np.reshape with order other than 'C'")
         shape = params["shape"]
+        if isinstance(shape, Symbol) and isinstance(shape.fact, values.Unknown):
+            return {"shape": shape}  # the shape of something whose rank is not known
         return {"shape": tuple(shape) if isinstance(shape, tuple | list) else (shape,)}
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         if isinstance(x, values.Unknown):
             return support.unknown(x)
+        if isinstance(params["shape"], Symbol):
+            return values.with_shape(x, None)
         return values.with_shape(x, tuple(dim_of(each) for each in params["shape"]))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         shape = params["shape"]
+        if isinstance(shape, Symbol):
+            return None
         if operands[0].ndim == 1 and len(shape) == 1 and type(shape[0]) is int and shape[0] == -1:
             return operands[0]
         return None
@@ -126,6 +132,24 @@ def positional(call: gast.Call) -> gast.Call:
     """The call with its parameters by position."""
     values_ = [keyword.value for keyword in call.keywords]
     return gast.Call(func=call.func, args=[*call.args, *values_], keywords=[])
+
+
+class PadSamples(Structural):
+    """pad_samples(x, rank): a batch whose samples get leading axes of length one."""
+
+    text = "x, rank"
+
+    def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
+        return params
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return support.unknown(operands[0])
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        return np.reshape(y_bar, np.shape(operation.operands[0]))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return positional(call)
 
 
 class Transpose(Structural):
@@ -620,6 +644,7 @@ register(Flip(np.flip, "flip"))
 register(Identity(np.copy, "copy"))
 register(Joining(np.concatenate, "concatenate"))
 register(Joining(np.stack, "stack"))
+register(PadSamples(runtime.pad_samples, "pad_samples"))
 register(Reshape(np.reshape, "reshape"))
 register(Roll(np.roll, "roll"))
 register(Squeeze(np.squeeze, "squeeze"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.registry import Rule
@@ -139,6 +140,26 @@ def align(value: Any, batched: bool, sample: int) -> Any:
     if not batched or missing <= 0:
         return value
     return np.expand_dims(value, 1 if missing == 1 else tuple(range(1, missing + 1)))
+
+
+def align_all(operands: list, batched: list[bool]) -> list:
+    """The operands of an elementwise function of a batch, so that their samples broadcast."""
+    pairs = list(zip(operands, batched, strict=True))
+    if any(rank(value) is None for value, _ in pairs):
+        return [_padded(i, pairs) if flag else value for i, (value, flag) in enumerate(pairs)]
+    sample = max(sample_rank(*pair) for pair in pairs)
+    return [align(*pair, sample) for pair in pairs]
+
+
+def _padded(place: int, pairs: list) -> Any:
+    """A batched operand with as many axes as each of the others asks for, found out at run time."""
+    value = pairs[place][0]
+    for i, (other, flag) in enumerate(pairs):
+        scalar = not isinstance(other, Symbol) or (other.ndim == 0 and not flag)
+        if i != place and not scalar and other.name != pairs[place][0].name:
+            wanted = np.ndim(other) if flag else np.ndim(other) + 1
+            value = value.builder.call(runtime.pad_samples, (value, wanted), {})
+    return value
 
 
 def spread(value: Any, batched: bool, batch: Any) -> Any:

@@ -68,8 +68,10 @@ PAIRS = (((3,), "w", "w @ {x}"), ((3,), "b", "b @ {x}"), ((4, 3), "w", "{x} @ w"
 
 
 def random_inputs(rng: np.random.Generator) -> dict[str, np.ndarray | float]:
-    made = {name: rng.uniform(0.2, 1.2, shape) * rng.choice([-1, 1], shape)
-            for name, shape in INPUTS.items()}
+    made = {
+        name: rng.uniform(0.2, 1.2, shape) * rng.choice([-1, 1], shape)
+        for name, shape in INPUTS.items()
+    }
     return made | {"s": float(made["s"])}
 
 

@@ -1,0 +1,104 @@
+"""The arguments of one call as the transforms see them: abstract values under a signature."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.tree import Tree
+
+STAR = inspect.Parameter.VAR_POSITIONAL
+DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One input: a parameter, or one of the arguments that `*args` takes.
+
+    `position` is what `grad_position` and `in_axes` count by; None for what `**kwargs` takes.
+    """
+
+    position: int | None
+    name: str
+    step: tuple[str, Any] | None = None
+
+    def text(self, path: tree.Path = ()) -> str:
+        """How a message calls the input, or what `path` leads to in it."""
+        steps = path if self.step is None else (self.step, *path)
+        shown = tree.path_text(self.name, steps)
+        return f"input {shown}" if self.position is None else f"input {self.position} ({shown})"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """Abstract values (Trees of them) by parameter, of the parameters that a call supplies.
+
+    Parameters that keep their default are absent: the default is part of the code.
+    """
+
+    signature: inspect.Signature
+    facts: dict[str, Any]
+
+    def slots(self) -> Iterator[Slot]:
+        """Each input in the order of the signature, those left to their defaults too."""
+        position = 0
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind not in (STAR, DOUBLE_STAR):
+                yield Slot(position, name)
+                position += 1
+                continue
+            for step in self.facts[name].steps() if name in self.facts else ():
+                yield Slot(position if parameter.kind is STAR else None, name, step)
+                position += parameter.kind is STAR
+
+    def supplied(self) -> list[Slot]:
+        return [slot for slot in self.slots() if slot.name in self.facts]
+
+    def at(self, slot: Slot) -> Any:
+        """The abstract value of an input."""
+        fact = self.facts[slot.name]
+        return fact if slot.step is None else fact.get(slot.step[1])
+
+    def map(self, change: Any) -> Arguments:
+        """The same with each leaf changed."""
+        changed = {name: tree.tree_map(change, fact) for name, fact in self.facts.items()}
+        return Arguments(self.signature, changed)
+
+
+def exact(signature: inspect.Signature, given: dict[str, Any]) -> Arguments:
+    """The abstract values of arguments, with the lengths that their arrays have in this call."""
+
+    def leaf(value: Any, path: tree.Path, name: str) -> Any:
+        fact = values.of_leaf(value, tree.path_text(name, path))
+        return values.with_shape(fact, value.shape) if isinstance(fact, values.Array) else fact
+
+    facts = {
+        name: tree.from_object(given[name], lambda value, path, name=name: leaf(value, path, name))
+        for name in signature.parameters
+        if name in given
+    }
+    return Arguments(signature, facts)
+
+
+def any_length(fact: Any) -> Any:
+    """An abstract value without its lengths, but for which of them are one."""
+    if not isinstance(fact, values.Array):
+        return fact
+    return values.with_shape(fact, tuple(n if n == 1 else values.fresh_dim(False) for n in fact.shape))
+
+
+def unknown(signature: inspect.Signature) -> Arguments:
+    """Arguments of which nothing is known; there is no such thing for *args and **kwargs."""
+    names = [
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind not in (STAR, DOUBLE_STAR)
+    ]
+    return Arguments(signature, dict.fromkeys(names, values.Unknown(inexact=True)))
+
+
+__all__ = ["DOUBLE_STAR", "KEYWORD_ONLY", "STAR", "Arguments", "Slot", "Tree", "any_length"]

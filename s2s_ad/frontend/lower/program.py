@@ -1,0 +1,198 @@
+"""From a callable and the abstract values of its arguments to its Program."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
+from s2s_ad.core.program import Hint, Input, Program
+from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
+from s2s_ad.frontend.lower.calls import apply, method_of
+from s2s_ad.frontend.lower.core import Lowering, Raises, StaticNeeded
+from s2s_ad.frontend.resolve import Captured
+from s2s_ad.frontend.source import source_of
+
+OUTPUTS = (int, float, complex, str, bytes, type(None), np.dtype, type, types.EllipsisType)
+
+
+def lower(function: Callable, arguments: dict[str, Any]) -> Program:
+    """The Core of a function for arguments of these abstract values.
+
+    Args:
+        function: a Python function, a bound method, a functools.partial or a callable object.
+        arguments: the abstract value (Tree of abstract values) of each parameter, by name.
+
+    Raises:
+        S2SError: the function uses what is not supported; the error points at the place.
+    """
+    static: frozenset[tuple] = frozenset()
+    while True:
+        lowering = Lowering(static)
+        inputs, given = _inputs(lowering, function, arguments)
+        try:
+            return _program(lowering, function, inputs, given)
+        except NeedStatic as need:
+            ancestors = _ancestors(lowering, need.name)
+            numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
+            if not numbers:
+                raise _static_needed(lowering, inputs, ancestors, need) from None
+            static |= numbers
+
+
+def _program(
+    lowering: Lowering, function: Callable, inputs: tuple[Input, ...], given: dict[str, Any]
+) -> Program:
+    plain = plain_function(function)
+    source = source_of(plain)
+    origin = source.origin(source.node)
+    lowering.root = source.node.lineno
+    args, kwargs = _as_call(inspect.signature(function), given)
+    is_plain = isinstance(function, types.FunctionType)
+    with lowering.builder.at(origin):
+        target = function if is_plain else lowering.captures.held(function, plain.__name__)
+        try:
+            result = apply(lowering, target, args, kwargs)
+        except Raises:
+            result = float("nan")  # never reached: the body ends with the raise
+    name = plain.__name__ if plain.__name__.isidentifier() else "f"
+    return Program(
+        name=name,
+        doc=name,
+        inputs=inputs,
+        body=tuple(lowering.builder.body),
+        output=tree.tree_map(lambda leaf: _output(leaf, source.name, origin), result),
+        facts=lowering.builder.facts,
+        hints=lowering.builder.hints,
+        captures=tuple(lowering.captures.found.values()),
+        origin=origin,
+    )
+
+
+def plain_function(function: Any) -> types.FunctionType:
+    """The Python function whose code runs when the object is called."""
+    if isinstance(function, types.FunctionType):
+        return function
+    if isinstance(function, functools.partial):
+        return plain_function(function.func)
+    if isinstance(function, types.MethodType):
+        return plain_function(function.__func__)
+    method = method_of(type(function), "__call__")
+    if isinstance(method, types.FunctionType):
+        return method
+    raise ArgumentTypeError(
+        "S2S103", f"{function!r} is not a Python function", help="wrap it: def f(x): return ..."
+    )
+
+
+def _as_call(signature: inspect.Signature, given: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """The arguments of a call that gives each parameter its value."""
+    args, kwargs = [], {}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            args += given[name].items
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            kwargs |= dict(zip(given[name].keys, given[name].items, strict=True))
+        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            kwargs[name] = given[name]
+        else:
+            args.append(given[name])
+    return args, kwargs
+
+
+# ---- values that are needed while code is generated -----------------------------------------------
+
+
+def _ancestors(lowering: Lowering, name: str) -> set[str]:
+    """The names that a value was computed from, and its own."""
+    waiting, found = [name], set()
+    while waiting:
+        each = waiting.pop()
+        found.add(each)
+        _, operands, _ = lowering.builder.definitions.get(each, (None, [], {}))
+        waiting += [operand.name for operand in operands if isinstance(operand, Symbol)]
+    return found
+
+
+def _static_needed(
+    lowering: Lowering, inputs: tuple[Input, ...], ancestors: set[str], need: NeedStatic
+) -> StaticNeeded:
+    """Which inputs the value that is needed was computed from."""
+    found = [
+        (each.name, path)
+        for each in inputs
+        for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True)
+        if leaf in ancestors
+    ]
+    error = UnsupportedError(
+        "S2S205",
+        f"{need.purpose} must be known when the code is generated",
+        origin=lowering.needed_at,
+        help="pass it as a plain Python int or a constant; as text without example arguments "
+        "it cannot be known",
+    )
+    return StaticNeeded(found, error)
+
+
+# ---- inputs and outputs ----------------------------------------------------------------------------
+
+
+def _inputs(
+    lowering: Lowering, function: Callable, arguments: dict[str, Any]
+) -> tuple[tuple[Input, ...], dict[str, Any]]:
+    """The program's inputs, and the value of each parameter while lowering."""
+    inputs, given = [], {}
+    for parameter in inspect.signature(function).parameters.values():
+        abstract = arguments[parameter.name]
+        names = tree.tree_map(lambda _: fresh_name(), abstract)
+        paths = iter(tree.paths(abstract))
+
+        def enter(name: str, fact: Any, paths=paths, parameter=parameter) -> Any:
+            path = next(paths)
+            symbol = lowering.builder.adopt(name, fact, _leaf_hint(parameter.name, path))
+            if not isinstance(fact, values.Static):
+                return symbol
+            return _static(lowering, fact.value, tree.path_text(parameter.name, path))
+
+        given[parameter.name] = tree.tree_map(enter, names, abstract)
+        inputs.append(Input(parameter.name, names, parameter.kind))
+    return tuple(inputs), given
+
+
+def _static(lowering: Lowering, value: Any, text: str) -> Any:
+    """An argument that is part of the signature; the attributes of an object are captured."""
+    is_number = type(value) in values.PYTHON_NUMBERS
+    return value if is_number else lowering.captures.held(value, text)
+
+
+def _leaf_hint(parameter: str, path: tree.Path) -> Hint:
+    """params["W1"] is called W1, layers[0]["w"] is called layers_0_w."""
+    if not path:
+        return Hint(parameter, "user")
+    if len(path) == 1 and isinstance(path[0][1], str) and path[0][1].isidentifier():
+        return Hint(path[0][1], "user")
+    steps = "_".join(str(key) for _, key in path)
+    text = "".join(c if c.isalnum() else "_" for c in f"{parameter}_{steps}")
+    return Hint(text, "user")
+
+
+def _output(leaf: Any, name: str, origin: Origin) -> gast.AST:
+    if isinstance(leaf, Captured):
+        leaf = leaf.value
+    if isinstance(leaf, Symbol | OUTPUTS):
+        return to_node(leaf)
+    raise UnsupportedError(
+        "S2S304",
+        f"{name} returns a {type(leaf).__name__}",
+        origin=origin,
+        help="return arrays, numbers, and tuples, lists, dicts, namedtuples or dataclasses of them",
+    )
+
+

@@ -1,0 +1,492 @@
+"""What holds of every rule: a case is an expression with inputs, and is checked in every mode.
+
+Expected values come from NumPy, from central differences of NumPy and from Python loops over
+samples; never from the compiler.
+"""
+
+import ast
+import importlib.util
+import itertools
+import operator
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from s2s_ad import grad, jit, jvp, vmap
+from s2s_ad.diagnostics import S2SError
+
+STEP = 1e-3  # of central differences of fourth order
+_folder = tempfile.TemporaryDirectory(prefix="s2s_ad_rules_")
+_number = itertools.count()
+
+
+# ---- inputs --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Draw:
+    """An input of some shape: `values(rng, shape)`; `varies` where it can be differentiated."""
+
+    shape: tuple
+    values: Callable = field(default=lambda rng, shape: rng.normal(size=shape))
+    varies: bool = True
+
+    def __call__(self, rng: np.random.Generator):
+        value = self.values(rng, self.shape)
+        return np.asarray(value) if self.shape is not None else value
+
+
+def real(*shape):
+    return Draw(shape)
+
+
+def distinct(*shape):
+    """Numbers well apart from one another and from zero: no step of ours makes them meet."""
+
+    def values(rng, shape):
+        count = int(np.prod(shape))
+        sizes = 0.3 * (1 + np.arange(count)) + rng.uniform(-0.1, 0.1, count)
+        signs = rng.choice([-1.0, 1.0], count)
+        return rng.permutation(sizes * signs).reshape(shape)
+
+    return Draw(shape, values)
+
+
+def positive(*shape):
+    return Draw(shape, lambda rng, shape: rng.uniform(0.5, 2.0, shape))
+
+
+def above_one(*shape):
+    return Draw(shape, lambda rng, shape: rng.uniform(1.2, 3.0, shape))
+
+
+def unit(*shape):
+    return Draw(shape, lambda rng, shape: rng.uniform(-0.9, 0.9, shape))
+
+
+def invertible(*shape):
+    return Draw(shape, lambda rng, shape: rng.normal(size=shape) + 3 * np.eye(shape[-1]))
+
+
+def definite(*shape):
+    """Symmetric positive definite matrices."""
+
+    def values(rng, shape):
+        root = rng.normal(size=shape)
+        return root @ np.swapaxes(root, -1, -2) + 2 * np.eye(shape[-1])
+
+    return Draw(shape, values)
+
+
+def integers(*shape, low=0, high=3):
+    return Draw(shape, lambda rng, shape: rng.integers(low, high, shape), varies=False)
+
+
+def mask(*shape):
+    return Draw(shape, lambda rng, shape: rng.uniform(size=shape) < 0.5, varies=False)
+
+
+def number(low=0.5, high=2.0):
+    """A Python float."""
+    return Draw(None, lambda rng, shape: float(rng.uniform(low, high)))
+
+
+DOMAINS = {"real": distinct, "positive": positive, "above one": above_one, "unit": unit}
+
+
+# ---- cases ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """An expression over named inputs.
+
+    Args:
+        order: how many derivatives there are.
+        general: whether the text without example arguments has to exist.
+        batches: whether a sample with an axis more (of length zero) is a sample too.
+    """
+
+    text: str
+    inputs: dict
+    order: int = 2
+    general: bool = True
+    batches: bool = True
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.inputs)
+
+    @property
+    def varying(self) -> list[str]:
+        return [name for name, draw in self.inputs.items() if draw.varies]
+
+    def __str__(self) -> str:
+        shapes = (draw.shape if draw.shape is not None else "float" for draw in self.inputs.values())
+        return f"{self.text} {', '.join(str(shape).replace(' ', '') for shape in shapes)}"
+
+
+def case(text, order=2, general=True, batches=True, **inputs):
+    return Case(text, inputs, order, general, batches)
+
+
+def functions_named(text: str) -> set:
+    """The objects that the dotted names of an expression stand for, and its operators."""
+    space, found = {"np": np, "operator": operator}, set()
+    for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Call):
+            try:
+                found.add(eval(ast.unparse(node.func), dict(space)))
+            except (NameError, AttributeError, TypeError):
+                name = getattr(node.func, "attr", "")
+                found.add(getattr(np.ndarray, name, None))
+                found.add(getattr(np, name, None))
+        elif isinstance(node, ast.Subscript):
+            found.add(operator.getitem)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            found.add(operator.matmul)
+    return found
+
+
+# ---- modules of functions under test ---------------------------------------------------------------
+
+
+def module(text: str) -> ModuleType:
+    """A module with this text, from a file of its own: the compiler reads sources."""
+    name = f"s2s_ad_case_{next(_number)}"
+    path = Path(_folder.name) / f"{name}.py"
+    path.write_text(f"import operator\n\nimport numpy as np\n\nfrom s2s_ad import grad, vmap\n{text}")
+    spec = importlib.util.spec_from_file_location(name, path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def functions_of(case: Case) -> str:
+    """The case as a function, its weighted sum, a weighted sum of its gradient; then the value
+    and the gradient with the inputs that do not vary, and the weights, read from the module."""
+    names, varying = ", ".join(case.names), case.varying
+    own = ", ".join(varying)
+    lines = [f"def f({names}):", f"    return {case.text}"]
+    lines += [f"def loss(w, {names}):", f"    return np.sum(w * f({names}))"]
+    positions = tuple(1 + case.names.index(name) for name in varying)
+    bars = [f"{name}_bar" for name in varying]
+    weights = ", ".join(f"v_{name}" for name in varying)
+    total = " + ".join(f"np.sum(v_{name} * {name}_bar)" for name in varying)
+    if varying:
+        lines += [f"def slope(w, {weights}, {names}):"]
+        lines += [f"    {', '.join(bars)} = grad(loss, {positions})(w, {names})"]
+        lines += [f"    return {total}"]
+        lines += [f"def value({own}):", f"    return f({names})"]
+        lines += [f"def gradient({own}):", f"    return grad(loss, {positions})(w, {names})"]
+    return "\n".join(lines) + "\n"
+
+
+class Subject:
+    """A case with its functions and one draw of its inputs."""
+
+    def __init__(self, case: Case, seed: int = 0):
+        self.case, self.rng = case, np.random.default_rng(seed)
+        self.positions = tuple(1 + case.names.index(name) for name in case.varying)
+        self.module = module(functions_of(case))
+        self.f, self.loss = self.module.f, self.module.loss
+        self.args = [draw(self.rng) for draw in case.inputs.values()]
+        self.y = self.f(*self.args)
+        self.w = self.rng.normal(size=np.shape(self.y))
+        self.directions = {
+            name: self.direction(self.args[case.names.index(name)], case.inputs[name])
+            for name in case.varying
+        }
+        vars(self.module).update(zip(case.names, self.args, strict=True))
+        self.module.w = self.w
+
+    def direction(self, value, draw):
+        return self.rng.normal(size=np.shape(value))
+
+    def moved(self, step: float, args=None) -> list:
+        """The inputs, a step along the directions."""
+        return [
+            value + step * self.directions[name] if name in self.directions else value
+            for name, value in zip(self.case.names, self.args, strict=True)
+        ]
+
+    def central(self, function: Callable):
+        """The derivative of function(*args) along the directions, by central differences."""
+        near = np.subtract(function(*self.moved(STEP)), function(*self.moved(-STEP)))
+        far = np.subtract(function(*self.moved(2 * STEP)), function(*self.moved(-2 * STEP)))
+        return (8 * near - far) / (12 * STEP)
+
+    def gradient(self, args=None):
+        """The gradient of the weighted sum, as a tuple."""
+        found = grad(self.loss, self.positions)(self.w, *(self.args if args is None else args))
+        return found if len(self.positions) > 1 else (found,)
+
+    def primals(self) -> list:
+        return [self.args[self.case.names.index(name)] for name in self.case.varying]
+
+    def tangents(self, dtype=float) -> list:
+        made = []
+        for name in self.case.varying:
+            dot = self.directions[name]
+            made.append(float(dot) if self.case.inputs[name].shape is None else dot.astype(dtype))
+        return made
+
+
+def close(actual, expected, what: str, tolerance: float = 1e-7) -> None:
+    assert np.shape(actual) == np.shape(expected), (
+        f"{what}: shape {np.shape(actual)}, expected {np.shape(expected)}"
+    )
+    scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
+    np.testing.assert_allclose(
+        actual, expected, rtol=tolerance, atol=tolerance * scale, err_msg=what
+    )
+
+
+def check_value(subject: Subject) -> None:
+    """jit gives what NumPy gives: value, shape and dtype."""
+    actual = jit(subject.f)(*subject.args)
+    close(actual, subject.y, "value", 1e-13)
+    same_dtype(actual, subject.y, "value")
+
+
+def same_dtype(actual, expected, what: str) -> None:
+    assert np.asarray(actual).dtype == np.asarray(expected).dtype, (
+        f"{what}: dtype {np.asarray(actual).dtype}, expected {np.asarray(expected).dtype}"
+    )
+
+
+def check_forward(subject: Subject) -> None:
+    """The tangent is the central difference along a random direction."""
+    y, y_dot = jvp(subject.module.value, subject.primals(), subject.tangents())
+    close(y, subject.y, "value beside the tangent", 1e-13)
+    close(y_dot, subject.central(subject.f), "tangent")
+
+
+def check_reverse(subject: Subject) -> None:
+    """<w, J d> is <J.T w, d>, and each position by itself gives the same adjoint."""
+    bars = subject.gradient()
+    for bar, name in zip(bars, subject.case.varying, strict=True):
+        value = subject.args[subject.case.names.index(name)]
+        assert np.shape(bar) == np.shape(value), f"{name}_bar has shape {np.shape(bar)}"
+    forward = np.sum(subject.w * subject.central(subject.f))
+    backward = sum(np.sum(bar * dot) for bar, dot in zip(bars, subject.tangents(), strict=True))
+    close(backward, forward, "adjoint against central differences")
+    if len(bars) > 1:
+        for bar, position in zip(bars, subject.positions, strict=True):
+            alone = grad(subject.loss, position)(subject.w, *subject.args)
+            close(alone, bar, f"gradient with respect to input {position} alone", 1e-12)
+
+
+def check_second_order(subject: Subject) -> None:
+    """Forward over reverse and reverse over reverse, against central differences."""
+
+    def flat_gradient(*args):
+        return np.concatenate([np.ravel(bar) for bar in subject.gradient(args)])
+
+    expected = subject.central(flat_gradient)
+    _, dots = jvp(subject.module.gradient, subject.primals(), subject.tangents())
+    dots = dots if len(subject.positions) > 1 else (dots,)
+    close(np.concatenate([np.ravel(d) for d in dots]), expected, "forward over reverse", 1e-6)
+    weights = [subject.rng.normal(size=np.shape(dot)) for dot in subject.tangents()]
+    count = len(subject.positions)
+    positions = tuple(count + each for each in subject.positions)
+    bars = grad(subject.module.slope, positions)(subject.w, *weights, *subject.args)
+    bars = bars if count > 1 else (bars,)
+    backward = sum(np.sum(bar * dot) for bar, dot in zip(bars, subject.tangents(), strict=True))
+    forward = np.sum(np.concatenate([np.ravel(each) for each in weights]) * expected)
+    close(backward, forward, "reverse over reverse", 1e-6)
+
+
+# ---- batches -------------------------------------------------------------------------------------
+
+
+def placements(case: Case, thorough: bool) -> Iterator[dict]:
+    """Which inputs have a batch axis, and where: every subset; axes 0, 1 and -1 in turn."""
+    able = [name for name, draw in case.inputs.items() if draw.shape is not None]
+    turn = itertools.cycle((0, 1, -1)) if thorough else itertools.cycle((0, -1, 1))
+    for count in range(1, len(able) + 1):
+        for chosen in itertools.combinations(able, count):
+            variants = [(0,) * count, (1,) * count, (-1,) * count] if thorough else [
+                tuple(next(turn) for _ in chosen)
+            ]
+            for axes in variants:
+                yield {
+                    name: fitting(axis, len(case.inputs[name].shape))
+                    for name, axis in zip(chosen, axes, strict=True)
+                }
+
+
+def fitting(axis: int, rank: int) -> int:
+    return axis if -rank - 1 <= axis <= rank else 0
+
+
+class Samples:
+    """Inputs for a batch: a list of samples, and the same stacked along the axes."""
+
+    def __init__(self, subject: Subject, axes: dict, size: int):
+        case = subject.case
+        self.axes = tuple(axes.get(name) for name in case.names)
+        self.samples = []
+        for _ in range(max(size, 1)):
+            drawn = [
+                case.inputs[name](subject.rng) if axis is not None else value
+                for name, axis, value in zip(case.names, self.axes, subject.args, strict=True)
+            ]
+            self.samples.append(drawn)
+        self.size = size
+        self.batch = [
+            column[0] if axis is None else self._stacked(column, axis)
+            for column, axis in zip(zip(*self.samples, strict=True), self.axes, strict=True)
+        ]
+
+    def _stacked(self, column, axis):
+        whole = np.stack(column, axis=axis)
+        return whole if self.size else np.delete(whole, 0, axis=axis)
+
+    def loop(self, function: Callable):
+        """function(*sample) for each sample, stacked."""
+        results = [np.asarray(function(*sample)) for sample in self.samples]
+        return np.stack(results)[: self.size]
+
+
+def check_batches(subject: Subject, sizes=(3, 1, 0), thorough: bool = False) -> None:
+    for axes in placements(subject.case, thorough):
+        batched = vmap(subject.f, tuple(axes.get(name) for name in subject.case.names))
+        varying = [name for name in subject.case.varying]
+        for size in sizes:
+            what = f"vmap over {axes}, batch of {size}"
+            try:
+                samples = Samples(subject, axes, size)
+                expected = samples.loop(subject.f)
+                close(batched(*samples.batch), expected, what, 1e-11)
+                if varying:
+                    _check_gradients(subject, samples, axes, what)
+            except AssertionError:
+                raise
+            except Exception as error:
+                error.add_note(f"{what}: {batched.source(*samples.batch)}")
+                raise
+
+
+def _check_gradients(subject: Subject, samples: Samples, axes: dict, what: str) -> None:
+    """vmap of the gradient, and the gradient of the sum over the batch, against loops."""
+    case, w = subject.case, subject.w
+    if np.shape(subject.f(*samples.samples[0])) != np.shape(w):
+        return
+    single = grad(subject.loss, subject.positions)
+    per_sample = vmap(single, (None, *samples.axes))(w, *samples.batch)
+    per_sample = per_sample if len(case.varying) > 1 else (per_sample,)
+    expected = []
+    for i, name in enumerate(case.varying):
+
+        def one(*sample, i=i):
+            found = single(w, *sample)
+            return found[i] if len(case.varying) > 1 else found
+
+        expected.append(samples.loop(one))
+        close(per_sample[i], expected[i], f"vmap(grad): {name}_bar, {what}", 1e-9)
+    of_batch = grad(total_of(subject, samples.axes), subject.positions)(w, *samples.batch)
+    of_batch = of_batch if len(case.varying) > 1 else (of_batch,)
+    for bar, rows, name in zip(of_batch, expected, case.varying, strict=True):
+        axis = axes.get(name)
+        whole = np.sum(rows, axis=0) if axis is None else np.moveaxis(rows, 0, axis)
+        close(bar, whole, f"grad(vmap): {name}_bar, {what}", 1e-9)
+
+
+_totals: dict = {}
+
+
+def total_of(subject: Subject, axes: tuple) -> Callable:
+    """The sum of the losses of a batch."""
+    names = ", ".join(subject.case.names)
+    key = (subject.module.__name__, axes)
+    if key not in _totals:
+        space = module(
+            f"\n\ndef f({names}):\n    return {subject.case.text}\n"
+            f"\n\ndef total(w, {names}):\n    return np.sum(w * vmap(f, {axes})({names}))\n"
+        )
+        _totals[key] = space.total
+    return _totals[key]
+
+
+# ---- float32, and text without arguments -----------------------------------------------------------
+
+
+def check_float32(subject: Subject) -> None:
+    """Single precision in, single precision out, in every mode."""
+    args = [as_single(value) for value in subject.args]
+    y = subject.f(*args)
+    actual = jit(subject.f)(*args)
+    same_dtype(actual, y, "value of float32 inputs")
+    close(actual, y, "value of float32 inputs", 1e-5)
+    if not subject.case.varying or np.asarray(y).dtype != np.float32:
+        return
+    w = as_single(subject.w)
+    bars = grad(subject.loss, subject.positions)(w, *args)
+    bars = bars if len(subject.positions) > 1 else (bars,)
+    for bar, value, name in zip(
+        bars, (args[each - 1] for each in subject.positions), subject.case.varying, strict=True
+    ):
+        if isinstance(value, float):
+            continue
+        same_dtype(bar, value, f"{name}_bar of float32 inputs")
+    primals = [as_single(value) for value in subject.primals()]
+    y, y_dot = jvp(subject.module.value, primals, subject.tangents(np.float32))
+    same_dtype(y_dot, y, "tangent of float32 inputs")
+    for axes in placements(subject.case, False):
+        samples = Samples(subject, axes, 3)
+        batch = [as_single(value) for value in samples.batch]
+        same_dtype(vmap(subject.f, samples.axes)(*batch), y, f"vmap of float32 over {axes}")
+        of_batch = vmap(grad(subject.loss, subject.positions), (None, *samples.axes))(w, *batch)
+        of_batch = of_batch if len(subject.positions) > 1 else (of_batch,)
+        for bar, name in zip(of_batch, subject.case.varying, strict=True):
+            if subject.case.inputs[name].shape is not None:
+                same_dtype(bar, np.float32(0), f"vmap(grad): {name}_bar of float32 inputs")
+        break
+
+
+def as_single(value):
+    inexact = isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+    return value.astype(np.float32) if inexact else value
+
+
+def check_general(subject: Subject) -> None:
+    """The text without example arguments gives the same numbers, or is refused with a reason."""
+    expected = grad(subject.loss, subject.positions)(subject.w, *subject.args)
+    chosen = [
+        (jit(subject.f), subject.args, subject.y),
+        (grad(subject.loss, subject.positions), [subject.w, *subject.args], expected),
+    ]
+    for transformed, args, wanted in chosen:
+        try:
+            text = transformed.source()
+        except S2SError as error:
+            assert not subject.case.general, str(error)
+            assert error.origin is not None, str(error)
+            continue
+        space = {}
+        exec(text, space)
+        actual = space[transformed.text().name](*args)
+        several = isinstance(wanted, tuple)
+        pairs = zip(actual, wanted, strict=True) if several else [(actual, wanted)]
+        for one, other in pairs:
+            close(one, other, f"general text\n{text}", 1e-11)
+
+
+def check_all(each: Case, thorough: bool = False) -> None:
+    """Every property of a case."""
+    subject = Subject(each)
+    check_value(subject)
+    if each.varying:
+        check_forward(subject)
+        check_reverse(subject)
+        if each.order > 1:
+            check_second_order(subject)
+        check_general(subject)
+    if each.batches:
+        check_batches(subject, thorough=thorough)
+    check_float32(subject)

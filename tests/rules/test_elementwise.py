@@ -1,0 +1,164 @@
+"""Every row of the elementwise table, on inputs of its domain and in every broadcast pattern."""
+
+import operator
+
+import numpy as np
+import pytest
+from rules.properties import DOMAINS, Case, case, check_all, distinct, mask, number, real
+
+from s2s_ad.core.builder import describe
+from s2s_ad.core.registry import RULES
+from s2s_ad.rules.elementwise import Elementwise
+
+UNARY = [(3,), (2, 3), (), (1,), (0,), (2, 1), None]
+BINARY = [
+    ((3,), (2, 3)),
+    ((2, 1), (1, 3)),
+    ((2, 3), ()),
+    (None, (3,)),
+    ((2, 3), None),
+    ((1,), (3,)),
+    ((), (2, 3)),
+    ((3,), (3,)),
+    ((0,), (1,)),
+    ((2, 3), (1,)),
+    ((2, 1, 3), (4, 1)),
+    ((), ()),
+    (None, ()),
+]
+TERNARY = [
+    ((3,), (2, 3), (3,)),
+    ((2, 1), (1, 3), ()),
+    ((2, 3), None, (2, 3)),
+    ((), (3,), (2, 1)),
+    ((3,), (3,), None),
+    ((0,), (1,), (0,)),
+    ((2, 3), (1, 1), (3,)),
+]
+
+
+def spelled(function) -> str:
+    if getattr(operator, function.__name__, None) is function:
+        return f"operator.{function.__name__}"
+    return describe(function)
+
+
+def draw(domain, shape):
+    return number(1.3, 1.9) if shape is None else domain(*shape)
+
+
+def rows() -> list:
+    found = [
+        (function, rule)
+        for function, rule in RULES.items()
+        if isinstance(rule, Elementwise) and not rule.flat
+    ]
+    return sorted(found, key=lambda row: spelled(row[0]))
+
+
+def patterns(arity: int) -> list:
+    return {1: [(shape,) for shape in UNARY], 2: BINARY, 3: TERNARY}[arity]
+
+
+def cases_of(function, rule) -> list[Case]:
+    name, arity = spelled(function), len(rule.adjoints)
+    if rule.domain == "unit" and arity == 1:
+        chosen = [pattern for pattern in patterns(1) if pattern != (None,)]
+    else:
+        chosen = patterns(arity)
+    return [case_of(name, rule, pattern) for pattern in chosen]
+
+
+def case_of(name, rule, pattern) -> Case:
+    if name == "np.where":
+        inputs = [mask(*pattern[0]), *(draw(real, shape) for shape in pattern[1:])]
+    elif name == "np.clip":
+        inputs = [draw(distinct, pattern[0]), draw(lower, pattern[1]), draw(upper, pattern[2])]
+        inputs = [upper() if each.shape is None else each for each in inputs]
+    else:
+        inputs = [draw(DOMAINS[rule.domain], shape) for shape in pattern]
+    named = dict(zip("abc", inputs, strict=False))
+    return Case(f"{name}({', '.join(named)})", named)
+
+
+def lower(*shape):
+    from rules.properties import Draw
+
+    return Draw(shape, lambda rng, shape: rng.uniform(-0.65, -0.55, shape))
+
+
+def upper(*shape):
+    from rules.properties import Draw
+
+    return Draw(shape, lambda rng, shape: rng.uniform(0.55, 0.65, shape))
+
+
+def in_turn() -> list[Case]:
+    """Each row with two of its patterns, the next row with the next two."""
+    chosen = []
+    for place, row in enumerate(rows()):
+        cases = cases_of(*row)
+        chosen += [cases[2 * place % len(cases)], cases[(2 * place + 1) % len(cases)]]
+    return chosen
+
+
+@pytest.mark.parametrize("each", in_turn(), ids=str)
+def test_row(each):
+    check_all(each)
+
+
+@pytest.mark.parametrize("pattern", BINARY, ids=str)
+def test_every_broadcast_pattern_of_a_product(pattern):
+    inputs = dict(zip("ab", (draw(real, shape) for shape in pattern), strict=True))
+    check_all(Case("a * np.sin(b) - b / (a**2 + 1)", inputs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", rows(), ids=lambda row: spelled(row[0]))
+def test_row_in_every_pattern(row):
+    for each in cases_of(*row):
+        check_all(each, thorough=True)
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        case("np.clip(a, -0.6, 0.6)", a=distinct(3)),
+        case("np.clip(a, None, 0.6)", a=distinct(3)),
+        case("np.clip(a, min=-0.6)", a=distinct(2, 3)),
+        case("np.clip(a, -0.6, b)", a=distinct(2, 3), b=upper(3)),
+        case("a.clip(-0.6, 0.6)", a=distinct(3), general=False),
+        case("a**2 + a**-1 + a**0.5 + a**3.0 + a**1 + a**0", a=DOMAINS["positive"](3)),
+        case("2**a + 0.5**a + a**a", a=DOMAINS["positive"](3)),
+        case("np.where(a > 0, a**2, -a)", a=distinct(2, 3)),
+        case("np.where(m, np.sqrt(np.where(m, a, 1.0)), 0.0)", a=DOMAINS["positive"](3), m=mask(3)),
+        case("a // 0.7 + a % 0.7 + np.floor(a) * a", a=DOMAINS["positive"](3)),
+        case("(a > 0) * a + (a == a) * 2 + np.sign(a) * a", a=distinct(3)),
+        case("-(a - b) + (-a) * 3 - (-2.0) * b + 0.0 * a", a=real(3), b=real(2, 3)),
+        case("a * 1 + 1.0 * a + a + 0 + a / 1 - 0.0", a=real(3)),
+        case("np.abs(a) + np.maximum(a, 0) + np.minimum(0.25, a)", a=distinct(3)),
+    ],
+    ids=str,
+)
+def test_expression(each):
+    check_all(each)
+
+
+@pytest.mark.parametrize(
+    "text, slopes",
+    [
+        ("np.maximum(x, y)", (0.5, 0.5)),
+        ("np.minimum(x, y)", (0.5, 0.5)),
+        ("np.clip(x, y, 9.0)", (1.0, 0.0)),
+        ("abs(x - y)", (0.0, 0.0)),
+        ("(x - y) ** 2.5", (0.0, 0.0)),
+    ],
+)
+def test_where_arguments_are_equal(text, slopes):
+    """The conventions at ties: they are shared evenly, clip passes on the closed interval."""
+    from rules.properties import module
+
+    from s2s_ad import grad
+
+    f = module(f"def f(x, y):\n    return {text}\n").f
+    assert grad(f, (0, 1))(np.float64(2.0), np.float64(2.0)) == slopes

@@ -1,0 +1,277 @@
+"""Functions with axes, shapes and options: a table of calls, each checked in every mode.
+
+A function that is registered with a derivative and named by no case fails `test_every_rule`.
+"""
+
+import pytest
+from rules.properties import (
+    case,
+    check_all,
+    definite,
+    distinct,
+    functions_named,
+    integers,
+    invertible,
+    mask,
+    number,
+    positive,
+    real,
+)
+from rules.test_indexing import INDEXING
+from rules.test_products import PRODUCTS
+
+from s2s_ad import runtime
+from s2s_ad.core.builder import describe
+from s2s_ad.core.registry import METHODS, RULES
+from s2s_ad.rules.elementwise import Elementwise
+
+LIKE = {"general": False}  # needs the rank of its argument
+
+REDUCTIONS = [
+    case(f"np.{name}(x{options})", x=draw(2, 3, 4))
+    for name, draw in [
+        ("max", distinct),
+        ("mean", real),
+        ("min", distinct),
+        ("ptp", distinct),
+        ("std", real),
+        ("sum", real),
+        ("var", real),
+    ]
+    for options in ["", ", axis=1", ", axis=-1, keepdims=True", ", axis=(0, 2)", ", keepdims=True"]
+]
+REDUCTIONS += [
+    case("np.sum(x, axis=(-1, 0))", x=real(2, 3, 4)),
+    case("np.sum(x, (0, 1), keepdims=True)", x=real(2, 3)),
+    case("np.sum(x, axis=())", x=real(2, 3)),
+    case("np.sum(x, axis=[0, 1])", x=real(2, 3, 4)) if False else case("np.sum(x)", x=real()),
+    case("np.sum(x)", x=real(0)),
+    case("np.sum(x, axis=0)", x=real(0, 3)),
+    case("np.sum(x, axis=0)", x=real(1, 3)),
+    case("np.mean(x, axis=1)", x=real(3, 1)),
+    case("np.mean(x)", x=real()),
+    case("np.max(x)", x=real()),
+    case("np.max(x, axis=0)", x=real(1)),
+    case("np.max(x, axis=0)", x=distinct(3)),
+    case("np.var(x, axis=1, ddof=1)", x=real(2, 3)),
+    case("np.std(x, axis=0, ddof=1, keepdims=True)", x=real(3, 2)),
+    case("np.var(x, ddof=1)", x=real(3, 2)),
+    case("np.var(x, axis=(0, 1), ddof=2)", x=real(3, 2)),
+    case("np.sum(x * y, axis=1)", x=real(2, 3), y=real(3)),
+    case("np.mean(x, axis=0) * np.argmax(x, axis=0)", x=distinct(3, 2)),
+    case("x.sum(0) + x.mean(axis=0) + x.max(axis=0)", x=distinct(3, 2), **LIKE),
+    case("x.var() + x.std() + x.min() + x.ptp()" if False else "x.var() + x.min()", x=distinct(3, 2), **LIKE),
+    case("np.sum(x[m])", x=real(3), m=mask(3), batches=False),
+    case("np.sum(x * np.any(x > 0, axis=0) * np.all(x > -9))", x=distinct(2, 3)),
+    case("x / np.count_nonzero(x > 0, axis=0)", x=positive(2, 3)),
+    case("np.max(x, axis=1, keepdims=True) + np.sum(x, axis=1)[:, None]", x=distinct(2, 3), **LIKE),
+]
+
+SHAPES = [
+    case("np.reshape(x, (3, 2))", x=real(2, 3)),
+    case("np.reshape(x, -1)", x=real(2, 3)),
+    case("np.reshape(x, (-1, 2))", x=real(2, 3)),
+    case("np.reshape(x, (1, 6, 1))", x=real(2, 3)),
+    case("np.reshape(x, (1,))", x=real()),
+    case("np.reshape(x, ())", x=real(1)),
+    case("np.reshape(x, (0, 2))", x=real(2, 0)),
+    case("x.reshape(3, -1)", x=real(2, 3), **LIKE),
+    case("x.reshape((x.shape[1], x.shape[0]))", x=real(2, 3), **LIKE),
+    case("np.ravel(x) * 2", x=real(2, 3)),
+    case("x.flatten() + x.ravel()", x=real(2, 3), **LIKE),
+    case("x.copy() + np.copy(x)", x=real(2, 3), **LIKE),
+    case("x.T", x=real(2, 3)),
+    case("x.T", x=real(2, 3, 4)),
+    case("np.transpose(x)", x=real(3)),
+    case("np.transpose(x, (1, 2, 0))", x=real(2, 3, 4)),
+    case("np.transpose(x, (-1, 0, 1))", x=real(2, 3, 4)),
+    case("x.transpose(0, 2, 1)", x=real(2, 3, 4), **LIKE),
+    case("x.transpose((0, 2, 1))", x=real(2, 3, 4), **LIKE),
+    case("np.moveaxis(x, 0, -1)", x=real(2, 3, 4), **LIKE),
+    case("np.moveaxis(x, (0, 1), (2, 0))", x=real(2, 3, 4), **LIKE),
+    case("np.swapaxes(x, 0, -1)", x=real(2, 3, 4), **LIKE),
+    case("x.swapaxes(-1, -2)", x=real(2, 3, 4), **LIKE),
+    case("np.expand_dims(x, 0)", x=real(2, 3)),
+    case("np.expand_dims(x, (0, -1))", x=real(2, 3)),
+    case("np.expand_dims(x, -2)", x=real(3)),
+    case("np.squeeze(x)", x=real(1, 3, 1)),
+    case("np.squeeze(x, axis=0)", x=real(1, 3)),
+    case("np.squeeze(x, axis=(0, -1))", x=real(1, 3, 1)),
+    case("x.squeeze(1)", x=real(3, 1), **LIKE),
+    case("np.broadcast_to(x, (2, 3))", x=real(3)),
+    case("np.broadcast_to(x, (2, 3))", x=real(2, 1)),
+    case("np.broadcast_to(x, (2, 3, 4))", x=real(3, 1)),
+    case("np.broadcast_to(x, (0, 3))", x=real(3)),
+    case("np.broadcast_to(x, (2,))", x=real()),
+    case("np.flip(x)", x=real(2, 3)),
+    case("np.flip(x, 0)", x=real(2, 3)),
+    case("np.flip(x, axis=(0, -1))", x=real(2, 3, 2)),
+    case("np.fliplr(x) + np.flipud(x)", x=real(2, 3)),
+    case("np.roll(x, 1)", x=real(3)),
+    case("np.roll(x, 1)", x=real(2, 3)),
+    case("np.roll(x, -1, axis=1)", x=real(2, 3)),
+    case("np.roll(x, (1, 2), axis=(0, 1))", x=real(2, 3)),
+    case("np.roll(x, 4, axis=-1)", x=real(2, 3)),
+    case("x.astype(np.float64) * 2", x=real(3), **LIKE),
+    case("np.tril(x)", x=real(3, 3)),
+    case("np.triu(x, 1)", x=real(2, 3)),
+    case("np.tril(x, k=-1)", x=real(2, 3, 4)),
+    case("np.diagonal(x)", x=real(3, 3), **LIKE),
+    case("np.diagonal(x, 1)", x=real(3, 4), **LIKE),
+    case("np.diagonal(x, -1)", x=real(3, 4), **LIKE),
+    case("np.diagonal(x, 0, 1, 2)", x=real(2, 3, 3), **LIKE),
+    case("np.diagonal(x, 1, 0, 2)", x=real(3, 2, 4), **LIKE),
+    case("np.diagonal(x, axis1=-1, axis2=0)", x=real(3, 2, 3), **LIKE),
+    case("np.diagonal(x, offset=1, axis1=2, axis2=1)", x=real(2, 3, 4), **LIKE),
+    case("np.trace(x)", x=real(3, 3), **LIKE),
+    case("np.trace(x)", x=real(2, 4), **LIKE),
+    case("np.trace(x)", x=real(2, 3, 4), **LIKE),
+    case("np.diag(x)", x=real(3), **LIKE),
+    case("np.diag(x)", x=real(3, 4), **LIKE),
+    case("np.diag(x, 1)", x=real(3, 4), **LIKE),
+]
+
+JOINING = [
+    case("np.concatenate([x, y])", x=real(2, 3), y=real(1, 3)),
+    case("np.concatenate([x, y], axis=1)", x=real(2, 3), y=real(2, 1)),
+    case("np.concatenate((x, y, x), axis=-1)", x=real(2, 3), y=real(2, 2), **LIKE),
+    case("np.concatenate([x, y], axis=None)", x=real(2, 3), y=real(2), **LIKE),
+    case("np.concatenate([x, y])", x=real(0), y=real(3)),
+    case("np.stack([x, y])", x=real(2, 3), y=real(2, 3)),
+    case("np.stack([x, 2 * y], axis=-1)", x=real(3), y=real(3), **LIKE),
+    case("np.stack([x, y], axis=1)", x=real(2, 3), y=real(2, 3)),
+    case("np.stack([x, y])", x=real(), y=real()),
+    case("np.array([x, y])", x=real(), y=real()),
+    case("np.array([[x, 1.0], [y, x * y]])", x=real(), y=number()),
+    case("np.asarray(x) + np.array(x)", x=real(3)),
+    case("np.vstack([x, y])", x=real(3), y=real(2, 3), **LIKE),
+    case("np.hstack([x, y])", x=real(2), y=real(3), **LIKE),
+    case("np.hstack([x, y])", x=real(2, 2), y=real(2, 3), **LIKE),
+    case("np.column_stack([x, y])", x=real(2), y=real(2, 3), **LIKE),
+    case("np.repeat(x, 2)", x=real(2, 3)),
+    case("np.repeat(x, 3, axis=0)", x=real(2, 3), **LIKE),
+    case("np.repeat(x, 2, axis=-1)", x=real(2, 3), **LIKE),
+    case("x.repeat(2)", x=real(3), **LIKE),
+    case("np.repeat(x, 0, axis=0)", x=real(2, 3), **LIKE),
+    case("np.repeat(x, 1, axis=0)", x=real(2, 3), **LIKE),
+    case("np.repeat(x, 2)", x=real()),
+    case("np.repeat(x, 2, axis=0)", x=real(1, 3), **LIKE),
+    case("np.tile(x, 2)", x=real(3), **LIKE),
+    case("np.tile(x, 2)", x=real(2, 3), **LIKE),
+    case("np.tile(x, (2, 1))", x=real(2, 3), **LIKE),
+    case("np.tile(x, (2, 3))", x=real(3), **LIKE),
+    case("np.tile(x, (2, 1, 3))", x=real(2, 1), **LIKE),
+    case("np.tile(x, (0, 2))", x=real(2, 3), **LIKE),
+    case("np.tile(x, 3)", x=real(), **LIKE),
+    case("np.split(x, 3)[1] * np.split(x, 3)[2]", x=real(6), **LIKE),
+    case("np.split(x, 2, axis=1)[0]", x=real(3, 4), **LIKE),
+    case("np.concatenate(np.split(x, [1, 3], axis=-1)[::-1], axis=1)", x=real(2, 4), **LIKE),
+]
+
+SCANS = [
+    case("np.cumsum(x)", x=real(2, 3)),
+    case("np.cumsum(x, axis=0)", x=real(2, 3)),
+    case("np.cumsum(x, -1)", x=real(2, 3)),
+    case("np.cumsum(x)", x=real(0)),
+    case("np.cumsum(x)", x=real()),
+    case("x.cumsum(1)", x=real(2, 3), **LIKE),
+    case("np.sort(x)", x=distinct(4)),
+    case("np.sort(x)", x=distinct(2, 3)),
+    case("np.sort(x, axis=0)", x=distinct(3, 2)),
+    case("np.sort(x, axis=None)", x=distinct(2, 3)),
+    case("np.sort(x, kind='stable')", x=distinct(0)),
+    case("np.take_along_axis(x, np.argsort(y, axis=0), axis=0)", x=real(3, 2), y=distinct(3, 2), **LIKE),
+    case("x[np.argsort(x)]", x=distinct(4), **LIKE),
+    case("np.diff(x)", x=real(4), **LIKE),
+    case("np.diff(x, axis=0)", x=real(3, 2), **LIKE),
+    case("np.diff(x, n=2, axis=-1)", x=real(2, 4), **LIKE),
+    case("np.diff(x, n=0)", x=real(2, 3), **LIKE),
+    case("np.diff(x)", x=real(1), **LIKE),
+]
+
+LINALG = [
+    case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(3), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(3, 2), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(2, 3, 3), b=real(2, 3, 2), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(2, 3, 3), b=real(3, 2), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(2, 3, 2), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(2, 3, 3), b=real(3), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(2, 1, 3, 3), b=real(4, 3, 2), **LIKE),
+    case("np.linalg.solve(a, b)", a=invertible(1, 1), b=real(1), **LIKE),
+    case("np.linalg.inv(a)", a=invertible(3, 3), **LIKE),
+    case("np.linalg.inv(a)", a=invertible(2, 3, 3), **LIKE),
+    case("np.linalg.det(a)", a=invertible(3, 3), **LIKE),
+    case("np.linalg.det(a)", a=invertible(2, 3, 3), **LIKE),
+    case("np.linalg.det(a)", a=invertible(1, 1), **LIKE),
+    case("np.linalg.slogdet(a)[1]", a=invertible(3, 3), **LIKE),
+    case("np.linalg.slogdet(a)[0] * np.linalg.slogdet(a)[1]", a=invertible(2, 3, 3), **LIKE),
+    case("np.linalg.slogdet(a).logabsdet", a=invertible(3, 3), **LIKE),
+    case("np.linalg.cholesky(a)", a=definite(3, 3), **LIKE),
+    case("np.linalg.cholesky(a)", a=definite(2, 3, 3), **LIKE),
+    case("np.linalg.cholesky(b @ b.T + np.eye(3))", b=real(3, 3), **LIKE),
+    case("np.linalg.norm(x)", x=real(3)),
+    case("np.linalg.norm(x)", x=real(2, 3)),
+    case("np.linalg.norm(x)", x=real(2, 3, 2)),
+    case("np.linalg.norm(x, axis=1)", x=real(2, 3)),
+    case("np.linalg.norm(x, 2, axis=-1, keepdims=True)", x=real(2, 3)),
+    case("np.linalg.norm(x, 'fro', axis=(0, 1))", x=real(2, 3)),
+    case("np.linalg.norm(x, ord=1, axis=0)", x=distinct(2, 3)),
+    case("np.linalg.norm(x, np.inf)", x=distinct(3), **LIKE),
+    case("np.linalg.norm(x, -np.inf, axis=0)", x=distinct(3, 2)),
+    case("np.linalg.norm(x, 3, axis=0)", x=distinct(3, 2)),
+]
+
+CREATION = [
+    case("x * np.ones((2, 3)) + np.zeros(3) + np.eye(2, 3)", x=real(2, 3)),
+    case("x * np.arange(3) + np.linspace(0.0, 1.0, 3)", x=real(3)),
+    case("x * np.arange(len(x)) + np.ones(x.shape)", x=real(3), **LIKE),
+    case("np.full((2, 3), x) + np.full(3, 2.0)", x=real()),
+    case("np.full((2, 3), x)", x=real(3)),
+    case("np.full(3, x)", x=number()),
+    case("np.full_like(y, x) * y", x=number(), y=real(2, 3)),
+    case("np.full_like(y, x) * y", x=real(3), y=real(2, 3)),
+    case("np.zeros_like(x) + np.ones_like(x) * x", x=real(2, 3)),
+    case("x / np.size(x) + x * np.shape(x)[0] + x * np.ndim(x)", x=real(2, 3), **LIKE),
+    case("x * x.size + x * x.shape[1] + x * x.ndim", x=real(2, 3), **LIKE),
+    case("np.identity(3) * x", x=real(3)),
+    case("float(x) * y", x=real(), y=real(3)),
+    case("np.float64(x) * y", x=number(), y=real(3)),
+    case("x * i + i", x=real(3), i=integers(3)),
+    case("np.take(x, i, axis=1)", x=real(2, 3), i=integers(4), **LIKE),
+    case("np.take(x, i)", x=real(2, 3), i=integers(2, 2), **LIKE),
+    case("x.take(i)", x=real(3), i=integers(4), **LIKE),
+    case("np.take_along_axis(x, i, axis=1)", x=real(2, 3), i=integers(2, 4), **LIKE),
+    case("np.take_along_axis(x, i, axis=0)", x=real(3, 2), i=integers(2, 2), **LIKE),
+]
+
+CASES = REDUCTIONS + SHAPES + JOINING + SCANS + LINALG + CREATION
+
+# Helpers of generated code, which the rules of other functions emit.
+INTERNAL = {each for each in vars(runtime).values() if callable(each)}
+
+
+@pytest.mark.parametrize("each", CASES, ids=str)
+def test_function(each):
+    check_all(each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", CASES, ids=str)
+def test_function_at_every_batch_axis(each):
+    check_all(each, thorough=True)
+
+
+def test_every_rule():
+    """No function is registered as differentiable without a case."""
+    cases = CASES + INDEXING + PRODUCTS
+    named = {function for each in cases for function in functions_named(each.text)}
+    named |= {METHODS.get(getattr(function, "__name__", "")) for function in named}
+    missing = [
+        describe(function)
+        for function, rule in RULES.items()
+        if not rule.flat
+        and not isinstance(rule, Elementwise)
+        and function not in INTERNAL
+        and function not in named
+    ]
+    assert not missing

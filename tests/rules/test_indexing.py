@@ -1,0 +1,118 @@
+"""x[index] in every form that NumPy has, against loops and central differences."""
+
+import pytest
+from rules.properties import case, check_all, distinct, integers, mask, real
+
+FIXED = {"batches": False}  # the number of elements chosen depends on the mask
+LIKE = {"general": False}
+
+BASIC = [
+    case(f"x[{index}]", x=real(3, 4, 2))
+    for index in [
+        "0",
+        "-1",
+        "1, 2",
+        "1, -1, 0",
+        "1:",
+        ":-1",
+        "::2",
+        "::-1",
+        "2:0:-1",
+        "1:3, ::2",
+        "None",
+        ":, None",
+        "..., 0",
+        "0, ..., 1:",
+        "...",
+        "None, 1, ..., None",
+        ":, 1:2",
+        "5:",
+        "-2:, -3:-1",
+        "()",
+        ":, ::-1, 0",
+    ]
+]
+SMALL = [
+    case("x[0]", x=real(3)),
+    case("x[1:1]", x=real(3)),
+    case("x[:0] + x[1:1]", x=real(3)),
+    case("x[0]", x=real(1)),
+    case("x[::-1]", x=real(0)),
+    case("x[1:] * x[:-1]", x=real(4)),
+    case("x[1:] * x[0] + x[-1]", x=real(4)),
+    case("x[...] + x[()]", x=real()),
+    case("x[0] * x[1] + x[0]", x=real(2, 3)),
+    case("x[1:][1:] + x[2:]", x=real(4)),
+    case("x[:, 0] + x[:, 1]", x=real(3, 2)),
+]
+ARRAYS = [
+    case(text, x=real(3, 4, 2), i=integers(5), **LIKE)
+    for text in [
+        "x[i]",
+        "x[i, 0]",
+        "x[0, i]",
+        "x[:, i]",
+        "x[i, :, 0]",
+        "x[i, i]",
+        "x[0, :, i % 2]",
+        "x[i, :, i % 2]",
+        "x[..., i % 2]",
+        "x[None, i]",
+        "x[i, None]",
+        "x[:, i, ::-1]",
+        "x[1:, i]",
+        "x[i, 1:3]",
+        "x[:, i, i % 2]",
+        "x[i, None, 0]",
+        "x[:, None, i]",
+    ]
+]
+ARRAYS += [
+    case("x[i]", x=real(4), i=integers(2, 3), **LIKE),
+    case("x[i]", x=real(4), i=integers(0), **LIKE),
+    case("x[i]", x=real(4), i=integers(1), **LIKE),
+    case("x[i]", x=real(4), i=integers(), **LIKE),
+    case("x[:, i]", x=real(4, 3), i=integers(), **LIKE),
+    case("x[i, :, j]", x=real(4, 2, 3), i=integers(), j=integers(2), **LIKE),
+    case("x[i, j]", x=real(4, 3), i=integers(2, 1), j=integers(3), **LIKE),
+    case("x[:, i, j]", x=real(2, 4, 3), i=integers(2, 1), j=integers(3), **LIKE),
+    case("x[i, :, j]", x=real(4, 2, 3), i=integers(2, 1), j=integers(3), **LIKE),
+    case("x[i][j]", x=real(4, 3), i=integers(3), j=integers(2), **LIKE),
+    case("x[[0, 0, 2]]", x=real(3, 2), **LIKE),
+    case("x[[0, 2], [1, 1]]", x=real(3, 2), **LIKE),
+    case("x[[[0, 1], [2, 2]]]", x=real(3, 2), **LIKE),
+    case("x[np.array([0, 0, 1])]", x=real(3, 2), **LIKE),
+    case("x[np.arange(3), i]", x=real(3, 4), i=integers(3), **LIKE),
+    case("x[np.arange(len(x)), i]", x=real(3, 4), i=integers(3), **LIKE),
+    case("x[-1 - i]", x=real(4), i=integers(3), **LIKE),
+    case("x[np.argmax(x)]", x=distinct(4), **LIKE),
+    case("x[np.argmax(x), 0]" if False else "x[:, np.argmax(x[0])]", x=distinct(2, 4), **LIKE),
+]
+MASKS = [
+    case("x[m]", x=real(4), m=mask(4), **FIXED, **LIKE),
+    case("x[m]", x=real(4, 2), m=mask(4), **FIXED, **LIKE),
+    case("x[m]", x=real(2, 3), m=mask(2, 3), **FIXED, **LIKE),
+    case("x[:, m]", x=real(2, 3), m=mask(3), **FIXED, **LIKE),
+    case("x[0, m]", x=real(2, 3), m=mask(3), **FIXED, **LIKE),
+    case("x[m, 0]", x=real(3, 2), m=mask(3), **FIXED, **LIKE),
+    case("x[m, 1:]", x=real(3, 2, 3), m=mask(3), **FIXED, **LIKE),
+    case("x[..., m]", x=real(2, 3), m=mask(3), **FIXED, **LIKE),
+    case("x[m, :, 0]", x=real(3, 2, 3), m=mask(3), **FIXED, **LIKE),
+    case("x[:, m]", x=real(2, 3, 2), m=mask(3, 2), **FIXED, **LIKE),
+    case("x[x > 0]", x=distinct(4), **FIXED, **LIKE),
+    case("x[np.array([True, False, True])]", x=real(3, 2), **LIKE),
+    case("x[:, [True, False, True]]", x=real(2, 3), **LIKE),
+]
+
+INDEXING = BASIC + SMALL + ARRAYS + MASKS
+
+
+@pytest.mark.parametrize("each", INDEXING, ids=str)
+def test_index(each):
+    check_all(each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", INDEXING, ids=str)
+def test_index_at_every_batch_axis(each):
+    check_all(each, thorough=True)

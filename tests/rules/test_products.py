@@ -1,0 +1,169 @@
+"""matmul, dot, inner, outer, tensordot and einsum: specifications and ranks."""
+
+import pytest
+from rules.properties import case, check_all, real
+
+LIKE = {"general": False}
+
+
+def pair(text, a, b, **options):
+    return case(text, a=real(*a), b=real(*b), **options)
+
+
+MATMUL = [
+    pair("a @ b", *shapes)
+    for shapes in [
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 2)),
+        ((2, 3), (3, 4)),
+        ((5, 2, 3), (5, 3, 4)),
+        ((5, 2, 3), (3, 4)),
+        ((2, 3), (5, 3, 4)),
+        ((5, 2, 3), (3,)),
+        ((3,), (5, 3, 4)),
+        ((5, 2, 3), (1, 3, 4)),
+        ((1, 2, 3), (5, 3, 4)),
+        ((2, 1, 2, 3), (4, 3, 2)),
+        ((1, 3), (3, 1)),
+        ((2, 0), (0, 3)),
+        ((0, 2), (2, 3)),
+        ((1,), (1,)),
+        ((2, 1), (1, 3)),
+        ((5, 1, 1), (5, 1, 3)),
+    ]
+]
+NAMED = [
+    pair(text, *shapes)
+    for text, shapes in [
+        ("np.matmul(a, b)", ((2, 3), (3, 4))),
+        ("np.dot(a, b)", ((3,), (3,))),
+        ("np.dot(a, b)", ((2, 3), (3,))),
+        ("np.dot(a, b)", ((2, 3), (3, 4))),
+        ("np.dot(a, b)", ((2, 3, 4), (5, 4, 2))),
+        ("np.dot(a, b)", ((), (2, 3))),
+        ("np.dot(a, b)", ((2, 3), ())),
+        ("np.dot(a, b)", ((2, 3, 4), (4,))),
+        ("np.dot(a, b)", ((4,), (2, 4, 3))),
+        ("np.inner(a, b)", ((3,), (3,))),
+        ("np.inner(a, b)", ((2, 3), (4, 3))),
+        ("np.inner(a, b)", ((2, 4, 3), (3,))),
+        ("np.inner(a, b)", ((), (3,))),
+        ("np.outer(a, b)", ((2,), (3,))),
+        ("np.outer(a, b)", ((2, 2), (3,))),
+        ("np.outer(a, b)", ((), (3,))),
+        ("np.outer(a, b)", ((0,), (3,))),
+        ("np.tensordot(a, b, axes=1)", ((3,), (3,))),
+        ("np.tensordot(a, b, axes=1)", ((2, 3), (3, 4))),
+        ("np.tensordot(a, b)", ((2, 3, 4), (3, 4, 2))),
+        ("np.tensordot(a, b, axes=0)", ((2, 3), (4,))),
+        ("np.tensordot(a, b, 2)", ((3, 4), (3, 4))),
+        ("np.tensordot(a, b, axes=([0], [1]))", ((3, 2), (4, 3))),
+        ("np.tensordot(a, b, axes=([1, 0], [0, 1]))", ((3, 2, 4), (2, 3, 5))),
+        ("np.tensordot(a, b, axes=(0, 0))", ((3, 2), (3, 4))),
+        ("np.tensordot(a, b, axes=([-1], [0]))", ((2, 3), (3, 4))),
+        ("np.tensordot(a, b, axes=(-1, -1))", ((2, 3), (4, 3))),
+        ("np.tensordot(a, b, axes=((0, 1), (0, 1)))", ((3, 2), (3, 2))),
+    ]
+]
+NAMED += [case("a.dot(b)", a=real(2, 3), b=real(3), **LIKE)]
+EINSUM = [
+    case(f"np.einsum({spec!r}, {', '.join('abc'[: len(shapes)])})", general=False, **{
+        name: real(*shape) for name, shape in zip("abc", shapes, strict=False)
+    })
+    for spec, *shapes in [
+        ("ij->ji", (2, 3)),
+        ("ij->", (2, 3)),
+        ("ij->i", (2, 3)),
+        ("ij->j", (2, 3)),
+        ("ii", (3, 3)),
+        ("ii->i", (3, 3)),
+        ("iij->j", (3, 3, 2)),
+        ("iij->ij", (3, 3, 2)),
+        ("iji->j", (3, 2, 3)),
+        ("iii->i", (3, 3, 3)),
+        ("iii", (3, 3, 3)),
+        ("iijj->ij", (2, 2, 3, 3)),
+        ("ij", (2, 3)),
+        ("ji", (2, 3)),
+        ("...i->i...", (2, 3, 4)),
+        ("...", (2, 3)),
+        ("i...->...", (2, 3)),
+        ("...ii->...i", (2, 3, 3)),
+        (" i j -> j i ", (2, 3)),
+        ("i,i", (3,), (3,)),
+        ("i,i->i", (3,), (3,)),
+        ("i,j", (2,), (3,)),
+        ("i,j->ji", (2,), (3,)),
+        ("ij,jk", (2, 3), (3, 4)),
+        ("ij,jk->ki", (2, 3), (3, 4)),
+        ("ij,kj->ik", (2, 3), (4, 3)),
+        ("ij,ij->", (2, 3), (2, 3)),
+        ("ij,ij->j", (2, 3), (2, 3)),
+        ("ij,j->ij", (2, 3), (3,)),
+        ("ij,i->ij", (2, 3), (2,)),
+        ("ij,j->", (2, 3), (3,)),
+        ("ij,k->k", (2, 3), (4,)),
+        ("ij,k->ik", (2, 3), (4,)),
+        ("bij,bjk->bik", (5, 2, 3), (5, 3, 4)),
+        ("bij,bjk->bki", (5, 2, 3), (5, 3, 4)),
+        ("bij,jk->bik", (5, 2, 3), (3, 4)),
+        ("bhid,bhjd->bhij", (2, 2, 3, 4), (2, 2, 3, 4)),
+        ("...ij,...jk->...ik", (5, 2, 3), (5, 3, 4)),
+        ("...ij,...jk->...ik", (2, 3), (5, 3, 4)),
+        ("...ij,...jk->...ik", (1, 2, 3), (5, 3, 4)),
+        ("...ij,...jk", (2, 1, 2, 3), (4, 3, 2)),
+        ("...,...", (2, 3), (3,)),
+        ("...,i->...i", (2, 3), (4,)),
+        ("i...,i...->...", (3, 2), (3,)),
+        ("ij,jk->ik", (2, 1), (3, 4)),
+        ("ij,ij->ij", (2, 1), (1, 3)),
+        ("ii,ij->j", (3, 3), (3, 2)),
+        ("ii,i->i", (3, 3), (3,)),
+        ("ij,jj->i", (2, 3), (3, 3)),
+        (",i->i", (), (3,)),
+        (",", (), ()),
+        ("i,->", (3,), ()),
+        ("ijk,jil->kl", (2, 3, 4), (3, 2, 5)),
+        ("i,j,k->ijk", (2,), (3,), (4,)),
+        ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)),
+        ("ij,jk,kl", (2, 3), (3, 4), (4, 2)),
+        ("i,ij,j", (2,), (2, 3), (3,)),
+        ("i,i,i->i", (3,), (3,), (3,)),
+        ("ij,i,j->", (2, 3), (2,), (3,)),
+        ("bi,ij,bj->b", (5, 2), (2, 3), (5, 3)),
+        ("...i,ij,...j->...", (5, 2), (2, 3), (5, 3)),
+        ("ij,ij,ij->i", (2, 3), (2, 3), (2, 3)),
+        ("ij,kl,m->m", (2, 3), (2, 2), (4,)),
+        ("ij,jk->ik", (0, 3), (3, 4)),
+        ("ij,jk->ik", (2, 0), (0, 4)),
+        ("ij,jk->ik", (1, 3), (3, 1)),
+        ("i,i->", (1,), (3,)),
+    ]
+]
+MIXED = [
+    case("a @ b @ c", a=real(2, 3), b=real(3, 4), c=real(4)),
+    case("a @ a.T", a=real(2, 3)),
+    case("a.T @ b", a=real(3, 2), b=real(3, 4)),
+    case("a @ b.T", a=real(2, 3), b=real(4, 3)),
+    case("a.T @ b.T", a=real(3, 2), b=real(4, 3)),
+    case("(a @ b) * np.outer(c, c)", a=real(2, 3), b=real(3, 2), c=real(2)),
+    case("c * (a @ b)", a=real(2, 3), b=real(3), c=real(2, 1)),
+    case("np.sum(a @ b, axis=0) @ b", a=real(2, 3), b=real(3, 3)),
+    case("a @ np.array([1.0, 2.0, 3.0])", a=real(2, 3)),
+    case("np.dot(a, 2.0)", a=real(2, 3)),
+    case("np.einsum('ij,j->i', a, [1.0, 2.0, 3.0])", a=real(2, 3), **LIKE),
+]
+
+PRODUCTS = MATMUL + NAMED + EINSUM + MIXED
+
+
+@pytest.mark.parametrize("each", PRODUCTS, ids=str)
+def test_product(each):
+    check_all(each)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", PRODUCTS, ids=str)
+def test_product_at_every_batch_axis(each):
+    check_all(each, thorough=True)
