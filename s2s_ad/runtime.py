@@ -48,7 +48,7 @@ def product_spec(name, a_rank, b_rank, axes=2):
     return f"{a},{b}->{stack}{''.join(kept)}"
 
 
-def product_adjoint(name, position, y_bar, a, b, axes=2):
+def product_adjoint(y_bar, a, b, name, position, axes=2):
     """Adjoint of operand `position` of a matmul, dot, inner, outer or tensordot of any ranks."""
     ranks = (1, 1) if name == "outer" else (np.ndim(a), np.ndim(b))
     left, right = product_spec(name, *ranks, axes).split("->")[0].split(",")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from s2s_ad.core import tree, values
-from s2s_ad.core.tree import Tree
 
 STAR = inspect.Parameter.VAR_POSITIONAL
 DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
@@ -25,6 +24,11 @@ class Slot:
     position: int | None
     name: str
     step: tuple[str, Any] | None = None
+
+    @property
+    def identifier(self) -> str:
+        """A name for it in generated code: x, or args_0."""
+        return self.name if self.step is None else f"{self.name}_{self.step[1]}"
 
     def text(self, path: tree.Path = ()) -> str:
         """How a message calls the input, or what `path` leads to in it."""
@@ -72,23 +76,29 @@ class Arguments:
 def exact(signature: inspect.Signature, given: dict[str, Any]) -> Arguments:
     """The abstract values of arguments, with the lengths that their arrays have in this call."""
 
-    def leaf(value: Any, path: tree.Path, name: str) -> Any:
-        fact = values.of_leaf(value, tree.path_text(name, path))
-        return values.with_shape(fact, value.shape) if isinstance(fact, values.Array) else fact
-
-    facts = {
-        name: tree.from_object(given[name], lambda value, path, name=name: leaf(value, path, name))
-        for name in signature.parameters
-        if name in given
-    }
+    facts = {}
+    for name in signature.parameters:
+        if name in given:
+            facts[name] = tree.from_object(
+                given[name],
+                lambda value, path, name=name: exact_leaf(value, tree.path_text(name, path)),
+            )
     return Arguments(signature, facts)
+
+
+def exact_leaf(value: Any, name: str = "value") -> values.AbstractValue:
+    """The abstract value of an object, with the lengths that it has."""
+    fact = values.of_leaf(value, name)
+    return values.with_shape(fact, value.shape) if isinstance(fact, values.Array) else fact
 
 
 def any_length(fact: Any) -> Any:
     """An abstract value without its lengths, but for which of them are one."""
     if not isinstance(fact, values.Array):
         return fact
-    return values.with_shape(fact, tuple(n if n == 1 else values.fresh_dim(False) for n in fact.shape))
+    return values.with_shape(
+        fact, tuple(n if n == 1 else values.fresh_dim(False) for n in fact.shape)
+    )
 
 
 def unknown(signature: inspect.Signature) -> Arguments:
@@ -99,6 +109,3 @@ def unknown(signature: inspect.Signature) -> Arguments:
         if parameter.kind not in (STAR, DOUBLE_STAR)
     ]
     return Arguments(signature, dict.fromkeys(names, values.Unknown(inexact=True)))
-
-
-__all__ = ["DOUBLE_STAR", "KEYWORD_ONLY", "STAR", "Arguments", "Slot", "Tree", "any_length"]

@@ -9,16 +9,32 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import tree, values
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, S2SError
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def shown(value: Any) -> str:
     """A value as a message shows it: its type and a short repr."""
+    if value is None:
+        return "None"
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
-def check_callable(api: str, fn: Any) -> None:
+def kind_text(fact: Any) -> str:
+    """An abstract value as a message shows it."""
+    if isinstance(fact, values.Static):
+        return shown(fact.value)
+    if isinstance(fact, values.Scalar):
+        return f"a Python {fact.kind.__name__}"
+    return f"an array of {values.strong_dtype(fact)}"
+
+
+# ---- the function, flags -------------------------------------------------------------------------
+
+
+def check_callable(api: str, fn: Any, name: str = "fn") -> None:
     if isinstance(fn, np.ufunc):
         raise ArgumentTypeError(
             "S2S501",
@@ -27,10 +43,12 @@ def check_callable(api: str, fn: Any) -> None:
         )
     if not callable(fn) or isinstance(fn, type):
         raise ArgumentTypeError(
-            "S2S501", f"{api}: argument 'fn' must be a function, got {shown(fn)}"
+            "S2S501", f"{api}: argument {name!r} must be a function, got {shown(fn)}"
         )
     if inspect.isgeneratorfunction(fn):
-        raise ArgumentTypeError("S2S501", f"{api}: generator functions cannot be differentiated")
+        raise ArgumentTypeError(
+            "S2S501", f"{api}: {fn.__name__} is a generator function and cannot be differentiated"
+        )
 
 
 def check_flag(api: str, name: str, value: Any) -> None:
@@ -40,9 +58,20 @@ def check_flag(api: str, name: str, value: Any) -> None:
         )
 
 
+def check_weights(api: str, weights: Any) -> None:
+    if weights is not None:
+        raise S2SError(
+            "S2S503",
+            f"{api}: argument 'weights' comes with Parameter, in a later version; "
+            f"got {shown(weights)}",
+            help="pass the parameters as an argument, and name it in grad_position",
+        )
+
+
 def signature_of(api: str, fn: Callable) -> inspect.Signature:
+    """The signature of the function that runs: a decorator's wrapper has its own."""
     try:
-        return inspect.signature(fn)
+        return inspect.signature(fn, follow_wrapped=False)
     except (ValueError, TypeError):
         raise ArgumentTypeError(
             "S2S501",
@@ -51,39 +80,55 @@ def signature_of(api: str, fn: Callable) -> inspect.Signature:
         ) from None
 
 
-def check_positions(api: str, value: Any, weights: Any, signature: inspect.Signature) -> tuple:
+# ---- positions -----------------------------------------------------------------------------------
+
+
+def either(api: str, grad_position: Any, argnums: Any) -> Any:
+    """`grad_position`, or what was given under its other name."""
+    if argnums is None:
+        return grad_position
+    if grad_position not in (0, argnums):
+        raise ArgumentValueError(
+            "S2S502",
+            f"{api}: grad_position {grad_position!r} and argnums {argnums!r} are two names of one "
+            "argument and differ",
+            help="give one of them",
+        )
+    return argnums
+
+
+def check_positions(api: str, value: Any, weights: Any = None) -> tuple[int, ...]:
     """`grad_position` as a tuple of ints.
 
     Raises:
         ArgumentTypeError: not None, an int or a tuple of ints.
-        ArgumentValueError: empty, negative, twice the same, or not a position of the function.
+        ArgumentValueError: empty, negative, or twice the same.
     """
+    if value is None and weights is None:
+        raise ArgumentValueError(
+            "S2S502",
+            f"{api}: nothing to differentiate: `grad_position` and `weight` can not be None at the "
+            "same time.",
+            help="give an input index (grad_position=0) or parameters (weights=...)",
+        )
     if value is None:
-        if weights is None:
-            raise ArgumentValueError(
-                "S2S502",
-                f"{api}: `grad_position` and `weight` can not be None at the same time.",
-                help="give an input index (grad_position=0) or parameters (weights=...)",
-            )
         return ()
     if isinstance(value, bool) or not isinstance(value, int | tuple | list):
-        hint = "did you mean has_aux=True?" if isinstance(value, bool) else ""
         raise ArgumentTypeError(
             "S2S501",
             f"{api}: argument 'grad_position' must be None, an int or a tuple of ints, "
             f"got {shown(value)}",
-            help=hint,
+            help="did you mean has_aux=True?" if isinstance(value, bool) else "",
         )
     positions = (value,) if isinstance(value, int) else tuple(value)
     if not positions:
         raise ArgumentValueError(
             "S2S502",
-            f"{api}: argument 'grad_position' is empty",
+            f"{api}: argument 'grad_position' is empty, got {shown(value)}",
             help="name at least one input, or None with weights=...",
         )
-    for i, each in enumerate(positions):
-        label = f"grad_position[{i}]" if isinstance(value, tuple | list) else "grad_position"
-        _check_position(api, label, each, signature)
+    for label, each in _labelled(value):
+        _check_position(api, label, each)
     if len(set(positions)) < len(positions):
         twice = next(each for each in positions if positions.count(each) > 1)
         raise ArgumentValueError(
@@ -92,7 +137,14 @@ def check_positions(api: str, value: Any, weights: Any, signature: inspect.Signa
     return positions
 
 
-def _check_position(api: str, label: str, value: Any, signature: inspect.Signature) -> None:
+def _labelled(value: Any) -> list[tuple[str, Any]]:
+    """Each position with what a message calls it."""
+    if isinstance(value, tuple | list):
+        return [(f"grad_position[{i}]", each) for i, each in enumerate(value)]
+    return [("grad_position", value)]
+
+
+def _check_position(api: str, label: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ArgumentTypeError("S2S501", f"{api}: {label} must be an int, got {shown(value)}")
     if value < 0:
@@ -101,35 +153,131 @@ def _check_position(api: str, label: str, value: Any, signature: inspect.Signatu
             f"{api}: {label} must be >= 0, got {value}",
             why="negative indices are not counted from the end",
         )
-    parameters = signature.parameters.values()
-    if any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters):
+
+
+def check_range(api: str, value: Any, fn: Callable) -> None:
+    """Each position is one of the function's, as far as its signature tells."""
+    signature = signature_of(api, fn)
+    kinds = {each.kind for each in signature.parameters.values()}
+    if value is None or inspect.Parameter.VAR_POSITIONAL in kinds:
         return
-    count = sum(each.kind is not inspect.Parameter.VAR_KEYWORD for each in parameters)
-    if value >= count:
-        valid = f"valid: 0..{count - 1}" if count else "it takes no inputs"
+    names = [name for name, each in signature.parameters.items() if each.kind not in VARIADIC]
+    for label, position in _labelled(value):
+        if position >= len(names):
+            inputs = "input" if len(names) == 1 else "inputs"
+            valid = f"valid: 0..{len(names) - 1}" if names else "it takes none"
+            raise ArgumentValueError(
+                "S2S502",
+                f"{api}: {label} = {position} is out of range: "
+                f"{getattr(fn, '__name__', 'the function')}({', '.join(names)}) has {len(names)} "
+                f"{inputs} ({valid})",
+            )
+
+
+# ---- what the function is called with ------------------------------------------------------------
+
+
+def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) -> None:
+    """Every leaf of a differentiated argument has to hold real floating-point numbers.
+
+    `text(path)` is what a message calls the leaf that `path` leads to.
+    """
+    for path, leaf in zip(tree.paths(fact), tree.leaves(fact), strict=True):
+        dtype = values.strong_dtype(leaf)
+        unknown = isinstance(leaf, values.Unknown | values.Array) and dtype is None
+        if unknown or (dtype is not None and dtype.kind == "f"):
+            continue
+        what = f"has dtype {dtype}" if isinstance(leaf, values.Array) else f"is {kind_text(leaf)}"
+        reason, help = "gradients need floating-point numbers", "pass a float or an array of floats"
+        if dtype is not None and dtype.kind == "c":
+            reason = "complex inputs are not supported"
+            help = "differentiate with respect to the real and imaginary parts"
+        elif isinstance(leaf, values.Array):
+            help = "convert it with .astype(float)"
+        raise ArgumentTypeError("S2S303", f"{api}: {text(path)} {what}; {reason}", help=help)
+
+
+def check_like(api: str, label: str, fact: Any, like_label: str, like: Any) -> None:
+    """A tangent or an adjoint has the structure, shape and dtype of what it belongs to.
+
+    Python floats fit every scalar.
+    """
+    if tree.paths(fact) != tree.paths(like) or isinstance(fact, tree.Tree) != isinstance(
+        like, tree.Tree
+    ):
+        raise ArgumentTypeError(
+            "S2S501",
+            f"{api}: {label} is {structure_text(fact)}, {like_label} is {structure_text(like)}",
+            help="give it the same structure",
+        )
+    leaves = zip(tree.paths(fact), tree.leaves(fact), tree.leaves(like), strict=True)
+    for path, one, other in leaves:
+        names = tree.path_text(label, path), tree.path_text(like_label, path)
+        _check_leaf(api, names, one, other)
+
+
+def _check_leaf(api: str, names: tuple[str, str], one: Any, other: Any) -> None:
+    if isinstance(one, values.Unknown) or isinstance(other, values.Unknown):
+        return
+    dtype, wanted = values.strong_dtype(one), values.strong_dtype(other)
+    if dtype is None or dtype.kind != "f":
+        raise ArgumentTypeError(
+            "S2S501",
+            f"{api}: {names[0]} is {kind_text(one)}, {names[1]} has dtype {wanted}",
+            help="pass floating-point numbers",
+        )
+    a, b = values.shape_of(one), values.shape_of(other)
+    if a is not None and b is not None and not may_be_same(a, b):
         raise ArgumentValueError(
             "S2S502",
-            f"{api}: {label} {value} is out of range: the function has {count} inputs ({valid})",
+            f"{api}: {names[0]} has shape {shape_text(a)}, {names[1]} has shape {shape_text(b)}",
         )
-
-
-def check_differentiable(api: str, name: str, abstract: Any) -> None:
-    """Every leaf of a differentiated argument has to hold floating-point numbers."""
-    for path, fact in zip(tree.paths(abstract), tree.leaves(abstract), strict=True):
-        if isinstance(fact, values.Unknown) or values.is_inexact(fact):
-            continue
-        label = tree.path_text(name, path)
-        if isinstance(fact, values.Array):
-            what, help = f"has dtype {fact.dtype}", "convert it with .astype(float)"
-        elif isinstance(fact, values.Scalar):
-            what, help = f"is a Python {fact.kind.__name__}", "pass a float"
-        else:
-            what, help = f"is {shown(fact.value)}", "pass a float or an array of floats"
+    weak = isinstance(one, values.Scalar) or isinstance(other, values.Scalar)
+    if not weak and wanted is not None and dtype != wanted:
         raise ArgumentTypeError(
-            "S2S303",
-            f"{api}: input {label} {what}; gradients need floating-point numbers",
-            help=help,
+            "S2S501", f"{api}: {names[0]} has dtype {dtype}, {names[1]} has dtype {wanted}"
         )
+
+
+def may_be_same(a: values.Shape, b: values.Shape) -> bool:
+    """Whether two shapes may be equal, as far as their lengths are known."""
+    known = zip(a, b, strict=False)
+    return len(a) == len(b) and all(
+        x == y for x, y in known if isinstance(x, int) and isinstance(y, int)
+    )
+
+
+def shape_text(shape: values.Shape) -> str:
+    """A shape as a message shows it: n where a length is not known."""
+    return str(tuple(each if isinstance(each, int) else "n" for each in shape)).replace("'", "")
+
+
+def structure_text(fact: Any) -> str:
+    if not isinstance(fact, tree.Tree):
+        return kind_text(fact)
+    if fact.kind is dict:
+        return f"a dict with the keys {list(fact.keys)!r}"
+    return f"a {fact.kind.__name__} of {len(fact.items)}"
+
+
+def check_call(api: str, fn: Callable, inputs: tuple) -> None:
+    """The inputs fit the signature; the text of the error is Python's own."""
+    try:
+        signature_of(api, fn).bind(*inputs)
+    except TypeError as error:
+        name = getattr(fn, "__name__", None) or type(fn).__name__
+        raise ArgumentTypeError("S2S501", f"{name}() {error}") from None
+
+
+def check_axis_names(api: str, value: Any) -> None:
+    """in_axes as a dict is by argument name."""
+    for key in value if isinstance(value, dict) else ():
+        if not isinstance(key, str):
+            raise ArgumentTypeError(
+                "S2S501",
+                f"{api}: in_axes as a dict is by argument name, got the key {shown(key)}",
+                help="write in_axes={'x': 0}, or a tuple with one entry for each input",
+            )
 
 
 def check_axes(api: str, name: str, value: Any) -> None:
@@ -145,6 +293,6 @@ def check_axes(api: str, name: str, value: Any) -> None:
     else:
         raise ArgumentTypeError(
             "S2S501",
-            f"{api}: argument '{name}' must be an int, None, or a tuple, list or dict of these, "
+            f"{api}: {name} must be an int, None, or a tuple, list or dict of these, "
             f"got {shown(value)}",
         )

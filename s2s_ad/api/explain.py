@@ -9,42 +9,47 @@ from s2s_ad.core.program import Program
 from s2s_ad.emit.write import Text
 from s2s_ad.storage.plan import plan
 
+HEAD = ("name", "line", "bytes", "how")
 
-def explanation(program: Program, text: Text, abstract: dict[str, Any], arguments: dict) -> str:
+
+def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
     """A table of what is kept, with bytes for these arguments, and the total."""
-    sizes = symbol_sizes(abstract, arguments)
+    sizes = symbol_sizes(program, arguments)
     rows, total = [], 0
     for kept in plan(program):
-        count = byte_count(kept.fact, sizes)
+        if kept.name not in text.shown:
+            continue  # written inside the expression that reads it
+        count = byte_count(program.facts[kept.name], sizes) if kept.owns else 0
         total += count or 0
+        line = str(kept.origin.root) if kept.origin else "-"
         shown = "unknown" if count is None else f"{count:,}"
-        rows.append((kept.label, kept.place, shown, kept.how))
-    lines = [f"{text.name}: {text.statements} statements"]
+        rows.append((text.shown[kept.name], line, shown, f"{kept.how}: {kept.why}"))
+    title = f"{text.name}: {text.statements} statements"
     if not rows:
-        return "\n".join([*lines, "nothing is kept for a backward pass"])
-    head = ("name", "line", "bytes", "how")
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(3)]
-    for row in [head, *rows]:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        lines.append("  ".join([*cells, row[3]]).rstrip())
-    lines.append(f"kept in all: {total:,} bytes")
-    return "\n".join(lines)
+        return f"{title}\nnothing is kept for a backward pass"
+    widths = [max(len(row[i]) for row in (HEAD, *rows)) for i in range(3)]
+    lines = [
+        "  ".join([*(cell.ljust(w) for cell, w in zip(row[:3], widths, strict=True)), row[3]])
+        for row in (HEAD, *rows)
+    ]
+    return "\n".join([title, *lines, f"kept in all: {total:,} bytes"])
 
 
-def symbol_sizes(abstract: dict[str, Any], arguments: dict[str, Any]) -> dict[int, int]:
-    """The length that each symbol of the arguments' shapes stands for."""
+def symbol_sizes(program: Program, arguments: dict[str, Any]) -> dict[int, int]:
+    """The length that each symbol of the inputs' shapes stands for."""
     sizes = {}
-    for name, fact in abstract.items():
-        for path, leaf in zip(tree.paths(fact), tree.leaves(fact), strict=True):
-            if isinstance(leaf, values.Array):
-                actual = tree.follow(arguments[name], path).shape
-                for dim, length in zip(leaf.shape, actual, strict=True):
+    for each in program.inputs:
+        for path, leaf in zip(tree.paths(each.tree), tree.leaves(each.tree), strict=True):
+            fact = program.facts[leaf]
+            if isinstance(fact, values.Array) and fact.shape is not None:
+                actual = tree.follow(arguments[each.name], path).shape
+                for dim, length in zip(fact.shape, actual, strict=True):
                     if isinstance(dim, values.Dim):
-                        sizes[dim.base] = length
+                        sizes[dim.base] = length + dim.drop
     return sizes
 
 
-def byte_count(fact: Any, sizes: dict[int, int]) -> int | None:
+def byte_count(fact: values.AbstractValue, sizes: dict[int, int]) -> int | None:
     """The bytes of a value of this abstract value; None where a length is not known."""
     if isinstance(fact, values.Scalar):
         return 8

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import functools
+import html
 import inspect
-import threading
-import types
-import weakref
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from s2s_ad import rules  # noqa: F401  (fills the registry)
+from s2s_ad.api.arguments import DOUBLE_STAR, STAR, Arguments, any_length, exact, unknown
 from s2s_ad.api.check_arguments import signature_of
 from s2s_ad.api.explain import explanation
-from s2s_ad.api.transform import StarTree, Transform
+from s2s_ad.api.pickling import reduced
+from s2s_ad.api.recent import Recent
+from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import tree, values
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, S2SError
+from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, write
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
-from s2s_ad.load.dispatch import Dispatcher, exact_key, fast_call
+from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.load.dispatch import Dispatcher, Entry, exact_key, static_key
+from s2s_ad.load.fast import ABSENT, fast_call
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.simplify.pipelines import FINAL, FINAL_DERIVED
-
-STAR = inspect.Parameter.VAR_POSITIONAL
 
 
 class Transformed:
@@ -37,174 +41,184 @@ class Transformed:
             general text.
         explain(*args): what the backward pass keeps, and why.
         lower(*args): the program in Core, stage by stage.
-        check(*args): compares the derivative with central differences (see `s2s_ad.check`).
+
+    Attributes:
+        fn: the function inside; transform: what was made of it; label: what made it.
+        unbound: (the method in its class, the instance) for a method that is bound, else None.
     """
+
+    unbound: tuple[Transformed, Any] | None = None
 
     def __init__(self, fn: Callable, transform: Transform, label: str):
         functools.update_wrapper(self, fn, updated=())
         self.fn, self.transform, self.label = fn, transform, label
-        self.__signature__ = transform.signature(signature_of(label, fn))
-        self._statics: set[tuple[str, tree.Path]] = set()
-        self._dispatch = Dispatcher(
-            self.__signature__, self._prepare, self._compile, self._exact_key
-        )
-        self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
-        self._lock = threading.Lock()
-        # each has its own class, whose __call__ is generated for its arity (see load.dispatch)
+        self._inner_signature = signature_of(label, fn)
+        self.__signature__ = transform.signature(self._inner_signature)
+        self._required = frozenset(transform.required(self.__signature__))
+        self._by_value: tuple[tuple[str, tree.Path], ...] = ()
+        self._dispatch = Dispatcher(self._key, self._prepare, self._compile)
+        self._methods = Recent()
+        # each has its own class, whose __call__ is generated for its arity (see load.fast)
         self.__class__ = type(type(self).__name__, (type(self),), {"__slots__": ()})
 
     # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._slow(args, kwargs)
+        bound = self.bind(args, kwargs)
+        entry = self._dispatch.find(bound.arguments)
+        if entry.is_hot or "__call__" not in vars(type(self)):
+            self._follow(bound.arguments, entry)
+        return entry.found.loaded.function(*bound.args, **bound.kwargs)
 
-    def _slow(self, args: tuple, kwargs: dict | None = None) -> Any:
-        found, bound = self._specialised(args, kwargs or {})
-        return found.loaded.function(*bound.args, **bound.kwargs)
+    def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
+        """The arguments by parameter; those that keep their default are left out."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentTypeError("S2S501", f"{self._name()}() {error}") from None
+        for name in self._required - bound.arguments.keys():
+            default = self.__signature__.parameters[name].default
+            if default is not inspect.Parameter.empty:
+                bound.arguments[name] = default
+        return bound
 
-    def _specialised(self, args: tuple, kwargs: dict) -> tuple[Any, inspect.BoundArguments]:
-        bound = self._bind(args, kwargs)
-        found = self._dispatch.find(bound)
-        if self._dispatch.hot_call(self._exact_key(bound.arguments)):
-            self._follow(bound.arguments, found)
-        return found, bound
+    def specialised(self, args: tuple, kwargs: dict[str, Any]) -> Loaded:
+        """What is compiled for these arguments."""
+        return self._dispatch.find(self.bind(args, kwargs).arguments).found.loaded
 
-    def _follow(self, arguments: dict[str, Any], found: Any) -> None:
-        by_value = {name for name, path in self._statics if not path}
-        if any(path for _, path in self._statics):
-            return
-        call = fast_call(self.__signature__, arguments, found, self._slow, by_value)
+    def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
+        """Let the fast path serve calls like this one."""
+        found = Arguments(self.__signature__, exact(self.__signature__, arguments).facts)
+        call = fast_call(
+            self.__signature__,
+            arguments,
+            entry.found,
+            _from_fast_path,
+            by_value=frozenset(self._by_value),
+            watched=self.transform.watched(found),
+            required=self._required,
+        )
         if call is not None:
+            call.__qualname__ = self._name()
             type(self).__call__ = call
 
-    def _bind(self, args: tuple, kwargs: dict) -> inspect.BoundArguments:
-        try:
-            return self._dispatch.bind(args, kwargs)
-        except TypeError as error:
-            name = getattr(self, "__name__", "f")
-            raise ArgumentTypeError("S2S501", f"{name}() {error}") from None
+    def _key(self, arguments: dict[str, Any]) -> Any:
+        key = tuple((name, exact_key(value)) for name, value in arguments.items())
+        known = [static_key(value) for _, value in self._known(arguments)]
+        return (key, *known) if known else key
 
-    def _exact_key(self, arguments: dict[str, Any]) -> Any:
-        key = tuple(map(exact_key, arguments.values()))
-        if not self._statics:
-            return key
-        return key, tuple(tree.follow(arguments[n], path) for n, path in sorted(self._statics))
+    def _known(self, arguments: dict[str, Any]) -> Iterator[tuple[tuple[str, tree.Path], int]]:
+        """The ints of a call that count by value, and where they stand."""
+        for place in self._by_value:
+            name, path = place
+            try:
+                value = tree.follow(arguments[name], path)
+            except (LookupError, AttributeError, TypeError):
+                continue  # this call has another structure
+            if type(value) is int:
+                yield place, value
 
     # ---- compilation
 
-    def _abstract(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The abstract value of each argument; those that count by value are static."""
-        found = {}
-        for name, value in arguments.items():
-            abstract = values.of_object(value, name)
-            if self._statics:
-                abstract = self._with_statics(name, value, abstract)
-            if self.__signature__.parameters[name].kind is STAR:
-                abstract = StarTree(abstract.kind, abstract.keys, abstract.items)
-            found[name] = abstract
-        return found
-
-    def _with_statics(self, name: str, value: Any, abstract: Any) -> Any:
-        paths = iter(tree.paths(abstract))
-
-        def fix(fact: Any) -> Any:
-            path = next(paths)
-            if (name, path) in self._statics:
-                return values.Static(tree.follow(value, path))
-            return fact
-
-        return tree.tree_map(fix, abstract)
-
     def _prepare(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        abstract = self._abstract(arguments)
-        self._check(arguments, abstract)
-        return self.transform.loosen(abstract)
+        """The abstract values that the code is compiled for, once nothing is wrong with them."""
+        found = exact(self.__signature__, arguments)
+        self._check(found)
+        known = dict(self._known(arguments))
+        facts = {}
+        for name, fact in found.facts.items():
+            paths = iter(tree.paths(fact))
 
-    def _check(self, arguments: dict[str, Any], abstract: dict[str, Any]) -> None:
-        self.transform.check(self.label, arguments, abstract)
+            def leaf(each: Any, name: str = name, paths: Iterator = paths) -> Any:
+                place = (name, next(paths))
+                return values.Static(known[place]) if place in known else any_length(each)
+
+            facts[name] = tree.tree_map(leaf, fact)
+        return self.transform.loosen(Arguments(self.__signature__, facts)).facts
+
+    def _check(self, arguments: Arguments) -> None:
+        """Each transform of the chain checks what it will be called with."""
+        self.transform.check(self.label, arguments)
         if isinstance(self.fn, Transformed):
-            inner = self.transform.inside(abstract)
-            self.fn._check_inner(arguments, inner)
+            self.fn._check(self._inside(arguments))
 
-    def _check_inner(self, arguments: dict[str, Any], abstract: dict[str, Any]) -> None:
-        """Checks that need no values: the outer transform may have changed them."""
-        self.transform.check(self.label, {}, abstract)
+    def _inside(self, arguments: Arguments) -> Arguments:
+        return self.transform.inside(arguments, self._inner_signature)
+
+    def derive(self, arguments: Arguments) -> list[Program]:
+        """The program for arguments of these abstract values, and those that come with it."""
+        return self.transform.programs(self.inner_program(arguments), arguments)
+
+    def inner_program(self, arguments: Arguments) -> Program:
+        """The program of the function inside, for what this one is called with."""
+        inside = self._inside(arguments)
         if isinstance(self.fn, Transformed):
-            self.fn._check_inner({}, self.transform.inside(abstract))
-
-    def derive(self, abstract: dict[str, Any]) -> Program:
-        """The program for arguments of these abstract values."""
-        return self.transform.program(self._inner, abstract)
-
-    def _inner(self, abstract: dict[str, Any]) -> Program:
-        if isinstance(self.fn, Transformed):
-            return self.fn.derive(abstract)
-        return lower(self.fn, abstract)
+            return self.fn.derive(inside)[0]
+        return getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))(inside.facts)
 
     def _compile(self, abstract: dict[str, Any], arguments: dict[str, Any]) -> Loaded:
         while True:
             try:
-                programs = self.transform.programs(self._inner, abstract)
+                programs = self._finished(Arguments(self.__signature__, abstract))
                 break
             except StaticNeeded as need:
-                self._make_static(need, arguments)
+                self._count_by_value(need, arguments)
                 abstract = self._prepare(arguments)
-        loaded = [load(*self._finished(program)) for program in programs]
-        loaded[0].companions.extend(loaded[1:])
-        return loaded[0]
+        first, *others = [load(*each) for each in programs]
+        first.companions.extend(others)
+        return first
 
-    def _make_static(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
-        """Let the arguments that a rule asked for count by value from now on."""
-        fresh = [each for each in need.inputs if each not in self._statics]
-        plain = [
-            (name, path)
-            for name, path in fresh
-            if name in arguments and isinstance(tree.follow(arguments[name], path), int)
-        ]
-        if not plain:
+    def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
+        """Let the ints that a rule asked for be part of the signature from now on."""
+        fresh = [place for place in need.inputs if place not in self._by_value]
+        before = self._by_value
+        self._by_value = (*before, *fresh)
+        if not {place for place, _ in self._known(arguments)} & set(fresh):
+            self._by_value = before
             raise need.error
-        self._statics.update(plain)
 
-    def _finished(self, program: Program) -> tuple[Program, Text]:
-        pipeline = FINAL if type(self).__mro__ and self._is_plain() else FINAL_DERIVED
-        program = run(program, pipeline)
-        return program, write(program)
+    def _finished(self, arguments: Arguments) -> list[tuple[Program, Text]]:
+        try:
+            programs = self.derive(arguments)
+        except NeedStatic as need:
+            raise UnsupportedError(
+                "S2S205",
+                f"{need.purpose} must be known when the code is generated",
+                help="pass it as a plain Python int or a constant",
+            ) from None
+        pipeline = FINAL_DERIVED if self._derives() else FINAL
+        finished = [run(program, pipeline) for program in programs]
+        return [(program, write(program)) for program in finished]
 
-    def _is_plain(self) -> bool:
-        from s2s_ad.api.transform import Jit
-
-        inner: Any = self
-        while isinstance(inner, Transformed):
-            if not isinstance(inner.transform, Jit):
-                return False
-            inner = inner.fn
-        return True
+    def _derives(self) -> bool:
+        """Whether the code is other than the user's own."""
+        inner = isinstance(self.fn, Transformed) and self.fn._derives()
+        return inner or not isinstance(self.transform, Jit)
 
     # ---- looking inside
 
-    def _general(self) -> dict[str, Any]:
-        """Abstract values of which nothing is known."""
-        found: dict[str, Any] = {}
-        for name, parameter in self.__signature__.parameters.items():
-            if parameter.kind in (STAR, inspect.Parameter.VAR_KEYWORD):
-                raise ArgumentTypeError(
-                    "S2S501",
-                    f"{self.label}: the general text of a function with *{name}",
-                    help="give example arguments",
-                )
-            found[name] = values.Unknown(inexact=True)
-        return found
-
-    def _text(self, args: tuple, kwargs: dict) -> tuple[Program, Text]:
+    def _text(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Program, Text]:
         if args or kwargs:
-            found, _ = self._specialised(args, kwargs)
-            return found.loaded.program, found.loaded.text
-        abstract = self._general()
-        self._check_inner({}, abstract)
+            loaded = self.specialised(args, kwargs)
+            return loaded.program, loaded.text
+        arguments = self._general()
+        self._check(arguments)
         try:
-            return self._finished(self.derive(abstract))
+            return self._finished(arguments)[0]
         except StaticNeeded as need:
             raise need.error from None
+
+    def _general(self) -> Arguments:
+        """Arguments of which nothing is known."""
+        for name, parameter in self.__signature__.parameters.items():
+            if parameter.kind in (STAR, DOUBLE_STAR):
+                raise ArgumentTypeError(
+                    "S2S501",
+                    f"{self.label}: the general text of a function that takes {parameter}",
+                    why=f"how many {name} there are is part of the text",
+                    help="give example arguments",
+                )
+        return unknown(self.__signature__)
 
     def text(self, *args: Any, **kwargs: Any) -> Text:
         """The generated text with what belongs to it (see `emit.write.Text`)."""
@@ -217,136 +231,147 @@ class Transformed:
             args, kwargs: example arguments; without any the general text, which is right for
                 all arguments and asks the ranks at run time.
             standalone: paste helpers and captured values, so that it runs with NumPy alone.
-
-        Example:
-            >>> from s2s_ad import grad
-            >>> cube_grad = grad(lambda x: x**3)  # doctest: +SKIP
-            >>> print(cube_grad.source(2.0))  # doctest: +SKIP
         """
         program, text = self._text(args, kwargs)
-        if not standalone:
-            return text.module
-        from s2s_ad.emit.standalone import standalone_module
-
-        return standalone_module(program, text)
+        return standalone_module(program, text) if standalone else text.module
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the backward pass keeps of the forward pass: which name, line, bytes, and why."""
-        bound = self._bind(args, kwargs)
-        abstract = self._prepare(bound.arguments)
-        found = self._dispatch.find(bound)
-        return explanation(found.loaded.program, found.loaded.text, abstract, bound.arguments)
+        if not args and not kwargs:
+            return explanation(*self._text((), {}), {})
+        arguments = self.bind(args, kwargs).arguments
+        loaded = self._dispatch.find(arguments).found.loaded
+        return explanation(loaded.program, loaded.text, arguments)
 
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
         """The stages by name: "core" (the function), then the program of each transform."""
         if args or kwargs:
-            abstract = self._prepare(self._bind(args, kwargs).arguments)
+            bound = self.bind(args, kwargs).arguments
+            arguments = Arguments(self.__signature__, self._prepare(bound))
         else:
-            abstract = self._general()
-        chain: list[Transformed] = [self]
-        while isinstance(chain[-1].fn, Transformed):
-            chain.append(chain[-1].fn)
-        inside = [abstract]
-        for each in chain[:-1]:
-            inside.append(each.transform.inside(inside[-1]))
-        last = chain[-1]
-        stages = {"core": lower(last.fn, last.transform.inside(inside[-1]))}
-        for each, facts in zip(reversed(chain), reversed(inside), strict=True):
-            stages[each.label] = each.derive(facts)
+            arguments = self._general()
+        stages: dict[str, Program] = {}
+        self._add_stages(arguments, stages)
         return stages
+
+    def _add_stages(self, arguments: Arguments, stages: dict[str, Program]) -> Program:
+        if isinstance(self.fn, Transformed):
+            program = self.fn._add_stages(self._inside(arguments), stages)
+        else:
+            program = stages["core"] = self.inner_program(arguments)
+        made = self.transform.programs(program, arguments)[0]
+        again = sum(name.split(" ")[0] == self.label for name in stages)
+        stages[f"{self.label} {again + 1}" if again else self.label] = made
+        return made
 
     # ---- inside another function
 
-    def __s2s_program__(self, fact: Callable, args: list, kwargs: dict) -> tuple[Program, list]:
-        """The program for a call inside a function that is lowered, and a value per leaf."""
-        bound = self._bind(tuple(args), kwargs)
-        abstract, leaves = {}, []
-        for name, value in bound.arguments.items():
-            star = self.__signature__.parameters[name].kind is STAR
-            items = tree.from_object(value, lambda leaf, _: leaf) if star else value
-            facts = tree.tree_map(lambda leaf: _argument_fact(fact, leaf), items)
-            abstract[name] = StarTree(facts.kind, facts.keys, facts.items) if star else facts
-            leaves += tree.leaves(items)
-        self._check_inner({}, abstract)
-        return self.derive(abstract), leaves
+    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        """A call inside a function that is lowered: the program, written in place."""
+        arguments, leaves = self.lowered(lowering, args, kwargs)
+        try:
+            program = self.derive(arguments)[0]
+        except StaticNeeded as need:
+            raise self._needed(need, leaves) from None
+        return splice(lowering, program, leaves)
+
+    def lowered(
+        self, lowering: Any, args: list, kwargs: dict[str, Any]
+    ) -> tuple[Arguments, dict[tuple[str, tree.Path], Any]]:
+        """What a call inside a function that is lowered is called with, and its leaves by place."""
+        bound = self.bind(tuple(args), kwargs)
+        facts, leaves = {}, {}
+        for name in self.__signature__.parameters:
+            if name not in bound.arguments:
+                continue
+            value = bound.arguments[name]
+            if self.__signature__.parameters[name].kind in (STAR, DOUBLE_STAR):
+                top = tree.one_level(value)
+                value = Tree(top.kind, top.keys, top.items)
+            facts[name] = tree.tree_map(lambda leaf: _fact_inside(lowering, leaf), value)
+            for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
+                leaves[name, path] = leaf
+        arguments = Arguments(self.__signature__, facts)
+        self._check(arguments)
+        return arguments, leaves
+
+    def _needed(self, need: StaticNeeded, leaves: dict) -> Exception:
+        symbols = [leaves[place] for place in need.inputs if place in leaves]
+        known = [each for each in symbols if isinstance(each, Symbol)]
+        return NeedStatic(known[0].name, "this argument") if known else need.error
 
     # ---- Python's protocols
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> Transformed:
         if instance is None:
             return self
-        with self._lock:
-            try:
-                return self._bound.setdefault(instance, self._bind_to(instance))
-            except TypeError:  # not hashable or no weak references
-                return self._bind_to(instance)
+        return self._methods.get((instance,), lambda: self._bound_to(instance))
 
-    def _bind_to(self, instance: Any) -> Transformed:
+    def _bound_to(self, instance: Any) -> Transformed:
         inner = self.fn.__get__(instance, type(instance))
-        return _base(type(self))(inner, self.transform, self.label)
+        made = type(self).__mro__[1](inner, self.transform, self.label)
+        made.unbound = self, instance
+        return made
 
-    def __reduce__(self) -> tuple:
-        return _restored, (_base(type(self)), _by_name(self.fn, self), self.transform, self.label)
+    def __reduce__(self) -> str | tuple:
+        return reduced(self)
 
     def __repr__(self) -> str:
-        inner = repr(self.fn) if isinstance(self.fn, Transformed) else _name(self.fn)
-        return f"{self.label}({inner})"
+        inner = repr(self.fn) if isinstance(self.fn, Transformed) else self._name()
+        return f"{self.label}({inner}{self.transform.options()})"
+
+    def _name(self) -> str:
+        return getattr(self.fn, "__name__", None) or type(self.fn).__name__
 
     def _repr_markdown_(self) -> str:
-        latest = next(reversed(self._dispatch.by_pattern.values()), None)
+        """For notebooks: the text that was compiled last."""
+        latest = self._dispatch.latest()
         if latest is None:
-            return f"`{self!r}`, not yet compiled"
-        return f"`{self!r}`\n\n```python\n{latest.loaded.text.module}```"
+            return f"`{self!r}`, not compiled yet"
+        return f"`{self!r}`\n\n```python\n{latest.text.module}```"
+
+    def _repr_html_(self) -> str:
+        latest = self._dispatch.latest()
+        if latest is None:
+            return f"<code>{html.escape(repr(self))}</code>, not compiled yet"
+        text = html.escape(latest.text.module)
+        return f"<code>{html.escape(repr(self))}</code><pre><code>{text}</code></pre>"
 
 
-def _argument_fact(fact: Callable, leaf: Any) -> Any:
-    if isinstance(leaf, Tree):
-        raise AssertionError
-    known = fact(leaf)
-    exact = isinstance(known, values.Scalar) and known.kind in (int, bool)
-    return values.Static(leaf) if exact and type(leaf) in (int, bool) else known
+def _from_fast_path(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call that the fast path does not know; ABSENT stands for what it was not given."""
+    given = tuple(itertools.takewhile(lambda each: each is not ABSENT, args))
+    rest = zip(list(self.__signature__.parameters)[len(given) :], args[len(given) :], strict=False)
+    named = {k: v for k, v in (*rest, *kwargs.items()) if v is not ABSENT}
+    return Transformed.__call__(self, *given, **named)
 
 
-def _base(kind: type) -> type:
-    """The class that was written down, below the one made for one instance."""
-    return kind.__mro__[1]
+# ---- inside functions that are lowered -----------------------------------------------------------
+
+OUTER = "outer "  # begins the name of an input that the function around supplies by itself
 
 
-def _name(fn: Callable) -> str:
-    return getattr(fn, "__name__", None) or type(fn).__name__
+def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
+    """The program written in place, for these leaves in their order."""
+    for capture in program.captures:
+        lowering.captures.adopt(capture)
+    lowering.memory.share(list(leaves.values()))
+    rest = iter(leaves.values())
+    named = {}
+    for each in program.inputs:
+        for leaf in tree.leaves(each.tree):
+            own = each.name.startswith(OUTER)
+            named[leaf] = Symbol(lowering.builder, leaf) if own else next(rest)
+    return lowering.builder.splice(program, named)
 
 
-def _by_name(fn: Callable, holder: Any) -> Any:
-    """What pickle finds the function by; where the decorated name hides it, through the holder."""
-    if not isinstance(fn, types.FunctionType):
-        return fn
-    import sys
-
-    found: Any = sys.modules.get(fn.__module__)
-    for part in fn.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return _Hidden(fn.__module__, fn.__qualname__) if isinstance(found, Transformed) else fn
-
-
-class _Hidden:
-    """A function that its decorated name hides: pickled by that name."""
-
-    def __init__(self, module: str, qualname: str):
-        self.module, self.qualname = module, qualname
-
-    def find(self) -> Callable:
-        import importlib
-
-        found: Any = importlib.import_module(self.module)
-        for part in self.qualname.split("."):
-            found = getattr(found, part)
-        while isinstance(found, Transformed):
-            found = found.fn
-        return found
-
-
-def _restored(kind: type, fn: Any, transform: Transform, label: str) -> Transformed:
-    return kind(fn.find() if isinstance(fn, _Hidden) else fn, transform, label)
-
-
-__all__ = ["S2SError", "Transformed"]
+def _fact_inside(lowering: Any, leaf: Any) -> Any:
+    if isinstance(leaf, Closure):
+        raise UnsupportedError(
+            "S2S201",
+            f"{leaf.name} is passed to a transformed function",
+            why="it was defined inside the function that is compiled",
+            help="define it at the top of a module",
+        )
+    exactly = type(leaf) in (int, bool)
+    return values.Static(leaf) if exactly else lowering.builder.fact(leaf)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from s2s_ad.api.arguments import KEYWORD_ONLY, STAR, Arguments, Slot
+from s2s_ad.api.arguments import DOUBLE_STAR, KEYWORD_ONLY, STAR, Arguments, Slot
 from s2s_ad.api.check_arguments import check_differentiable, check_like
-from s2s_ad.core import tree
 from s2s_ad.core.program import Input, Program
 from s2s_ad.diagnostics import ArgumentValueError
-from s2s_ad.transforms.common import Target
+from s2s_ad.transforms.common import Target, pair
 from s2s_ad.transforms.gradients import cotangent_program, gradient, partition, tangent_program
 from s2s_ad.transforms.jacobians import jacobian
 
@@ -32,9 +30,9 @@ class Transform:
     def check(self, label: str, arguments: Arguments) -> None:
         """Refuse wrong arguments before any work."""
 
-    def inside(self, arguments: Arguments) -> dict[str, Any]:
-        """The abstract values that the function inside sees."""
-        return arguments.facts
+    def inside(self, arguments: Arguments, inner: inspect.Signature) -> Arguments:
+        """What the function inside is called with; `inner` is its signature."""
+        return Arguments(inner, arguments.facts)
 
     def loosen(self, arguments: Arguments) -> Arguments:
         """The arguments without what one compilation need not tell apart."""
@@ -49,9 +47,8 @@ class Transform:
         raise NotImplementedError
 
     def options(self) -> str:
-        """The options as a repr shows them: those that are not the default."""
-        changed = [each for each in fields(self) if getattr(self, each.name) != each.default]
-        return "".join(f", {each.name}={getattr(self, each.name)!r}" for each in changed)
+        """The options that are not the default, as a repr shows them."""
+        return ""
 
 
 @dataclass(frozen=True)
@@ -66,67 +63,65 @@ class Jit(Transform):
 class Differentiation(Transform):
     """What is common to transforms with positions."""
 
-    grad_position: tuple[int, ...] = (0,)
+    positions: tuple[int, ...] = (0,)
     has_aux: bool = False
-
-    def required(self, signature: inspect.Signature) -> list[str]:
-        slots = list(Arguments(signature, {}).slots())
-        return [slot.name for slot in slots if slot.position in self.grad_position]
-
-    def located(self, label: str, arguments: Arguments) -> list[Slot]:
-        """The input that each position names.
-
-        Raises:
-            ArgumentValueError: there is no such input in this call.
-        """
-        by_position = {slot.position: slot for slot in arguments.supplied()}
-        count = sum(position is not None for position in by_position)
-        found = []
-        for position in self.grad_position:
-            if position not in by_position:
-                raise ArgumentValueError(
-                    "S2S502",
-                    f"{label}: grad_position {position} is out of range: the call has {count} "
-                    "inputs",
-                )
-            found.append(by_position[position])
-        return found
-
-    def check(self, label: str, arguments: Arguments) -> None:
-        for slot in self.located(label, arguments):
-            check_differentiable(label, slot.text, arguments.at(slot))
-
-    def watched(self, arguments: Arguments) -> set[str]:
-        return {slot.name for slot in self.located("", arguments)}
-
-    def targets(self, program: Program, arguments: Arguments) -> list[Target]:
-        trees = {each.name: each.tree for each in program.inputs}
-        return [
-            Target(slot.position, slot.name, trees[slot.name])
-            if slot.step is None
-            else Target(
-                slot.position, f"{slot.name}_{slot.step[1]}", trees[slot.name].get(slot.step[1])
-            )
-            for slot in self.located(program.name, arguments)
-        ]
 
     @property
     def bare(self) -> bool:
         """A single position gives its result itself, not a tuple of one."""
-        return len(self.grad_position) == 1
+        return len(self.positions) == 1
+
+    def required(self, signature: inspect.Signature) -> list[str]:
+        slots = Arguments(signature, {}).slots()
+        return [slot.name for slot in slots if slot.position in self.positions]
+
+    def check(self, label: str, arguments: Arguments) -> None:
+        for slot in located(self.positions, arguments, label):
+            check_differentiable(label, slot.text, arguments.at(slot))
+
+    def watched(self, arguments: Arguments) -> set[str]:
+        return {slot.name for slot in located(self.positions, arguments)}
+
+    def targets(self, program: Program, arguments: Arguments) -> list[Target]:
+        trees = {each.name: each.tree for each in program.inputs}
+        found = []
+        for slot in located(self.positions, arguments):
+            target = trees[slot.name] if slot.step is None else trees[slot.name].get(slot.step[1])
+            found.append(Target(slot.position, slot.identifier, target))
+        return found
 
     def options(self) -> str:
-        shown = super().options()
-        return shown.replace(f"{self.grad_position!r}", f"{self.grad_position[0]}", int(self.bare))
+        shown = self.positions[0] if self.bare else self.positions
+        position = f", grad_position={shown}" if self.positions != (0,) else ""
+        return position + (", has_aux=True" if self.has_aux else "")
+
+
+def located(positions: Iterable[int], arguments: Arguments, label: str = "") -> list[Slot]:
+    """The input that each position names.
+
+    Raises:
+        ArgumentValueError: there is no such input in this call.
+    """
+    by_position = {slot.position: slot for slot in arguments.supplied()}
+    found = []
+    for position in positions:
+        if position not in by_position:
+            count = sum(each is not None for each in by_position)
+            raise ArgumentValueError(
+                "S2S502",
+                f"{label}: grad_position {position} names no input of the call, which has {count}",
+                help="pass the argument by its position or its name",
+            )
+        found.append(by_position[position])
+    return found
 
 
 @dataclass(frozen=True)
 class Grad(Differentiation):
-    """grad, and value_and_grad: then with the value."""
+    """grad and value_and_grad."""
 
+    with_value: bool = False
     return_ids: bool = False
-
-    with_value = False
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         made = gradient(
@@ -139,19 +134,15 @@ class Grad(Differentiation):
         )
         return [made]
 
-
-@dataclass(frozen=True)
-class ValueAndGrad(Grad):
-    """value_and_grad."""
-
-    with_value = True
+    def options(self) -> str:
+        return super().options() + (", return_ids=True" if self.return_ids else "")
 
 
 @dataclass(frozen=True)
 class Jacobian(Differentiation):
-    """jacfwd, and jacrev: then by reverse mode."""
+    """jacrev and jacfwd."""
 
-    reverse = False
+    reverse: bool = True
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         targets = self.targets(program, arguments)
@@ -162,35 +153,67 @@ class Jacobian(Differentiation):
 
 
 @dataclass(frozen=True)
-class JacobianByRows(Jacobian):
-    """jacrev."""
+class Vjp(Differentiation):
+    """Inputs -> (output[, aux], what the backward pass needs); the backward pass comes with it."""
 
-    reverse = True
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        joint = self.joint(program, arguments)
+        return list(partition(joint, joint.leaves()[len(program.leaves()) :]))
+
+    def joint(self, program: Program, arguments: Arguments) -> Program:
+        """Inputs and an adjoint for each floating-point output -> (output, adjoints of inputs)."""
+        targets = self.targets(program, arguments)
+        return cotangent_program(program, targets, has_aux=self.has_aux)
 
 
 @dataclass(frozen=True)
 class Jvp(Transform):
-    """The first `count` inputs and a tangent for each -> (output, its tangent[, aux])."""
+    """The first `count` inputs, then a tangent for each -> (output, its tangent[, aux])."""
 
-    count: int
+    count: int = 1
     has_aux: bool = False
 
     def signature(self, inner: inspect.Signature) -> inspect.Signature:
-        """The inputs by position, their tangents, and the parameters left to their defaults."""
+        """Inputs and tangents by position; other parameters keep their defaults."""
         primals = self._primals(inner)
-        names = [_joined(slot) for slot in primals]
-        taken = [*inner.parameters, *names]
-        for name in names[:]:
-            names.append(_free(f"{name}_dot", taken))
-            taken.append(names[-1])
-        by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters = [inspect.Parameter(name, by_position) for name in names]
-        rest = inner.parameters.keys() - {slot.name for slot in primals}
+        names = [slot.identifier for slot in primals]
+        for name in list(names):
+            names.append(_free(f"{name}_dot", {*inner.parameters, *names}))
+        parameters = [inspect.Parameter(each, _BY_POSITION) for each in names]
+        taken = {slot.name for slot in primals}
         for name, parameter in inner.parameters.items():
-            if name in rest and parameter.kind != STAR:
-                kind = parameter.kind if parameter.kind > KEYWORD_ONLY else KEYWORD_ONLY
+            if name not in taken and parameter.kind is not STAR:
+                kind = DOUBLE_STAR if parameter.kind is DOUBLE_STAR else KEYWORD_ONLY
                 parameters.append(parameter.replace(kind=kind))
         return inspect.Signature(parameters)
+
+    def inside(self, arguments: Arguments, inner: inspect.Signature) -> Arguments:
+        names, facts = list(arguments.signature.parameters), {}
+        for slot, name in zip(self._primals(inner), names, strict=False):
+            if slot.step is None:
+                facts[slot.name] = arguments.facts[name]
+            else:
+                items = (*getattr(facts.get(slot.name), "items", ()), arguments.facts[name])
+                facts[slot.name] = pair(*items)
+        others = names[2 * self.count :]
+        facts |= {name: arguments.facts[name] for name in others if name in arguments.facts}
+        return Arguments(inner, facts)
+
+    def check(self, label: str, arguments: Arguments) -> None:
+        names = list(arguments.signature.parameters)[: 2 * self.count]
+        given = [arguments.facts[name] for name in names]
+        for i in range(self.count):
+            check_differentiable(label, Slot(i, names[i]).text, given[i])
+            check_like(label, f"v[{i}]", given[self.count + i], f"input {i} ({names[i]})", given[i])
+
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        inputs = [part for each in program.inputs for part in _spread(each)]
+        primals, others = inputs[: self.count], inputs[self.count :]
+        targets = [Target(i, each.name, each.tree) for i, each in enumerate(primals)]
+        made = tangent_program(program, targets, has_aux=self.has_aux)
+        tangents = made.inputs[len(program.inputs) :]
+        others = [replace(each, kind=max(each.kind, KEYWORD_ONLY)) for each in others]
+        return [made.with_(inputs=(*primals, *tangents, *others))]
 
     def _primals(self, inner: inspect.Signature) -> list[Slot]:
         """The inputs of the function inside that have a tangent."""
@@ -198,10 +221,26 @@ class Jvp(Transform):
         for name, parameter in inner.parameters.items():
             left = self.count - len(slots)
             if parameter.kind is STAR:
-                slots += [Slot(None, name, ("item", i)) for i in range(left)]
+                slots += [Slot(len(slots) + i, name, ("item", i)) for i in range(left)]
             elif left and parameter.kind < STAR:
-                slots.append(Slot(None, name))
+                slots.append(Slot(len(slots), name))
         return slots
 
-    def inside(self, arguments: Arguments) -> dict[str, Any]:
-        raise NotImplementedError
+
+_BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+def _spread(each: Input) -> list[Input]:
+    """An input as inputs by position: what *args takes, one by one."""
+    if each.kind is not STAR:
+        return [each if each.kind > STAR else replace(each, kind=_BY_POSITION)]
+    parts = enumerate(each.tree.items)
+    return [Input(Slot(i, each.name, ("item", i)).identifier, part) for i, part in parts]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or the name with a number, that is not taken."""
+    found, count = name, 2
+    while found in taken:
+        found, count = f"{name}_{count}", count + 1
+    return found

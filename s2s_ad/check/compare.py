@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.api.batching import Vmap
 from s2s_ad.api.function import Transformed
-from s2s_ad.api.transform import Grad, Jacobian, StarTree, Vmap, located
+from s2s_ad.api.transform import Grad, Jacobian
 from s2s_ad.check.differences import inexact_leaves, leaves, precision
 from s2s_ad.check.modes import Modes
 from s2s_ad.core import tree
 from s2s_ad.core.tree import Tree
-from s2s_ad.transforms.batches import prefix
-
-STAR = inspect.Parameter.VAR_POSITIONAL
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,13 @@ def check(fn: Callable, *args: Any, seed: int = 0, tolerance: float | None = Non
         >>> check(grad(squared_length), np.array([1.0, 2.0])).passed
         True
     """
-    return Report(tuple(_comparisons(fn, args, Plan(np.random.default_rng(seed), tolerance))))
+    if tolerance is not None and not tolerance > 0:
+        raise ArgumentValueError("S2S502", f"check: tolerance must be above 0, got {tolerance}")
+    plan = Plan(np.random.default_rng(seed), tolerance)
+    comparisons = tuple(_comparisons(fn, args, plan))
+    if not comparisons:
+        raise ArgumentTypeError("S2S303", f"check({_name(fn)}): no argument holds floats")
+    return Report(comparisons)
 
 
 def dot_product_test(fn: Callable, args: Sequence[Any], *, seed: int = 0) -> float:
@@ -147,14 +152,16 @@ def _of_function(fn: Callable, args: tuple, plan: Plan) -> Iterator[Comparison]:
     exact = _rounding([*modes.value, *map(modes.leaf, range(len(modes.paths)))])
     near = plan.near(modes)
     for i in range(len(modes.paths)):
-        forward, central, where = modes.forward(i), modes.central(i), modes.label(i)
-        weighted = [w * dot for w, dot in zip(modes.weights, central, strict=True)]
-        noise = [w * y * SEEN for w, y in zip(modes.weights, modes.value, strict=True)]
+        where, forward = modes.label(i), modes.forward(i)
+        central, doubts = modes.central(i)
+        floors = _floors(modes.value, doubts, near)
         adjoint = _dot([modes.adjoints[i]], [modes.directions[i]])
-        reverse = _error(adjoint, sum(map(np.sum, weighted)), sum(map(_magnitude, noise)))
+        sizes = [float(np.max(np.abs(w), initial=0.0)) for w in modes.weights]
+        floor = sum(f * w * np.size(y) for f, w, y in zip(floors, sizes, central, strict=True))
+        reverse = _error(adjoint, _dot(modes.weights, central), floor)
         yield Comparison(f"{name}: forward, reverse", where, _duality(modes, i), exact)
         yield Comparison(f"{name}: reverse, differences", where, reverse, near)
-        error = _worst(forward, central, _noise(modes))
+        error = _worst(forward, central, floors)
         yield Comparison(f"{name}: forward, differences", where, error, near)
 
 
@@ -176,15 +183,16 @@ def _against_differences(
     """The derivative times a direction, for each leaf that it is taken at."""
     modes = Modes(fn.fn, args, plan.rng, only=chosen, first_output=fn.transform.has_aux)
     blocks = _derivatives(fn.transform, fn(*args))
-    near, noise = plan.near(modes), _noise(modes)
+    near = plan.near(modes)
     for place, path in enumerate(chosen):
         i = modes.paths.index(path)
-        v, expected = modes.directions[i], modes.central(i)
+        v, (expected, doubts) = modes.directions[i], modes.central(i)
+        floors = _floors(modes.value, doubts, near)
         if isinstance(fn.transform, Grad):
+            floors = [sum(floor * np.size(y) for floor, y in zip(floors, expected, strict=True))]
             expected = [sum(map(np.sum, expected))]
-            noise = [sum(SEEN * _magnitude(y) for y in modes.value)]
         found = [np.tensordot(each, v, np.ndim(v)) for each in blocks[place :: len(chosen)]]
-        error = _worst(found, expected, noise)
+        error = _worst(found, expected, floors)
         yield Comparison(f"{fn!r}, differences", modes.label(i), error, near)
 
 
@@ -201,77 +209,101 @@ def _derivatives(transform: Grad | Jacobian, result: Any) -> list:
 
 def _chosen(fn: Transformed, args: tuple) -> list[tree.Path]:
     """The paths of the leaves that the derivative is taken at, in the order of the positions."""
-    arguments = _bound(fn, args).arguments
-    names = list(arguments)
-    structure = {
-        name: len(value) if fn.__signature__.parameters[name].kind is STAR else None
-        for name, value in arguments.items()
-    }
-    found = []
-    for _, name, item in located(fn.transform.positions, structure, fn.label):
-        start = (("item", names.index(name)), *([("item", item)] if item is not None else []))
-        value = tree.follow(tuple(arguments.values()), start)
-        found += tree.paths(tree.from_object(value, lambda leaf, _: leaf), start)
+    bound = fn.__signature__.bind(*args)
+    bound.apply_defaults()
+    inputs = _inputs(bound)
+    return [
+        path
+        for position in fn.transform.positions
+        for path in _leaf_paths(bound.arguments, inputs[position])
+    ]
+
+
+def _inputs(bound: inspect.BoundArguments) -> list[tree.Path]:
+    """The path of each input, as positions count them: what *args takes is one by one."""
+    found: list[tree.Path] = []
+    for name, value in bound.arguments.items():
+        star = bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        steps = [(("item", i),) for i in range(len(value))] if star else [()]
+        found += [(("item", name), *step) for step in steps]
     return found
+
+
+def _leaf_paths(arguments: Any, start: tree.Path) -> list[tree.Path]:
+    value = tree.follow(arguments, start)
+    return tree.paths(tree.from_object(value, lambda leaf, _: leaf), start)
 
 
 def _against_loop(fn: Transformed, args: tuple, samples: list[tuple]) -> Comparison:
     """Each sample of the batched output against the function of that sample."""
-    found = tree.from_object(fn(*args), lambda leaf, _: leaf)
-    axes = tree.from_object(fn.transform.out_axes, lambda leaf, _: leaf)
-    axes = tree.leaves(prefix(axes, found, "out_axes"))
-    pairs = list(zip(tree.leaves(found), axes, strict=True))
+    found = fn(*args)
+    axes = _spread(fn.transform.out_axes, found)
     worst = 0.0
     for k, sample in enumerate(samples):
-        mine = [y if axis is None else np.take(y, k, axis) for y, axis in pairs]
+        mine = [
+            y if axis is None else np.take(y, k, axis)
+            for y, axis in zip(leaves(found), axes, strict=True)
+        ]
         worst = max(worst, _worst(mine, leaves(fn.fn(*sample))))
-    tolerated = _rounding(tree.leaves(found))
-    return Comparison(f"{fn!r}, a loop", f"{len(samples)} samples", worst, tolerated)
+    where = f"{len(samples)} samples"
+    return Comparison(f"{fn!r}, a loop", where, worst, _rounding(leaves(found)))
 
 
 def _samples(fn: Transformed, args: tuple) -> list[tuple]:
     """The arguments of each sample."""
-    bound = _bound(fn, args)
-    parameters = fn.__signature__.parameters
-    trees = {
-        name: tree.from_object(value, lambda leaf, _: leaf)
-        for name, value in bound.arguments.items()
-    }
-    facts = {
-        name: StarTree(each.kind, each.keys, each.items) if parameters[name].kind is STAR else each
-        for name, each in trees.items()
-    }
-    axes = fn.transform.axes(fn.label, bound.arguments, facts)
-    pairs = [
-        (value, axis)
-        for name in trees
-        for value, axis in zip(tree.leaves(trees[name]), tree.leaves(axes[name]), strict=True)
-    ]
-    count = next(np.shape(value)[axis] for value, axis in pairs if axis is not None)
-    return [_sample(bound, trees, axes, k) for k in range(count)]
-
-
-def _sample(
-    bound: inspect.BoundArguments, trees: dict[str, Any], axes: dict[str, Tree], k: int
-) -> tuple:
-    def one(value: Any, axis: int | None) -> Any:
-        return value if axis is None else np.asarray(np.take(value, k, axis))
-
-    found = {
-        name: tree.to_object(tree.tree_map(one, each, axes[name])) for name, each in trees.items()
-    }
-    return inspect.BoundArguments(bound.signature, found).args
-
-
-def _bound(fn: Transformed, args: tuple) -> inspect.BoundArguments:
     bound = fn.__signature__.bind(*args)
-    bound.apply_defaults()
-    return bound
+    axes: dict[tree.Path, int | None] = {}
+    for i, start in enumerate(_inputs(bound)):
+        entry = _entry(fn.transform.in_axes, i, start[0][1])
+        value = tree.follow(bound.arguments, start)
+        axes |= zip(_leaf_paths(bound.arguments, start), _spread(entry, value), strict=True)
+    mapped = [(path, axis) for path, axis in axes.items() if axis is not None]
+    count = min(np.shape(tree.follow(bound.arguments, path))[axis] for path, axis in mapped)
+
+    def sample(k: int) -> tuple:
+        def one(leaf: Any, path: tree.Path) -> Any:
+            axis = axes.get(path)
+            return leaf if axis is None else np.asarray(np.take(leaf, k, axis))
+
+        taken = tree.to_object(tree.from_object(dict(bound.arguments), one))
+        return inspect.BoundArguments(bound.signature, taken).args
+
+    return [sample(k) for k in range(count)]
+
+
+def _entry(in_axes: Any, position: int, name: str) -> Any:
+    """What `in_axes` says of one input."""
+    axes = _one_level(in_axes)
+    if axes is None:
+        return in_axes
+    if axes.kind is not dict:
+        return axes.items[position]
+    return axes.get(name) if name in axes.keys else None
+
+
+def _spread(axes: Any, value: Any) -> list:
+    """The axis of each leaf of a value: one axis serves a whole container."""
+    top = _one_level(axes)
+    if top is None:
+        return [axes for _ in leaves(value)]
+    inner = tree.one_level(value)
+    pairs = [
+        (top.get(key) if top.kind is dict else top.items[i], item)
+        for i, (key, item) in enumerate(zip(inner.keys, inner.items, strict=True))
+    ]
+    return [axis for pair in pairs for axis in _spread(*pair)]
+
+
+def _one_level(axes: Any) -> Tree | None:
+    if isinstance(axes, Tree):
+        return axes
+    return tree.one_level(axes) if isinstance(axes, tuple | list | dict) else None
 
 
 # ---- errors --------------------------------------------------------------------------------------
 
 SEEN = 1e-5  # differences do not show changes that are smaller, relative to the value
+DOUBT = 4.0  # they may be wrong by this many times what two lengths of step disagree by
 
 
 def _rounding(found: Sequence[Any]) -> float:
@@ -279,12 +311,13 @@ def _rounding(found: Sequence[Any]) -> float:
     return 3 * precision(inexact_leaves(list(found))) ** (2 / 3)
 
 
-def _noise(modes: Modes) -> list[float]:
-    return [SEEN * float(np.max(np.abs(y), initial=0.0)) for y in modes.value]
-
-
-def _magnitude(value: Any) -> float:
-    return float(np.sum(np.abs(value)))
+def _floors(value: Sequence[Any], doubts: Sequence[Any], near: float) -> list[float]:
+    """For each output what an error is relative to at least, so that rounding is not an error."""
+    return [
+        SEEN * float(np.max(np.abs(y), initial=0.0))
+        + DOUBT / near * float(np.max(doubt, initial=0.0))
+        for y, doubt in zip(value, doubts, strict=True)
+    ]
 
 
 def _dot(left: Sequence[Any], right: Sequence[Any]) -> float:

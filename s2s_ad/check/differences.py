@@ -32,7 +32,7 @@ def central_differences(fn: Callable, args: Sequence[Any], *, step: float | None
     def partial(path: tree.Path, x: Any, unit: np.ndarray) -> Any:
         size = float(np.max(np.abs(x * unit))) or 1.0
         near = (step or precision([x]) ** (1 / 3)) * size
-        after, before = (moved(args, path, unit * each) for each in (near, -near))
+        after, before = (moved(tuple(args), path, unit * each) for each in (near, -near))
         taken = np.sum(tree.follow(after, path) - tree.follow(before, path), dtype=float)
         return (_total(fn(*after)) - _total(fn(*before))) / taken
 
@@ -51,7 +51,7 @@ def complex_step(fn: Callable, args: Sequence[Any], *, step: float = 1e-30) -> t
     """
 
     def partial(path: tree.Path, x: Any, unit: np.ndarray) -> Any:
-        return np.imag(_total(fn(*moved(args, path, unit * (step * 1j))))) / step
+        return np.imag(_total(fn(*moved(tuple(args), path, unit * (step * 1j))))) / step
 
     return _elementwise(args, partial)
 
@@ -72,15 +72,15 @@ def _elementwise(args: Sequence[Any], partial: Callable) -> tuple:
     return tree.to_object(tree.from_object(tuple(args), leaf))
 
 
-def moved(args: Sequence[Any], path: tree.Path, change: Any) -> tuple:
-    """The arguments with `change` added at one leaf; its type and dtype stay if that is real."""
+def moved(args: Any, path: tree.Path, change: Any) -> Any:
+    """The container with `change` added at one leaf, which keeps its type if that is real."""
 
     def at(leaf: Any, here: tree.Path) -> Any:
         if here != path:
             return leaf
         return leaf + change if np.iscomplexobj(change) else like(leaf + change, leaf)
 
-    return tree.to_object(tree.from_object(tuple(args), at))
+    return tree.to_object(tree.from_object(args, at))
 
 
 def like(value: Any, example: Any) -> Any:

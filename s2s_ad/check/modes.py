@@ -17,6 +17,7 @@ from s2s_ad.check.differences import is_real, leaves, like, moved, precision
 from s2s_ad.core import form, tree
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
+from s2s_ad.core.tree import Tree
 from s2s_ad.emit.write import write
 from s2s_ad.load.module import load
 from s2s_ad.simplify.pipelines import FINAL_DERIVED
@@ -33,7 +34,7 @@ class Modes:
         first_output: the other outputs are left out.
 
     Attributes:
-        args: the arguments as they are bound, one for each parameter.
+        args: the arguments by the name of their parameter.
         paths: of each leaf of `args` that is looked at; `directions`: one for each of them.
         value: the floating-point leaves of the output; `weights`: an adjoint for each of them.
     """
@@ -49,8 +50,8 @@ class Modes:
     ):
         bound = inspect.signature(fn).bind(*args)
         bound.apply_defaults()
-        self.args = tuple(bound.arguments.values())
         program = _program(fn, args)
+        self.args = {each.name: bound.arguments[each.name] for each in program.inputs}
         self._choose = (lambda out: out[0]) if first_output else (lambda out: out)
         self._program = program.with_(output=program.output.items[0]) if first_output else program
         floats = [atom.id for atom in check_output(self._program, self._program.output)]
@@ -70,8 +71,8 @@ class Modes:
 
     def label(self, i: int) -> str:
         """What the user calls leaf `i`."""
-        (_, position), *rest = self.paths[i]
-        return tree.path_text(self._program.inputs[position].name, tuple(rest))
+        (_, name), *rest = self.paths[i]
+        return tree.path_text(name, tuple(rest))
 
     @property
     def precision(self) -> float:
@@ -82,32 +83,40 @@ class Modes:
         """The tangent of each output along the direction of leaf `i`."""
         directions = [like(np.zeros(np.shape(each)), each) for each in self.directions]
         directions[i] = self.directions[i]
-        return self._floats(self._tangent(*self.args, *directions)[1])
+        return self._floats(self._tangent(*self.args.values(), *directions)[1])
 
     @functools.cached_property
     def adjoints(self) -> list:
         """The adjoint of each leaf, for the weights as adjoints of the outputs."""
         backward = _loaded(cotangent_program(self._program, self._targets()))
-        return leaves(backward(*self.args, *self.weights)[1])
+        return leaves(backward(*self.args.values(), *self.weights)[1])
 
-    def central(self, i: int) -> list:
-        """The change of each output along the direction of leaf `i`, from two evaluations."""
+    def central(self, i: int) -> tuple[list, list]:
+        """The change of each output along the direction of leaf `i`, and how far to trust it.
+
+        From steps of two lengths: what they disagree by is rounding, or the function is not smooth.
+        """
         near = self.precision ** (1 / 3)
-        steps = (self.directions[i] * each for each in (near, -near))
-        after, before = (self._outputs(moved(self.args, self.paths[i], each)) for each in steps)
-        return [(a - b) / (2 * near) for a, b in zip(after, before, strict=True)]
+        short, long = self._slopes(i, near), self._slopes(i, 2 * near)
+        return short, [np.abs(a - b) for a, b in zip(short, long, strict=True)]
+
+    def _slopes(self, i: int, step: float) -> list:
+        changes = (self.directions[i] * each for each in (step, -step))
+        after, before = (self._outputs(moved(self.args, self.paths[i], each)) for each in changes)
+        return [(a - b) / (2 * step) for a, b in zip(after, before, strict=True)]
 
     @functools.cached_property
     def _tangent(self) -> Callable:
         return _loaded(tangent_program(self._program, self._targets()))
 
     def _targets(self) -> list[Target]:
-        named = pair(*(each.tree for each in self._program.inputs))
+        inputs = self._program.inputs
+        named = Tree(dict, tuple(self.args), tuple(each.tree for each in inputs))
         found = [functools.reduce(lambda at, step: at.get(step[1]), p, named) for p in self.paths]
         return [Target(i, leaf, leaf) for i, leaf in enumerate(found)]
 
-    def _outputs(self, args: tuple) -> list:
-        return self._floats(self._choose(self._evaluate(*args)))
+    def _outputs(self, args: dict[str, Any]) -> list:
+        return self._floats(self._choose(self._evaluate(args)))
 
     def _floats(self, output: Any) -> list:
         return list(itertools.compress(leaves(output), self._active))
@@ -123,33 +132,33 @@ def _program(fn: Callable, args: tuple) -> Program:
     """The function in Core, without prints and asserts, all its inputs by position."""
     plain = jit(fn)
     plain.source(*args)  # finds out which arguments count by value
-    program = plain.lower(*args)["jit"]
+    program = list(plain.lower(*args).values())[-1]
     body = tuple(statement for statement in program.body if not form.is_effect(statement))
     return program.with_(body=body, inputs=tuple(Input(i.name, i.tree) for i in program.inputs))
 
 
 def _evaluator(fn: Callable, program: Program, bound: inspect.BoundArguments) -> Callable:
-    """The function of its bound arguments, in which nothing moves that `stop_gradient` holds.
+    """The function of its arguments by name, in which nothing moves that `stop_gradient` holds.
 
     Differences would see through `stop_gradient`. So where there is one, what it holds is computed
     once and handed to the rest of the program, and that is what is evaluated.
     """
     stops = [each for each in program.body if form.function_of(each) is runtime.stop_gradient]
     if not stops:
-        return lambda *args: _call(fn, bound, args)
+        return lambda args: _call(fn, bound, args)
     names = [form.target(each) for each in stops]
     held = program.with_(output=pair(*(gast.Name(n, gast.Load(), None, None) for n in names)))
     rest = program.with_(
         body=tuple(each for each in program.body if each not in stops),
         inputs=(*program.inputs, Input("held", pair(*names))),
     )
-    values, evaluate = _loaded(held)(*bound.arguments.values()), _loaded(rest)
-    return lambda *args: evaluate(*args, values)
+    first = [bound.arguments[each.name] for each in program.inputs]
+    values, evaluate = _loaded(held)(*first), _loaded(rest)
+    return lambda args: evaluate(*args.values(), values)
 
 
-def _call(fn: Callable, bound: inspect.BoundArguments, args: tuple) -> Any:
-    arguments = dict(zip(bound.arguments, args, strict=True))
-    again = inspect.BoundArguments(bound.signature, arguments)
+def _call(fn: Callable, bound: inspect.BoundArguments, args: dict[str, Any]) -> Any:
+    again = inspect.BoundArguments(bound.signature, bound.arguments | args)
     return fn(*again.args, **again.kwargs)
 
 

@@ -135,9 +135,13 @@ def static(value: Any, purpose: str = "this argument") -> Any:
 
 
 class Builder:
-    """Appends operations to a body; what it returns are Symbols, or numbers known already."""
+    """Appends operations to a body; what it returns are Symbols, or numbers known already.
 
-    def __init__(self) -> None:
+    With `merge` an operation that was emitted before is not emitted again.
+    """
+
+    def __init__(self, *, merge: bool = True) -> None:
+        self.merge = merge
         self.body: list[form.Statement] = []
         self.facts: dict[str, values.AbstractValue] = {}
         self.hints: dict[str, Hint] = {}
@@ -210,7 +214,7 @@ class Builder:
         if short is not None:
             return short
         key = (rule.function, *map(_key, operands), *((k, _key(v)) for k, v in params.items()))
-        if key not in self._numbered:
+        if key not in self._numbered or not self.merge:
             fact = rule.infer([self.fact(each) for each in operands], params)
             result = self.symbol(fact)
             nodes = {name: to_node(value) for name, value in params.items()}

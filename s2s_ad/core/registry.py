@@ -75,7 +75,7 @@ class Rule:
         return call
 
 
-RULES: dict[Any, Rule] = {}  # by function, or by the type of a family of function objects
+RULES: dict[Any, Rule] = {}  # by function
 METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the array first
 
 
@@ -85,7 +85,10 @@ def register(rule: Rule) -> Rule:
 
 
 def rule_for(function: Any) -> Rule | None:
+    """The rule of a function; an operation made for one place is its own rule."""
+    if isinstance(function, Rule):
+        return function
     try:
-        return RULES.get(function) or RULES.get(type(function))
+        return RULES.get(function)
     except TypeError:  # unhashable
         return None

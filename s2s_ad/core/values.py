@@ -195,7 +195,10 @@ def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
 
 
 def same_dim(a: int | Dim, b: int | Dim) -> bool:
-    """Whether the two lengths are certain to be equal, given that they broadcast together."""
+    """Whether the two lengths are certain to be equal, given that they broadcast together.
+
+    Of lengths that need not broadcast (the two axes of a matrix, say) it says nothing: use ==.
+    """
     return a == b or (known_not_one(a) and known_not_one(b))
 
 

@@ -189,7 +189,7 @@ def _number(value: Any, dtype: np.dtype | None) -> gast.AST:
 
 
 def _short(value: float, dtype: np.dtype | None) -> float:
-    """The number with the fewest digits that becomes `value` in its dtype: 0.1, not 0.10000000149."""
+    """The number with the fewest digits that is `value` in its dtype: 0.1, not 0.10000000149."""
     if dtype is None or not np.isfinite(value):
         return value
     part = np.empty(0, dtype.newbyteorder("=")).real.dtype.type

@@ -56,6 +56,7 @@ class Surface:
         self.objects: dict[str, Any] = {}
         self.helpers: set[str] = set()
         self.modules: set[str] = set()
+        self.builtins: set[str] = set()
 
     def fact(self, node: gast.AST) -> values.AbstractValue:
         if isinstance(node, gast.Name):
@@ -126,6 +127,7 @@ class Surface:
             self.helpers.add(label)
             return gast.Name(label, gast.Load(), None, None)
         if label and getattr(builtins, label, None) is value:
+            self.builtins.add(label)
             return gast.Name(label, gast.Load(), None, None)
         return gast.Name(self._named(value, label), gast.Load(), None, None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -36,6 +36,8 @@ class Text:
         objects: names of objects of the user's that the text refers to.
         helpers: names of runtime helpers.
         statements: how many statements the function has, its docstring apart.
+        modules: modules of the standard library that the text names.
+        shown: Core name -> its name in the text, for the values that have one.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Text:
     helpers: tuple[str, ...]
     statements: int
     modules: tuple[str, ...] = ()
+    shown: dict[str, str] = field(default_factory=dict)
 
     @property
     def module(self) -> str:
@@ -70,7 +73,8 @@ def write(program: Program) -> Text:
     lines = fold.lines()
     output = _output_expression(fold.output(), surface)
     names = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
-    reserved = {"np", program.name, *names, *surface.objects, *surface.helpers}
+    reserved = {"np", "slice", program.name, *names, *surface.objects, *surface.helpers}
+    reserved |= surface.builtins | surface.modules
     naming = Naming(program, lines, output, reserved)
     body = _destructuring(program, lines, output, naming)
     for line in lines:
@@ -86,6 +90,7 @@ def write(program: Program) -> Text:
         helpers=tuple(sorted(surface.helpers)),
         statements=len(body),
         modules=tuple(sorted(surface.modules)),
+        shown=dict(naming.shown),
     )
 
 

@@ -185,7 +185,8 @@ class Unassigned(Exception):
 class Frame:
     """One function being lowered: its locals, the frame it was defined in, cells and globals.
 
-    `owner` is the function or closure that runs, by which a call of itself is known.
+    `owner` is the function or closure that runs, by which a call of itself is known;
+    `is_enclosing` tells whether functions that read its locals may outlive it.
     """
 
     def __init__(
@@ -199,6 +200,7 @@ class Frame:
         self.owner, self.source, self.globals = owner, source, function_globals
         self.cells, self.parent = cells, parent
         self.locals: dict[str, Any] = {}
+        self.is_enclosing = False
 
     @property
     def scope(self) -> Scope:

@@ -1,8 +1,8 @@
 """The syntax tree of a function: found in its file by position, and proved to be what runs."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import dis
 import functools
@@ -89,7 +89,7 @@ def _read(function: types.FunctionType) -> Source:
     except SyntaxError as error:
         raise _stale(function, f"{file} no longer parses: {error}") from None
     top, around, node = _find(module, function)
-    _prove(function, top, node)
+    _prove(function, [*_imports(module), top], node)
     converted = gast.ast_to_gast(node)
     if around is not None:
         _mangle(converted, around.name.lstrip("_"))
@@ -110,7 +110,7 @@ def _stale(function: types.FunctionType, why: str) -> SourceError:
     )
 
 
-# ---- finding the definition ------------------------------------------------------------------------
+# ---- finding the definition ----------------------------------------------------------------------
 
 Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
 
@@ -190,14 +190,27 @@ def _mangle(node: gast.AST, name: str) -> None:
             setattr(each, field, f"_{name}{text}")
 
 
-# ---- proving that it is what runs ------------------------------------------------------------------
+# ---- proving that it is what runs ----------------------------------------------------------------
 
 
-def _prove(function: types.FunctionType, top: ast.stmt, node: ast.AST) -> None:
+def _imports(module: ast.Module) -> list[ast.stmt]:
+    """The module's imports: Python compiles attributes of what is imported in a way of its own."""
+    found, waiting = [], [*module.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if getattr(node, "module", "") != "__future__":
+                found.append(node)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _prove(function: types.FunctionType, statements: list[ast.stmt], node: ast.AST) -> None:
     """The text, compiled, has to give the code that runs."""
     code = function.__code__
     flags = code.co_flags & FUTURE
-    whole = compile(ast.Module([top], []), code.co_filename, "exec", flags, dont_inherit=True)
+    whole = compile(ast.Module(statements, []), code.co_filename, "exec", flags, dont_inherit=True)
     asserts = [(n.lineno, n.end_lineno) for n in ast.walk(node) if isinstance(n, ast.Assert)]
     running = _comparable(code, asserts)
     if not any(_comparable(each, asserts) == running for each in _codes(whole)):

@@ -55,7 +55,7 @@ class Unbroadcast(TwoOperands):
             total = np.sum(total, axis=_plain(tuple(range(lead)), len(shapes[0])))
         if axes:
             total = np.sum(total, axis=_plain(axes, None), keepdims=True)
-        return cast(builder, total, array)
+        return support.cast(builder, total, array)
 
     def _of_unknown(self, builder: Builder, value: Any, array: Any) -> Any:
         source = broadcast_source(builder, value)
@@ -108,26 +108,6 @@ def _plain(axes: tuple[int, ...], ndim: int | None) -> Any:
     if len(axes) == ndim:
         return None
     return axes[0] if len(axes) == 1 else axes
-
-
-def cast(builder: Builder, value: Any, array: Any) -> Any:
-    """`value` in the dtype of `array`, where it is another one."""
-    if not isinstance(value, Symbol):
-        return value
-    fact, wanted = builder.fact(array), support_dtype(array)
-    if wanted is None or values.is_inexact(fact) is not True or isinstance(fact, values.Scalar):
-        return value
-    if (
-        value.dtype is None
-        or values.is_dtype(value.dtype, wanted)
-        or isinstance(value.fact, values.Scalar)
-    ):
-        return value
-    return value.astype(wanted)
-
-
-def support_dtype(value: Any) -> np.dtype | None:
-    return value.dtype if isinstance(value, Symbol) else None
 
 
 class BroadcastLike(TwoOperands):

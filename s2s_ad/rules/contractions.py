@@ -104,6 +104,16 @@ class Contract(Rule):
         return product_surface(spec, *call.args)
 
 
+def _check_lengths(spec: str, a: Any, b: Any) -> None:
+    """Products sum over axes of equal length: unlike einsum's, theirs do not stretch."""
+    left, right, out = parts(spec)
+    dims = dict(zip(left, support.shape(a), strict=True))
+    for letter, dim in zip(right, support.shape(b), strict=True):
+        if letter in dims and letter not in out and 1 in (dim, dims[letter]):
+            if values.known_not_one(dim) or values.known_not_one(dims[letter]):
+                raise ValueError("axes that are summed over have different lengths")
+
+
 def _adjoint(builder: Builder, spec: tuple, y_bar: Any, other: Any, varied: Any) -> Any:
     """Adjoint of `varied` (letters spec[2]): y_bar (spec[0]) contracted with `other` (spec[1])."""
     out, right, wanted = spec
@@ -252,6 +262,7 @@ class Product(Rule):
         params = support.static_params(arguments, self)
         if support.rank(a) is None or support.rank(b) is None:
             return builder.emit(self, [a, b], support.given(params, self.text))
+        a, b = (support.strong(builder, each) for each in (a, b))
         if self.name == "outer":
             a, b = (each if support.rank(each) == 1 else np.ravel(each) for each in (a, b))
         elif self.name == "matmul" and 0 in (support.rank(a), support.rank(b)):
@@ -259,6 +270,7 @@ class Product(Rule):
                 "S2S203", "matmul of a number", origin=builder.origin, help="write a * b"
             )
         spec = runtime.product_spec(self.name, support.rank(a), support.rank(b), **params)
+        _check_lengths(spec, a, b)
         return builder.call(runtime.contract, (spec, a, b), {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -269,8 +281,8 @@ class Product(Rule):
         return [
             builder.call(
                 runtime.product_adjoint,
-                (self.name, position, y_bar, *operation.operands),
-                operation.params,
+                (y_bar, *operation.operands),
+                {"name": self.name, "position": position} | operation.params,
             )
             if operation.active[position]
             else None
@@ -297,8 +309,7 @@ class ProductAdjoint(Rule):
     view = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        name, position, *operands = args
-        return builder.emit(self, operands, {"name": name, "position": position} | kwargs)
+        return builder.emit(self, list(args), kwargs)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.as_inexact(operands[1 + params["position"]])
@@ -313,17 +324,15 @@ class ProductAdjoint(Rule):
             changed = list(pair)
             changed[other] = tangents[1 + other]
             choices.append((y_bar, *changed))
-        builder, rest = operation.result.builder, dict(operation.params)
-        lead = rest.pop("name"), rest.pop("position")
-        terms = [builder.call(self.function, (*lead, *each), rest) for each in choices]
+        builder, params = operation.result.builder, operation.params
+        terms = [builder.call(self.function, each, params) for each in choices]
         return functools.reduce(operator.add, terms) if terms else None
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         raise support.CannotBatch
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        name, position, *rest = (each.value for each in call.keywords)
-        args = [name, position, *call.args, *rest]
+        args = [*call.args, *(each.value for each in call.keywords)]
         return gast.Call(func=call.func, args=args, keywords=[])
 
 
@@ -335,6 +344,7 @@ class Einsum(Rule):
         spec = static(args[0], "the subscripts of np.einsum").replace(" ", "")
         operands = [support.as_operand(builder, each) for each in args[1:]]
         inputs, out = explicit(spec, [support.rank(each) for each in operands], builder)
+        inputs, operands = _without_stretched(inputs, operands)
         return self._pairwise(builder, inputs, out, operands)
 
     def _pairwise(self, builder: Builder, inputs: list, out: str, operands: list) -> Any:
@@ -357,6 +367,20 @@ class Einsum(Rule):
         letters, value = _reduced(letters, value, set(out))
         order = tuple(letters.index(each) for each in out)
         return np.transpose(value, order) if order != tuple(range(len(order))) else value
+
+
+def _without_stretched(inputs: list[str], operands: list) -> tuple[list[str], list]:
+    """Drop axes of length one that another operand's axis of the same letter stretches."""
+    pairs = [list(zip(x, support.shape(y), strict=True)) for x, y in zip(inputs, operands, strict=True)]
+    long = {letter for each in pairs for letter, dim in each if values.known_not_one(dim)}
+    made = []
+    for letters, operand, dims in zip(inputs, operands, pairs, strict=True):
+        short = [i for i, (letter, dim) in enumerate(dims) if dim == 1 and letter in long]
+        kept = "".join(each for i, each in enumerate(letters) if i not in short)
+        if any(letter in kept for letter in (letters[i] for i in short)):
+            raise ValueError("the axes of a repeated subscript have different lengths")
+        made.append((kept, np.squeeze(operand, axis=tuple(short)) if short else operand))
+    return [kept for kept, _ in made], [operand for _, operand in made]
 
 
 def _diagonals(letters: str, value: Any) -> tuple[str, Any]:

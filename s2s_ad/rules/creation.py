@@ -106,7 +106,9 @@ class MakeArray(Creation):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         value, dtype = params["object"], params["dtype"]
-        if isinstance(value, Symbol):
+        if isinstance(value, Symbol) and isinstance(value.fact, values.Scalar):
+            result = support.strong(builder, value)
+        elif isinstance(value, Symbol):
             result = np.copy(value) if self.function is np.array else value
         elif _has_symbols(value):
             result = np.stack([_row(builder, each) for each in value])
@@ -168,7 +170,7 @@ class Full(BroadcastTo):
         if dtype is not None and isinstance(value, Symbol):
             value = value.astype(static(dtype, "dtype"))
         elif dtype is not None:
-            value = np.dtype(static(dtype, "dtype")).type(value).item()
+            value = np.dtype(static(dtype, "dtype")).type(value)
         return builder.emit(self, [value], {"shape": shape})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -210,6 +212,10 @@ class Measure(Rule):
         text = "x, axis=None" if self.function is np.size else "x"
         params = support.bind_call(builder, self, text, args, kwargs)
         x = params.pop("x")
+        if not isinstance(x, Symbol):
+            return self.function(x, **support.given(params, text))
+        if self.function is np.shape and x.ndim is not None:
+            return tuple(support.lengths(x, range(x.ndim)))
         if self.function is np.size and x.ndim is not None:
             axis = params["axis"]
             if axis is not None:

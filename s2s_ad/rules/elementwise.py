@@ -18,7 +18,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
-from s2s_ad.core.registry import RULES, Operation, Rule, register
+from s2s_ad.core.registry import METHODS, RULES, Operation, Rule, register
 from s2s_ad.rules import support
 
 OPERAND_NAMES = {1: ("x",), 2: ("a", "b"), 3: ("condition", "a", "b")}
@@ -165,8 +165,9 @@ class Elementwise(Rule):
         ]
         if not terms:
             return None
-        total = functools.reduce(operator.add, terms)
-        return operation.result.builder.call(runtime.broadcast_like, (total, operation.result), {})
+        builder, y = operation.result.builder, operation.result
+        y_dot = builder.call(runtime.broadcast_like, (functools.reduce(operator.add, terms), y), {})
+        return support.cast(builder, y_dot, y)
 
     # ---- batching
 
@@ -423,7 +424,7 @@ elementwise(np.sinh, "y_bar * np.cosh(x)")
 elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive")
 elementwise(np.square, "y_bar * (2 * x)")
 elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference)
-elementwise(np.tan, "y_bar * (1 + y**2)")
+elementwise(np.tan, "y_bar * (1 + y**2)", domain="unit")
 elementwise(np.tanh, "y_bar * (1 - y**2)")
 elementwise(
     (operator.truediv, np.divide),
@@ -457,3 +458,5 @@ flat(2, np.greater_equal, np.less, np.less_equal, np.logical_and, np.logical_or,
 flat(2, np.not_equal, operator.and_, operator.eq, operator.floordiv, operator.ge, operator.gt)
 flat(2, operator.le, operator.lshift, operator.lt, operator.ne, operator.or_, operator.rshift)
 flat(2, operator.xor)
+
+METHODS["clip"] = np.clip

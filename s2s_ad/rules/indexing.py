@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import gast
@@ -90,7 +91,6 @@ def _laid_out(items: tuple, shape: values.Shape) -> Layout:
     advanced = [
         i for i, item in enumerate(items) if is_array(item) or (has_arrays and is_integer(item))
     ]
-    apart = any(b != a + 1 for a, b in zip(advanced, advanced[1:], strict=False))
     dims: list[Any] = []
     place, axis = None, 0
     for i, item in enumerate(items):
@@ -103,9 +103,14 @@ def _laid_out(items: tuple, shape: values.Shape) -> Layout:
         axis += consumed(item)
     if not advanced:
         return Layout(items, (), None, 0, tuple(dims))
-    place = 0 if apart else place
+    place = 0 if apart(advanced) else place
     block = values.broadcast(_block_shape(items[i]) for i in advanced)
     return Layout(items, tuple(advanced), block, place, (*dims[:place], *block, *dims[place:]))
+
+
+def apart(advanced: Sequence[int]) -> bool:
+    """Whether something stands between advanced indices: then their block comes first."""
+    return any(after != before + 1 for before, after in pairwise(advanced))
 
 
 def _block_shape(item: Any) -> values.Shape:
@@ -239,12 +244,29 @@ def _moved_back(result: Symbol, found: Layout, index_batched: bool) -> Any:
     if not rank or result.ndim is None:
         return result
     if not index_batched:  # separated advanced indices put their block before the batch axis
-        apart = any(b != a + 1 for a, b in zip(found.advanced, found.advanced[1:], strict=False))
-        return np.moveaxis(result, rank, 0) if apart else result
+        return np.moveaxis(result, rank, 0) if apart(found.advanced) else result
     if not found.place:
         return result
     block = tuple(range(1, rank + 1))
     return np.moveaxis(result, block, tuple(axis + found.place for axis in block))
+
+
+def _laid_like_batch(value: Any, batched: bool, found: Layout, index_batched: bool) -> Any:
+    """A value to be added at the index, with its axes as the index into the batch has them.
+
+    It undoes what `_moved_back` does.
+    """
+    rank, block = len(found.shape), len(found.block or ())
+    value = support.align(value, batched, rank)
+    moves = found.place if index_batched else apart(found.advanced)
+    if not block or not moves or (not batched and not support.sample_rank(value, False)):
+        return value
+    if not batched:  # a batch axis of length one, in front of all the sample's axes
+        value = np.expand_dims(value, tuple(range(1 + rank - support.sample_rank(value, False))))
+    if not index_batched:
+        return np.moveaxis(value, 0, block)
+    places = tuple(range(1, block + 1))
+    return np.moveaxis(value, tuple(place + found.place for place in places), places)
 
 
 class IndexAdd(Rule):
@@ -280,9 +302,8 @@ class IndexAdd(Rule):
         support.sample_rank(x, batched[0])
         base = batch.spread(x, batched[0])
         index, found = batched_index(operation["index"], base, True, batch)
-        value = support.align(value, batched[1], len(found.shape))
-        if batched[1] and found.place and isinstance(index[0], Symbol):
-            raise support.CannotBatch
+        index_batched = batch.is_batched(operation["index"])
+        value = _laid_like_batch(value, batched[1], found, index_batched)
         return batch.builder.call(runtime.index_add, (base, index, value), {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
@@ -321,14 +342,15 @@ def may_repeat(index: Any, builder: Builder) -> bool:
         return bool(unsure)
     block = values.broadcast(item.shape for item in arrays)
     return not any(
-        _is_count(builder, item) and len(item.shape) == len(block) == 1 for item in arrays
+        _is_count(builder, item) and len(block) == 1 and values.same_shape(item.shape, block)
+        for item in arrays
     )
 
 
 def _is_count(builder: Builder, item: Symbol) -> bool:
-    """np.arange(n): every element differs."""
-    rule, _, _ = builder.definition(item)
-    return rule is not None and rule.function is np.arange
+    """np.arange(n): every element differs, and none counts from the end."""
+    rule, _, params = builder.definition(item)
+    return rule is not None and rule.function is np.arange and set(params) == {"start"}
 
 
 def _take(x: Symbol, indices: Any, axis: Any) -> Any:
@@ -355,7 +377,7 @@ class TakeAlongAxis(Rule):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         x, indices = operation.operands
         if x.ndim is None:
-            raise UnsupportedError("S2S302", "take_along_axis of an array of unknown rank")
+            raise support.CannotBatch
         axis = support.normal_axis(operation["axis"], x.ndim)
         index = []
         for each in range(x.ndim):

@@ -12,6 +12,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
 
@@ -47,8 +48,18 @@ class Reduction(Rule):
         if isinstance(params["axis"], list):
             params["axis"] = tuple(params["axis"])
         if not isinstance(x, Symbol):
-            return x
+            return self.function(x, **support.given(params, TEXT))
+        if params["axis"] == ():
+            return self._of_no_axes(builder, x)
         return builder.emit(self, [x], support.given(params, TEXT))
+
+    def _of_no_axes(self, builder: Builder, x: Symbol) -> Any:
+        """Nothing is reduced: the sum, mean or extreme of each element by itself."""
+        if self.flat or not values.is_inexact(x.fact):
+            raise UnsupportedError(
+                "S2S203", f"np.{self.name} with axis=()", origin=builder.origin
+            )
+        return np.copy(x)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad.core import values
@@ -14,7 +16,7 @@ from s2s_ad.core.registry import METHODS, Operation, register
 from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.reductions import composite
-from s2s_ad.rules.structure import Structural
+from s2s_ad.rules.structure import Structural, leading
 
 
 class Copies(Structural):
@@ -50,11 +52,14 @@ class Copies(Structural):
         axes = summed[0] if len(summed) == 1 else tuple(summed)
         return np.sum(np.reshape(y_bar, tuple(shape)), axis=axes)
 
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return leading(call)
+
 
 def _repeated(dim: Any, count: int) -> Any:
     if count == 1:
         return dim
-    return dim * count if isinstance(dim, int) or count == 0 else values.fresh_dim(False)
+    return count and (dim * count if isinstance(dim, int) else values.fresh_dim(False))
 
 
 class Repeat(Copies):

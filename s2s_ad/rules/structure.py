@@ -15,7 +15,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
-from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.reductions import composite, flatten_samples
 
 
 class Structural(Rule):
@@ -87,7 +87,8 @@ class Reshape(Structural):
             return gast.Call(func=call.func, args=[x, shape], keywords=[])
         flat = len(shape.elts) == 1 and getattr(shape.elts[0], "value", None) == -1
         method = gast.Attribute(value=x, attr="ravel" if flat else "reshape", ctx=gast.Load())
-        return gast.Call(func=method, args=[] if flat else shape.elts, keywords=[])
+        args = [] if flat else shape.elts or [shape]
+        return gast.Call(func=method, args=args, keywords=[])
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return reshape_like(y_bar, operation.operands[0])
@@ -128,6 +129,12 @@ def reshape_like(value: Any, x: Symbol) -> Any:
     return np.reshape(value, tuple(support.lengths(x, range(x.ndim))))
 
 
+def leading(call: gast.Call) -> gast.Call:
+    """The call with its first parameter by position."""
+    first = [each.value for each in call.keywords[:1]]
+    return gast.Call(func=call.func, args=[*call.args, *first], keywords=call.keywords[1:])
+
+
 def positional(call: gast.Call) -> gast.Call:
     """The call with its parameters by position."""
     values_ = [keyword.value for keyword in call.keywords]
@@ -159,10 +166,12 @@ class Transpose(Structural):
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         axes = static(params["axes"], "the axes of np.transpose")
-        if axes is None or x.ndim is None:
-            return {} if axes is None else {"axes": tuple(axes)}
-        axes = support.normal_axes(tuple(axes), x.ndim)
-        return {} if axes == tuple(reversed(range(x.ndim))) else {"axes": axes}
+        if axes is None:
+            return {}
+        axes = support.normal_axes(tuple(axes), len(axes))
+        if x.ndim is not None and len(axes) != x.ndim:
+            raise ValueError("axes don't match array")
+        return {} if axes == tuple(reversed(range(len(axes)))) else {"axes": axes}
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
@@ -378,9 +387,13 @@ class Roll(Along):
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
         rank = support.sample_rank(x, True)
-        if operation.params.get("axis") is None and rank > 1:
-            raise support.CannotBatch
+        if operation.params.get("axis") is None and rank != 1:
+            rolled = np.roll(flatten_samples(x), operation["shift"], axis=1)
+            return np.reshape(rolled, tuple(support.lengths(x, range(rank + 1))))
         return np.roll(x, **self.shift(operation.params, rank))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return leading(call)
 
 
 class Identity(Along):
@@ -388,6 +401,10 @@ class Identity(Along):
 
     text = "x"
     view = False
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        return x if isinstance(x, values.Unknown) else values.with_shape(x, x.shape)
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return y_bar
@@ -440,12 +457,24 @@ class Triangle(Along):
     text = "x, k=0"
     view = False
 
+    def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
+        if x.ndim is not None and x.ndim < 2:
+            raise ArgumentValueError(
+                "S2S203",
+                f"np.{self.name} of an array of rank {x.ndim}",
+                origin=x.builder.origin,
+                help="it takes a matrix, or a stack of matrices",
+            )
+        return super().prepare(x, params)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return leading(call)
+
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return self.function(y_bar, **operation.params)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        if support.sample_rank(operation.operands[0], True) < 2:
-            raise support.CannotBatch
+        support.sample_rank(operation.operands[0], True)
         return self.function(operation.operands[0], **operation.params)
 
 
@@ -461,7 +490,7 @@ class Diagonal(Structural):
         rank = len(x.shape)
         axes = support.normal_axes((params.get("axis1", 0), params.get("axis2", 1)), rank)
         rest = tuple(dim for i, dim in enumerate(x.shape) if i not in axes)
-        square = params.get("offset", 0) == 0 and values.same_dim(*(x.shape[i] for i in axes))
+        square = params.get("offset", 0) == 0 and x.shape[axes[0]] == x.shape[axes[1]]
         return values.with_shape(x, (*rest, x.shape[axes[0]] if square else values.fresh_dim()))
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
@@ -476,10 +505,9 @@ class Diagonal(Structural):
         places: list[Any] = [slice(None)] * x.ndim
         places[axes[0]] = count - offset if offset < 0 else count
         places[axes[1]] = count + offset if offset > 0 else count
-        if axes[1] == axes[0] + 1 and axes[0] > 0:  # adjacent indices stay in place
-            y_bar = np.moveaxis(y_bar, -1, axes[0])
-        elif x.ndim > 2:
-            y_bar = np.moveaxis(y_bar, -1, 0)
+        if x.ndim > 2:  # adjacent indices stay in place, others come first
+            place = min(axes) if abs(axes[0] - axes[1]) == 1 else 0
+            y_bar = np.moveaxis(y_bar, -1, place)
         zeros = np.zeros_like(x)
         return x.builder.call(runtime.index_add, (zeros, tuple(places), y_bar), {})
 
@@ -572,7 +600,7 @@ class Joining(Rule):
         return gast.Call(func=call.func, args=[arrays], keywords=keywords)
 
 
-# ---- what is written as one of these ---------------------------------------------------------------
+# ---- what is written as one of these -------------------------------------------------------------
 
 
 def _ravel(x: Symbol) -> Any:
@@ -624,6 +652,14 @@ def _column_stack(arrays: Any) -> Any:
     return np.concatenate(columns, axis=1)
 
 
+def _fliplr(x: Symbol) -> Any:
+    return np.flip(x, axis=1)
+
+
+def _flipud(x: Symbol) -> Any:
+    return np.flip(x, axis=0)
+
+
 def _trace(x: Symbol) -> Any:
     return np.sum(np.diagonal(x), axis=-1)
 
@@ -665,6 +701,8 @@ def _transpose_method(x: Symbol, axes: tuple) -> Any:
 
 composite(np.column_stack, "arrays", _column_stack)
 composite(np.diag, "x, k=0", _diag)
+composite(np.fliplr, "x", _fliplr)
+composite(np.flipud, "x", _flipud)
 composite(np.hstack, "arrays", _hstack)
 composite(np.moveaxis, "x, source, destination", _moveaxis)
 composite(np.ndarray.reshape, "x, *shape", _reshape_method)

@@ -171,5 +171,26 @@ def spread(value: Any, batched: bool, batch: Any) -> Any:
     return np.broadcast_to(value, (batch.size, *lengths(value, range(sample_rank(value, False)))))
 
 
+def strong(builder: Builder, value: Any) -> Any:
+    """A Python number as np.asarray has it: of NumPy's type, which is not weak."""
+    fact = builder.fact(value)
+    if not isinstance(fact, values.Scalar):
+        return value
+    kind = np.dtype(fact.kind).type
+    return builder.call(kind, (value,), {}) if isinstance(value, Symbol) else kind(value)
+
+
+def cast(builder: Builder, value: Any, like: Any) -> Any:
+    """`value` in the dtype of `like`, where both are known floating-point dtypes that differ."""
+    if not isinstance(value, Symbol) or not isinstance(like, Symbol):
+        return value
+    facts = value.fact, like.fact
+    if any(isinstance(fact, values.Scalar) for fact in facts) or not values.is_inexact(facts[1]):
+        return value
+    if values.missing((value.dtype, like.dtype)) or values.is_dtype(value.dtype, like.dtype):
+        return value
+    return value.astype(like.dtype)
+
+
 def static_params(params: dict[str, Any], rule: Rule) -> dict[str, Any]:
     return {key: static(v, f"{key} of {describe(rule.function)}") for key, v in params.items()}

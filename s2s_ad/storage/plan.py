@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import rule_for
+from s2s_ad.diagnostics import Origin
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One value that the backward pass reads.
+    """One value of the forward pass that the backward pass reads.
 
     Attributes:
-        label: what it is called; place: the user's line; how: the decision and its reason.
+        name: its Core name; origin: where the user computes it.
+        how: the decision; why: its reason.
+        owns: whether it has memory of its own.
     """
 
-    label: str
-    place: str
+    name: str
+    origin: Origin | None
     how: str
-    fact: Any
+    why: str
+    owns: bool
 
 
-def plan(program: Program) -> list[Kept]:
+def plan(program: Program) -> Iterator[Kept]:
     """Outside loops every value has one name, so what is needed is simply still there."""
     memory = Memory(program)
     forward = {
@@ -34,16 +38,14 @@ def plan(program: Program) -> list[Kept]:
     read = dict.fromkeys(
         name for s in program.body if s.phase == "backward" for name in form.reads(s)
     )
-    kept = []
     for name in read:
         statement = forward.get(name)
-        if statement is None or rule_for(form.function_of(statement)).cheap:
+        if statement is None:
             continue
-        label = program.hints[name].text or "(unnamed)"
-        place = str(statement.origin.root) if statement.origin else "-"
-        if memory.root(name) != name:
-            kept.append(Kept(label, place, "a view: no memory of its own", None))
-            continue
-        how = "a local, still live: nothing overwrites it outside loops"
-        kept.append(Kept(label, place, how, program.facts[name]))
-    return kept
+        if rule_for(form.function_of(statement)).cheap:
+            yield Kept(name, statement.origin, "computed again", "it costs next to nothing", False)
+        elif memory.root(name) != name:
+            yield Kept(name, statement.origin, "a view", "it has no memory of its own", False)
+        else:
+            why = "nothing overwrites it outside loops"
+            yield Kept(name, statement.origin, "a local, still live", why, True)

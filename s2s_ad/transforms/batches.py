@@ -11,7 +11,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.transforms.batch import batch
 from s2s_ad.transforms.common import finished, refill
 
@@ -35,10 +35,12 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
         arguments[leaf] = np.moveaxis(whole, axis, 0) if axis else whole
         batched.add(leaf)
     outputs, moved, context = batch(builder, program, arguments, batched)
-    axes = tree.leaves(prefix(out_axes, program.output, f"out_axes of vmap({program.name})"))
+    subject = f"the output of {program.name}"
+    axes = tree.leaves(prefix(out_axes, program.output, "vmap: out_axes", subject))
+    paths = tree.paths(program.output)
     results = [
-        _moved_out(context, y, flag, axis, program)
-        for y, flag, axis in zip(outputs, moved, axes, strict=True)
+        _moved_out(context, y, flag, axis, tree.path_text(subject, path))
+        for y, flag, axis, path in zip(outputs, moved, axes, paths, strict=True)
     ]
     return finished(
         builder,
@@ -56,43 +58,67 @@ def _batched_names(program: Program, batched: set[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-def prefix(axes: Any, structure: Any, what: str) -> Any:
-    """`axes` spread over the leaves of `structure`: one number serves a whole container."""
+def prefix(axes: Any, structure: Any, what: str, subject: str = "the value") -> Any:
+    """`axes` spread over the leaves of `structure`: one number serves a whole container.
+
+    `what` and `subject` are what a message calls the two.
+    """
     if not isinstance(axes, Tree):
         return tree.tree_map(lambda _: axes, structure)
-    same = isinstance(structure, Tree) and len(axes.items) == len(structure.items)
-    if not same or (axes.kind is dict) != (structure.kind is dict):
+    keyed = axes.kind is dict
+    fits = isinstance(structure, Tree) and keyed == (structure.kind is dict)
+    if not fits or not (
+        set(axes.keys) == set(structure.keys) if keyed else len(axes.items) == len(structure.items)
+    ):
         raise ArgumentValueError(
             "S2S502",
-            f"{what} = {tree.to_object(axes)!r} does not fit the structure it speaks of",
+            f"{what} = {tree.to_object(axes)!r} is {_container(axes)}, "
+            f"{subject} is {_container(structure)}",
             help="give one axis, or the same nesting of tuples, lists or dicts",
         )
-    if axes.kind is dict and set(axes.keys) != set(structure.keys):
-        raise ArgumentValueError("S2S502", f"{what} has the keys {axes.keys}, not {structure.keys}")
-    items = tuple(
-        prefix(axes.get(key) if axes.kind is dict else axes.items[i], item, what)
-        for i, (key, item) in enumerate(zip(structure.keys, structure.items, strict=True))
-    )
-    return Tree(structure.kind, structure.keys, items)
+    items = []
+    for i, (key, item) in enumerate(zip(structure.keys, structure.items, strict=True)):
+        axis = axes.get(key) if keyed else axes.items[i]
+        step = list(structure.steps())[i]
+        inner = f"{what}[{key if keyed else i!r}]", tree.path_text(subject, (step,))
+        items.append(prefix(axis, item, *inner))
+    return Tree(structure.kind, structure.keys, tuple(items))
 
 
-def _moved_out(context: Any, y: Any, flag: bool, axis: int | None, program: Program) -> Any:
+def _container(value: Any) -> str:
+    """A container as a message shows it."""
+    if not isinstance(value, Tree):
+        return "a single value"
+    if value.kind is dict:
+        return f"a dict with the keys {list(value.keys)!r}"
+    plural = "entry" if len(value.items) == 1 else "entries"
+    return f"a {value.kind.__name__} of {len(value.items)} {plural}"
+
+
+def _moved_out(context: Any, y: Any, flag: bool, axis: int | None, subject: str) -> Any:
+    """An output with its batch axis where it is asked for; `subject` is what a message calls it."""
     if axis is None:
         if flag:
             raise ArgumentValueError(
                 "S2S502",
-                f"out_axes of vmap({program.name}) is None for an output that differs from sample "
-                "to sample",
+                f"vmap: out_axes is None for {subject}, which depends on a mapped input",
                 help="give the axis that the batch shall have in the output",
             )
         return y
-    if not isinstance(y, Symbol) and type(y) not in values.PYTHON_NUMBERS:
+    if y is None:
         return y
+    if not isinstance(y, Symbol) and type(y) not in values.PYTHON_NUMBERS:
+        raise ArgumentTypeError(
+            "S2S304",
+            f"vmap: {subject} is {type(y).__name__} {y!r}; only arrays and numbers can be stacked",
+            help="leave it out, or give it None in out_axes",
+        )
     y = context.spread(y, flag)
     rank = y.ndim
     if rank is not None and not -rank <= axis < rank:
         raise ArgumentValueError(
             "S2S502",
-            f"out_axes of vmap({program.name}) is {axis}, and the batched output has {rank} axes",
+            f"vmap: out_axes {axis} is out of range for {subject}, which has {rank} "
+            f"{'axis' if rank == 1 else 'axes'} once mapped (valid: {-rank}..{rank - 1})",
         )
     return np.moveaxis(y, 0, axis) if axis not in (0, -(rank or 0)) else y

@@ -69,6 +69,11 @@ def split_aux(program: Program, has_aux: bool) -> tuple[Any, Any]:
     return output.items[0], pair(*output.items[1:])
 
 
+def bare_aux(aux: Tree) -> Any:
+    """The rest of the output as jvp, vjp and the Jacobians give it: one output comes bare."""
+    return aux.items[0] if len(aux.items) == 1 else aux
+
+
 def check_output(program: Program, output: Any) -> list[gast.AST]:
     """The floating-point leaves of what is differentiated; there has to be one."""
     leaves = tree.leaves(output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.simplify.pipelines import AFTER
 from s2s_ad.transforms.common import (
     Target,
+    bare_aux,
     check_output,
     finished,
     pair,
@@ -69,13 +69,19 @@ def gradient(
     return finished(builder, program, name=name, doc=doc, output=result)
 
 
-def cotangent_program(program: Program, targets: Sequence[Target]) -> Program:
-    """Inputs and an adjoint for each floating-point output -> (output, adjoints of the inputs)."""
+def cotangent_program(
+    program: Program, targets: Sequence[Target], *, has_aux: bool = False
+) -> Program:
+    """Inputs and an adjoint for each floating-point output -> (output, adjoints of the inputs).
+
+    With `has_aux` the output is a pair: what is differentiated, and the rest.
+    """
+    output, aux = split_aux(program, has_aux)
     builder = Builder()
     sweep = Reverse(builder, program, wanted_leaves(targets))
     sweep.forward_sweep()
     seeds = []
-    for atom in check_output(program, program.output):
+    for atom in check_output(program, output):
         y = sweep.output(atom)
         hint = builder.hints[y.name].derived("_bar")
         y_bar = builder.symbol(y.fact, hint if hint.text else Hint("y_bar", "derived"))
@@ -83,19 +89,27 @@ def cotangent_program(program: Program, targets: Sequence[Target]) -> Program:
         sweep.seed(atom, y_bar)
     adjoints = sweep.backward_sweep()
     parts = [tree.tree_map(adjoints.__getitem__, target.tree) for target in targets]
-    value = tree.tree_map(sweep.output, program.output)
+    value = tree.tree_map(sweep.output, output)
+    if has_aux:
+        value = pair(value, tree.tree_map(sweep.output, bare_aux(aux)))
     return finished(
         builder,
         program,
         name=program.name + "_vjp",
         doc=f"{program.doc} and its adjoint with respect to {with_respect_to(targets)}",
-        inputs=(*_positional(program.inputs), *_distinct(program.inputs, seeds)),
+        inputs=(*program.inputs, *_distinct(program.inputs, seeds)),
         output=pair(value, pair(*parts)),
     )
 
 
-def tangent_program(program: Program, targets: Sequence[Target]) -> Program:
-    """Inputs and a tangent for each leaf of the targets -> (output, tangent of the output)."""
+def tangent_program(
+    program: Program, targets: Sequence[Target], *, has_aux: bool = False
+) -> Program:
+    """Inputs and a tangent for each leaf of the targets -> (output, tangent of the output).
+
+    With `has_aux` the rest of the output follows: it has no tangent.
+    """
+    output, aux = split_aux(program, has_aux)
     builder = Builder()
     inputs, tangents = [], {}
     for target in targets:
@@ -104,8 +118,13 @@ def tangent_program(program: Program, targets: Sequence[Target]) -> Program:
         tangents.update({leaf: Symbol(builder, name) for leaf, name in pairs})
         inputs.append(Input(f"{target.name}_dot", names))
     outputs, dots = forward(builder, program, tangents)
-    dots = [_tangent_out(builder, y, y_dot) for y, y_dot in zip(outputs, dots, strict=True)]
-    value, tangent = refill(program.output, outputs), refill(program.output, dots)
+    count = len(tree.leaves(output))
+    dots = [
+        _tangent_out(builder, y, y_dot)
+        for y, y_dot in zip(outputs[:count], dots[:count], strict=True)
+    ]
+    value, tangent = refill(output, outputs[:count]), refill(output, dots)
+    rest = [bare_aux(refill(aux, outputs[count:]))] if has_aux else []
     directions = [each.name for each in inputs]
     along = directions[0] if len(directions) == 1 else f"({', '.join(directions)})"
     return finished(
@@ -113,8 +132,8 @@ def tangent_program(program: Program, targets: Sequence[Target]) -> Program:
         program,
         name=program.name + "_jvp",
         doc=f"{program.doc} and its directional derivative along {along}",
-        inputs=(*_positional(program.inputs), *_distinct(program.inputs, inputs)),
-        output=pair(value, tangent),
+        inputs=(*program.inputs, *_distinct(program.inputs, inputs)),
+        output=pair(value, tangent, *rest),
     )
 
 
@@ -132,11 +151,6 @@ def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
     if values.is_inexact(y.fact) is False:
         return None
     return builder.call(runtime.broadcast_like, (0.0, y), {})
-
-
-def _positional(inputs: Sequence[Input]) -> list[Input]:
-    """The same inputs, by position: tangents and adjoints follow them."""
-    return [Input(each.name, each.tree, inspect.Parameter.POSITIONAL_OR_KEYWORD) for each in inputs]
 
 
 def _distinct(inputs: Sequence[Input], more: Sequence[Input]) -> list[Input]:

@@ -14,6 +14,7 @@ from s2s_ad.core.program import Program
 from s2s_ad.transforms.batch import batch
 from s2s_ad.transforms.common import (
     Target,
+    bare_aux,
     check_output,
     finished,
     pair,
@@ -42,8 +43,7 @@ def jacobian(
     else:
         result = tree.tree_map(lambda parts: pair(*parts), result)
     if has_aux:
-        items = value.items[1:]
-        result = pair(result, items[0] if len(items) == 1 else pair(*items))
+        result = pair(result, bare_aux(pair(*value.items[1:])))
     return finished(
         builder,
         program,

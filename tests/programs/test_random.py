@@ -7,6 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
+from programs.interpreter import interpret
 from programs.random_programs import INPUTS, random_program
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
@@ -42,6 +43,14 @@ def check_general_text(f, arguments, gradient, text):
     exec(source, space)
     for part, expected in zip(space["f_grad"](*arguments), gradient, strict=True):
         assert np.allclose(part, expected, rtol=1e-9, atol=1e-9), text + source
+
+
+def check_text_means_core(derived, arguments, text):
+    """The text, with its stores in place and its folding, computes what Core says."""
+    program = derived.lower(*arguments)[derived.label].verify()
+    results = derived(*arguments)
+    for ours, expected in zip(results, interpret(program, arguments), strict=True):
+        assert np.allclose(ours, expected, rtol=1e-10, atol=1e-12), text + derived.source(*arguments)
 
 
 def check(seed, folder):
@@ -81,6 +90,7 @@ def check(seed, folder):
         total = grad(vmap(f, in_axes=axes), 0)(*mixed)
         assert np.allclose(total, got[0], rtol=1e-8, atol=1e-10), text
 
+    check_text_means_core(whole, arguments, text)
     check_general_text(f, arguments, gradient, text)
     single = [np.asarray(x, np.float32) for x in arguments]
     assert all(part.dtype == np.float32 for part in whole(*single)), text

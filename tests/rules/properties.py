@@ -17,7 +17,11 @@ from types import ModuleType
 import numpy as np
 
 from s2s_ad import grad, jit, jvp, vmap
+from s2s_ad.core import form, values
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError
+from s2s_ad.emit.write import write
+from s2s_ad.load.module import load
 
 STEP = 1e-3  # of central differences of fourth order
 _folder = tempfile.TemporaryDirectory(prefix="s2s_ad_rules_")
@@ -437,7 +441,7 @@ def check_float32(subject: Subject) -> None:
     primals = [as_single(value) for value in subject.primals()]
     y, y_dot = jvp(subject.module.value, primals, subject.tangents(np.float32))
     same_dtype(y_dot, y, "tangent of float32 inputs")
-    for axes in placements(subject.case, False):
+    for axes in placements(subject.case, False) if subject.case.batches else ():
         samples = Samples(subject, axes, 3)
         batch = [as_single(value) for value in samples.batch]
         same_dtype(vmap(subject.f, samples.axes)(*batch), y, f"vmap of float32 over {axes}")
@@ -477,10 +481,59 @@ def check_general(subject: Subject) -> None:
             close(one, other, f"general text\n{text}", 1e-11)
 
 
+# ---- facts ---------------------------------------------------------------------------------------
+
+
+def check_facts(subject: Subject) -> None:
+    """What the compiler believes of every value is true of the value: its dtype and its shape."""
+    facts_hold(jit(subject.f), subject.args)
+    if subject.case.varying:
+        facts_hold(grad(subject.loss, subject.positions), [subject.w, *subject.args])
+    if subject.case.varying and subject.case.batches:
+        for axes in list(placements(subject.case, False))[-1:]:
+            samples = Samples(subject, dict.fromkeys(axes, 0), 3)
+            per_sample = vmap(grad(subject.loss, subject.positions), (None, *samples.axes))
+            facts_hold(per_sample, [subject.w, *samples.batch])
+
+
+def facts_hold(transformed, args) -> None:
+    """Run the last stage with every intermediate value as a result."""
+    *_, program = transformed.lower(*args).values()
+    names = [form.target(s) for s in program.body if not form.is_effect(s)]
+    atoms = tuple(form.name(name) for name in names)
+    every = program.with_(output=Tree(tuple, tuple(range(len(names))), atoms))
+    function = load(every, write(every)).function
+    lengths: dict = {}
+    given = zip(program.leaves(), args, strict=True)
+    for name, value in [*given, *zip(names, function(*args), strict=True)]:
+        holds(program.facts[name], value, lengths)
+
+
+def holds(fact, value, lengths: dict) -> None:
+    """The abstract value describes the value; `lengths` has the numbers that Dims stand for."""
+    if isinstance(fact, values.Scalar):
+        assert type(value) is fact.kind, f"{value!r} is not a {fact.kind.__name__}"
+    if not isinstance(fact, values.Array):
+        return
+    assert fact.dtype is None or fact.dtype == np.asarray(value).dtype, f"{fact}: {value!r}"
+    if fact.shape is None:
+        return
+    assert len(fact.shape) == np.ndim(value), f"{fact}: {value!r}"
+    for dim, length in zip(fact.shape, np.shape(value), strict=True):
+        if isinstance(dim, int):
+            assert dim == length, f"{fact}: {value!r}"
+            continue
+        assert dim.maybe_one or length != 1, f"{fact}: {value!r}"
+        known = lengths.setdefault((dim.base, dim.drop), length)
+        assert known == length, f"{fact}: {value!r}"
+
+
 def check_all(each: Case, thorough: bool = False) -> None:
     """Every property of a case."""
     subject = Subject(each)
+    before = [np.copy(value) for value in subject.args]
     check_value(subject)
+    check_facts(subject)
     if each.varying:
         check_forward(subject)
         check_reverse(subject)
@@ -490,3 +543,5 @@ def check_all(each: Case, thorough: bool = False) -> None:
     if each.batches:
         check_batches(subject, thorough=thorough)
     check_float32(subject)
+    for value, kept in zip(subject.args, before, strict=True):
+        np.testing.assert_array_equal(value, kept, err_msg="an input was changed")

@@ -4,8 +4,9 @@ import operator
 
 import numpy as np
 import pytest
-from rules.properties import DOMAINS, Case, case, check_all, distinct, mask, number, real
+from rules.properties import DOMAINS, Case, Draw, case, check_all, distinct, mask, module, number, real
 
+from s2s_ad import grad
 from s2s_ad.core.builder import describe
 from s2s_ad.core.registry import RULES
 from s2s_ad.rules.elementwise import Elementwise
@@ -73,24 +74,36 @@ def case_of(name, rule, pattern) -> Case:
     if name == "np.where":
         inputs = [mask(*pattern[0]), *(draw(real, shape) for shape in pattern[1:])]
     elif name == "np.clip":
-        inputs = [draw(distinct, pattern[0]), draw(lower, pattern[1]), draw(upper, pattern[2])]
+        inputs = [draw(apart, pattern[0]), draw(lower, pattern[1]), draw(upper, pattern[2])]
         inputs = [upper() if each.shape is None else each for each in inputs]
+    elif name in ("np.remainder", "operator.mod"):
+        inputs = [draw(between_steps, pattern[0]), draw(near_one, pattern[1])]
+        inputs = [number(1.0, 1.05) if each.shape is None else each for each in inputs]
     else:
         inputs = [draw(DOMAINS[rule.domain], shape) for shape in pattern]
     named = dict(zip("abc", inputs, strict=False))
     return Case(f"{name}({', '.join(named)})", named)
 
 
-def lower(*shape):
-    from rules.properties import Draw
+def apart(*shape):
+    """Numbers inside and outside of the bounds below."""
+    return Draw(shape, lambda rng, shape: rng.choice([-0.8, -0.4, 0.3, 0.9], shape))
 
+
+def lower(*shape):
     return Draw(shape, lambda rng, shape: rng.uniform(-0.65, -0.55, shape))
 
 
 def upper(*shape):
-    from rules.properties import Draw
-
     return Draw(shape, lambda rng, shape: rng.uniform(0.55, 0.65, shape))
+
+
+def between_steps(*shape):
+    return Draw(shape, lambda rng, shape: rng.uniform(2.4, 2.6, shape))
+
+
+def near_one(*shape):
+    return Draw(shape, lambda rng, shape: rng.uniform(0.95, 1.05, shape))
 
 
 def in_turn() -> list[Case]:
@@ -123,11 +136,11 @@ def test_row_in_every_pattern(row):
 @pytest.mark.parametrize(
     "each",
     [
-        case("np.clip(a, -0.6, 0.6)", a=distinct(3)),
-        case("np.clip(a, None, 0.6)", a=distinct(3)),
-        case("np.clip(a, min=-0.6)", a=distinct(2, 3)),
+        case("np.clip(a, -0.6, 0.6)", a=apart(3)),
+        case("np.clip(a, None, 0.6)", a=apart(3)),
+        case("np.clip(a, min=-0.6)", a=apart(2, 3)),
         case("np.clip(a, -0.6, b)", a=distinct(2, 3), b=upper(3)),
-        case("a.clip(-0.6, 0.6)", a=distinct(3), general=False),
+        case("a.clip(-0.6, 0.6)", a=apart(3), general=False),
         case("a**2 + a**-1 + a**0.5 + a**3.0 + a**1 + a**0", a=DOMAINS["positive"](3)),
         case("2**a + 0.5**a + a**a", a=DOMAINS["positive"](3)),
         case("np.where(a > 0, a**2, -a)", a=distinct(2, 3)),
@@ -156,9 +169,5 @@ def test_expression(each):
 )
 def test_where_arguments_are_equal(text, slopes):
     """The conventions at ties: they are shared evenly, clip passes on the closed interval."""
-    from rules.properties import module
-
-    from s2s_ad import grad
-
     f = module(f"def f(x, y):\n    return {text}\n").f
     assert grad(f, (0, 1))(np.float64(2.0), np.float64(2.0)) == slopes

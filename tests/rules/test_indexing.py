@@ -86,7 +86,7 @@ ARRAYS += [
     case("x[np.arange(len(x)), i]", x=real(3, 4), i=integers(3), **LIKE),
     case("x[-1 - i]", x=real(4), i=integers(3), **LIKE),
     case("x[np.argmax(x)]", x=distinct(4), **LIKE),
-    case("x[np.argmax(x), 0]" if False else "x[:, np.argmax(x[0])]", x=distinct(2, 4), **LIKE),
+    case("x[:, np.argmax(x[0])]", x=distinct(2, 4), **LIKE),
 ]
 MASKS = [
     case("x[m]", x=real(4), m=mask(4), **FIXED, **LIKE),

@@ -15,6 +15,6 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     statements,
     subscripts,
 )
-from s2s_ad.frontend.lower.core import lower
+from s2s_ad.frontend.lower.program import lower
 
 __all__ = ["lower"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import types
 from typing import Any
 
@@ -11,11 +13,20 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import METHODS
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.program import Capture
+from s2s_ad.core.registry import METHODS, rule_for
+from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.resolve import Captured, unwrap
+from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS
+from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library
+
+DICT_METHODS = ("get", "items", "keys", "values")
+#: of arrays, where the function of the same name has a rule
+SAME_AS_FUNCTION = ("clip", "conj", "conjugate", "cumprod", "nonzero", "prod", "round")
+#: what Python's numbers have too
+OF_NUMBERS = ("conjugate", "imag", "real")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -25,118 +36,203 @@ class Method:
     function: Any
     holder: Any
 
+    def holds(self) -> tuple:
+        """The values that it keeps."""
+        return (self.holder,)
+
 
 @expression(gast.Attribute)
 def attribute(lowering: Lowering, node: gast.Attribute) -> Any:
-    return read_attribute(lowering, node, lowering.evaluate(node.value), node.attr)
+    return read_attribute(lowering, lowering.evaluate(node.value), node.attr)
 
 
-def read_attribute(lowering: Lowering, node: gast.AST, value: Any, name: str) -> Any:
+def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
+    """`value.name`; raises UnsupportedError where the compiler does not know it."""
     if isinstance(value, Symbol):
-        return _of_array(lowering, node, value, name)
+        return _of_array(lowering, value, name)
     if isinstance(value, Tree):
-        return _of_container(lowering, node, value, name)
+        return _of_container(lowering, value, name)
     if isinstance(value, Captured):
-        return _of_object(lowering, node, value, name)
-    if isinstance(value, np.dtype) or isinstance(value, type):
+        return _of_object(lowering, value, name)
+    if isinstance(value, type):
+        return _of_class(lowering, value, value, name)
+    if isinstance(value, np.dtype) or is_library(value):
         return getattr(value, name)
-    if isinstance(value, str):
-        return Method(getattr(str, name), value)
-    raise UnsupportedError(
-        "S2S204", f"the attribute {name!r} of {type(value).__name__}", origin=lowering.origin(node)
-    )
+    if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):
+        return Method(getattr(type(value), name), value)
+    if type(value) in values.PYTHON_NUMBERS and name in ("imag", "real"):
+        return getattr(value, name)
+    raise _refused(f"the attribute {name!r} of a {type(value).__name__}")
 
 
-def _of_array(lowering: Lowering, node: gast.AST, x: Symbol, name: str) -> Any:
+def _refused(what: str, help: str = "") -> UnsupportedError:
+    return UnsupportedError("S2S204", f"{what} is not supported", help=help)
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     """What an array knows of itself is read through NumPy's functions."""
-    if name == "T":
-        return np.transpose(x)
-    if name == "ndim":
-        return np.ndim(x)
-    if name == "size":
-        return np.size(x)
-    if name == "mT" and x.ndim is not None:
-        return np.swapaxes(x, -1, -2)
-    if name == "shape":
-        return shape_of(x)
-    if name == "dtype" and x.dtype is not None:
-        return x.dtype
-    if name in METHODS:
-        return Method(METHODS[name], x)
+    if isinstance(x.fact, values.Scalar) and name not in OF_NUMBERS:
+        raise AttributeError(f"{x.fact.kind.__name__!r} object has no attribute {name!r}")
+    if name in PROPERTIES:
+        return PROPERTIES[name](lowering, x)
+    function = METHODS.get(name) or _same_as_function(name)
+    if function is not None:
+        return Method(function, x)
+    if name in IN_PLACE_METHODS:
+        raise UnsupportedError(
+            "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
+        )
     unknown = isinstance(x.fact, values.Unknown)
-    raise UnsupportedError(
-        "S2S204",
-        f"the attribute or method {name!r} of an array is not supported",
-        origin=lowering.origin(node),
-        help="give example arguments, so that its type is known"
+    raise _refused(
+        f"the attribute or method {name!r} of an array",
+        "give example arguments, so that its type is known"
         if unknown
         else "use the NumPy function that does the same",
     )
 
 
-def shape_of(x: Symbol) -> Any:
+def _same_as_function(name: str) -> Any:
+    function = getattr(np, name) if name in SAME_AS_FUNCTION else None
+    return function if rule_for(function) is not None else None
+
+
+def _matrix_transpose(lowering: Lowering, x: Symbol) -> Any:
+    return lowering.call(np.swapaxes, x, -1, -2)
+
+
+def shape_of(lowering: Lowering, x: Symbol) -> Any:
+    """`x.shape`: lengths that are not known are numbers of the run time."""
     if x.shape is None:
-        return np.shape(x)
-    sizes = tuple(
-        dim if isinstance(dim, int) else np.size(x, axis) for axis, dim in enumerate(x.shape)
-    )
-    return Tree(tuple, tuple(range(len(sizes))), sizes)
+        return lowering.call(np.shape, x)
+    sizes = [d if isinstance(d, int) else np.size(x, axis) for axis, d in enumerate(x.shape)]
+    return sequence(tuple, sizes)
 
 
-def _of_container(lowering: Lowering, node: gast.AST, value: Tree, name: str) -> Any:
+def _dtype(lowering: Lowering, x: Symbol) -> Any:
+    if x.dtype is None:
+        raise _refused("the dtype of this value", "give example arguments, so that it is known")
+    return x.dtype
+
+
+def _real(lowering: Lowering, x: Symbol) -> Any:
+    if values.is_inexact(x.fact) is None or x.dtype is None or x.dtype.kind == "c":
+        return _part(lowering, np.real, x)
+    lowering.memory.share(x)
+    return x
+
+
+def _imag(lowering: Lowering, x: Symbol) -> Any:
+    return _part(lowering, np.imag, x)
+
+
+def _part(lowering: Lowering, function: Any, x: Symbol) -> Any:
+    if rule_for(function) is None:
+        raise _refused(f"the attribute {function.__name__!r} of this value")
+    return lowering.call(function, x)
+
+
+def _item(lowering: Lowering, x: Symbol) -> Any:
+    if x.shape != () or x.dtype is None or x.dtype.kind != "f":
+        raise _refused("'item' of anything but one floating-point number", "index the array")
+    return Method(float, x)
+
+
+PROPERTIES = {
+    "T": lambda lowering, x: lowering.call(np.transpose, x),
+    "dtype": _dtype,
+    "imag": _imag,
+    "item": _item,
+    "mT": _matrix_transpose,
+    "ndim": lambda lowering, x: np.ndim(x),
+    "real": _real,
+    "shape": shape_of,
+    "size": lambda lowering, x: np.size(x),
+}
+
+
+# ---- containers and objects ----------------------------------------------------------------------
+
+
+def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     """A field, a property or a method of a dataclass or namedtuple; methods of a dict."""
-    if value.kind not in (tuple, list, dict) and name in value.keys:
+    kind = value.kind
+    if kind not in (tuple, list, dict) and name in value.keys:
         return value.get(name)
-    found = getattr(value.kind, name, None)
-    if value.kind is dict and name in ("keys", "values", "items", "get"):
+    if kind is dict and name in DICT_METHODS:
         return Method(getattr(dict, name), value)
-    if isinstance(found, property):
-        return lowering.enter(found.fget, bind_self(found.fget, value))
-    if isinstance(found, types.FunctionType):
-        static = isinstance(value.kind.__dict__.get(name), staticmethod)
-        return found if static else Method(found, value)
-    if isinstance(found, types.MethodType):
-        return Method(found.__func__, value.kind)
-    raise UnsupportedError(
-        "S2S204",
-        f"the attribute or method {name!r} of a {value.kind.__name__} is not supported",
-        origin=lowering.origin(node),
-    )
-
-
-def _of_object(lowering: Lowering, node: gast.AST, value: Captured, name: str) -> Any:
-    """An attribute of a module or of an object of the user's."""
-    if isinstance(value.value, types.ModuleType):
-        if not hasattr(value.value, name):
+    if kind in (tuple, list, dict):
+        if name in dir(kind) and name in IN_PLACE_METHODS:
             raise UnsupportedError(
-                "S2S202",
-                f"module {value.value.__name__!r} has no attribute {name!r}",
-                origin=lowering.origin(node),
+                "S2S207",
+                f"the method {name!r} changes the {kind.__name__} in place",
+                help=IN_PLACE_METHODS[name],
+            )
+        raise _refused(f"the attribute or method {name!r} of a {kind.__name__}")
+    if is_namedtuple(kind) and name == "_replace":
+        return Method(dataclasses.replace, value)
+    return _of_class(lowering, kind, value, name)
+
+
+def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
+    """An attribute of a module or of an object of the user's."""
+    holder = value.value
+    if isinstance(holder, types.ModuleType):
+        if not hasattr(holder, name):
+            raise UnsupportedError(
+                "S2S202", f"module {holder.__name__!r} has no attribute {name!r}"
             )
         return lowering.captures.attribute(value, name)
-    kind = type(value.value)
-    found = getattr(kind, name, None)
-    own = getattr(value.value, "__dict__", {})
-    if name not in own and isinstance(found, property):
-        return lowering.enter(found.fget, bind_self(found.fget, value))
-    if name not in own and isinstance(found, types.FunctionType):
-        holder = next(each for each in kind.__mro__ if name in each.__dict__)
-        static = isinstance(holder.__dict__[name], staticmethod)
-        return found if static else Method(found, value)
-    if name not in own and isinstance(found, types.MethodType):
-        return Method(found.__func__, kind)
-    if not hasattr(value.value, name):
-        raise UnsupportedError(
-            "S2S204",
-            f"{kind.__name__!r} object has no attribute {name!r}",
-            origin=lowering.origin(node),
-        )
+    found = method_of(type(holder), name)
+    own = name in getattr(holder, "__dict__", {})
+    if isinstance(found, property) or (isinstance(found, METHOD_KINDS) and not own):
+        return _of_class(lowering, type(holder), value, name)
+    if not hasattr(holder, name):
+        raise AttributeError(f"{type(holder).__name__!r} object has no attribute {name!r}")
     return lowering.captures.attribute(value, name)
 
 
-def bind_self(function: types.FunctionType, holder: Any) -> dict[str, Any]:
-    """The arguments of a method that takes nothing but its object."""
-    return {function.__code__.co_varnames[0]: holder}
+METHOD_KINDS = (types.FunctionType, staticmethod, classmethod, functools.cached_property)
 
 
-__all__ = ["Method", "read_attribute", "unwrap"]
+def method_of(kind: type, name: str) -> Any:
+    """What stands in a class or its bases, as it is written there; None where nothing does."""
+    return inspect.getattr_static(kind, name, None)
+
+
+def _of_class(lowering: Lowering, kind: type, holder: Any, name: str) -> Any:
+    """What a class gives for `holder.name`; the holder may be the class itself."""
+    found = method_of(kind, name)
+    if isinstance(found, property | functools.cached_property) and holder is not kind:
+        function = found.fget if isinstance(found, property) else found.func
+        _guard(lowering, kind, name, found)
+        return lowering.enter(function, {function.__code__.co_varnames[0]: holder})
+    if isinstance(found, METHOD_KINDS):
+        _guard(lowering, kind, name, found)
+    if isinstance(found, types.FunctionType):
+        return found if holder is kind else Method(found, holder)
+    if isinstance(found, staticmethod):
+        return found.__func__
+    if isinstance(found, classmethod):
+        return Method(found.__func__, kind)
+    return _class_attribute(lowering, kind, name)
+
+
+def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
+    found = getattr(kind, name)  # its AttributeError says what is wrong
+    if kind.__module__ in ("builtins", "numpy"):
+        return found
+    if not isinstance(found, PLAIN) and isinstance(found, types.MethodWrapperType):
+        raise _refused(f"the attribute {name!r} of class {kind.__name__}")
+    text, key = f"{kind.__name__}.{name}", (id(kind), "attribute", name)
+    return lowering.captures.of(found, Place(text, lambda: getattr(kind, name), key))
+
+
+def _guard(lowering: Lowering, kind: type, name: str, found: Any) -> None:
+    """The code is that of this method: note where it stands, for it may be replaced."""
+    space = next(vars(each) for each in kind.__mro__ if name in vars(each))
+    key, text = (id(kind), "method", name), f"{kind.__name__}.{name}"
+    capture = Capture(text, lambda: space[name], found, None, (space, name))
+    lowering.captures.found.setdefault(key, capture)

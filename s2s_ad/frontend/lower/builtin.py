@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
+import dataclasses
 import functools
+import logging
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -13,125 +14,224 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.calls import HANDLERS, apply
-from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.diagnostics import S2SError, UnsupportedError
+from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.conditions import known_truth
+from s2s_ad.frontend.lower.containers import known_items, known_key, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.resolve import unwrap
 
 
 def handles(*functions: Any) -> Callable:
-    """Register the handler of some functions."""
+    """Register the handler of some functions: handler(lowering, args, kwargs)."""
     return lambda handler: [HANDLERS.update({each: handler}) for each in functions] and handler
 
 
-def _refuse(lowering: Lowering, what: str, help: str) -> UnsupportedError:
-    return UnsupportedError("S2S205", what, origin=lowering.builder.origin, help=help)
+def evaluates(*functions: Any) -> Callable:
+    """Register the handler of some functions: handler(lowering, *args, **kwargs)."""
+
+    def register(handler: Callable) -> Callable:
+        handles(*functions)(lambda lowering, args, kwargs: handler(lowering, *args, **kwargs))
+        return handler
+
+    return register
+
+
+def _refused(what: str, help: str) -> UnsupportedError:
+    return UnsupportedError("S2S205", what, help=help)
 
 
 def _items(lowering: Lowering, value: Any, what: str) -> list:
-    if isinstance(value, Tree):
-        return list(value.keys if value.kind is dict else value.items)
-    if isinstance(value, range | str):
-        return list(value)
-    if isinstance(value, Symbol) and value.shape and isinstance(value.shape[0], int):
-        return [value[i] for i in range(value.shape[0])]
-    raise _refuse(lowering, f"{what} of a value whose length is not known", "use NumPy's function")
+    found = known_items(lowering, value)
+    if found is None:
+        raise _refused(f"{what} of a value whose length is not known", "use NumPy's function")
+    return found
 
 
-@handles(len)
-def length(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    (value,) = args
-    if isinstance(value, Tree):
-        return len(value.items)
-    return np.size(value, 0) if isinstance(value, Symbol) else len(unwrap(value))
+def _is_known(*operands: Any) -> bool:
+    return not any(True for _ in symbols(operands))
 
 
-@handles(float)
-def to_float(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    """float(x) of a floating-point number is x."""
-    (value,) = args
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+@evaluates(float)
+def to_float(lowering: Lowering, value: Any = 0.0) -> Any:
     if not isinstance(value, Symbol):
-        return float(unwrap(value))
-    if value.shape == () and values.is_inexact(value.fact) and values.is_dtype(value.dtype, float):
-        return value
-    if isinstance(value.fact, values.Scalar):
-        return value * 1.0
-    raise _refuse(lowering, "float() of an array", "leave it out, or use .astype(float)")
+        return float(known_object(value))
+    if value.shape not in ((), None):
+        raise _refused("float() of an array", "leave it out, or use .astype(float)")
+    return lowering.call(float, value)
 
 
-@handles(int)
-def to_int(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    (value,) = args
+@evaluates(int)
+def to_int(lowering: Lowering, value: Any = 0, *base: Any) -> Any:
     if not isinstance(value, Symbol):
-        return int(unwrap(value))
+        return int(known_object(value), *base)
     if value.fact == values.Scalar(int):
         return value
-    raise _refuse(lowering, "int() of a value", "use .astype(int)")
+    raise _refused("int() of a value", "use .astype(int)")
 
 
-@handles(sum)
-def total(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    items = _items(lowering, args[0], "sum()")
-    start = args[1:] or [kwargs.get("start", 0)]
-    return functools.reduce(operator.add, items, *start)
+@evaluates(bool)
+def to_bool(lowering: Lowering, value: Any = False) -> Any:
+    truth = known_truth(value)
+    if truth is None:
+        raise _refused("bool() of a value", "compare it: x != 0")
+    return truth
 
 
-@handles(min, max)
-def extreme(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    items = args if len(args) > 1 else _items(lowering, args[0], "min() or max()")
-    if any(isinstance(each, Symbol | Tree) for each in items):
-        raise _refuse(lowering, "min() or max() of values", "use np.minimum or np.maximum")
-    raise _refuse(lowering, "min() or max()", "write the number")
+@evaluates(str)
+def to_str(lowering: Lowering, value: Any = "") -> Any:
+    if not isinstance(value, str | int | float | complex | None):
+        raise _refused("str() of a value", "use an f-string in a print or an error")
+    return str(value)
 
 
-def _converter(kind: type) -> Callable:
-    def handler(lowering: Lowering, args: list, kwargs: dict) -> Any:
-        return sequence(kind, _items(lowering, args[0], kind.__name__) if args else [])
+@evaluates(sum)
+def total(lowering: Lowering, items: Any, start: Any = 0) -> Any:
+    return functools.reduce(
+        lambda a, b: lowering.call(operator.add, a, b), _items(lowering, items, "sum()"), start
+    )
+
+
+def _extreme(function: Callable, numpy_name: str) -> Callable:
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        items = args if len(args) > 1 else _items(lowering, args[0], f"{function.__name__}()")
+        if kwargs or not _is_known(*items):
+            raise _refused(f"{function.__name__}() of values", f"use np.{numpy_name}")
+        return function(map(known_object, items))
 
     return handler
 
 
+HANDLERS[max], HANDLERS[min] = _extreme(max, "maximum"), _extreme(min, "minimum")
+
+
+@evaluates(round)
+def rounded(lowering: Lowering, value: Any, digits: Any = None) -> Any:
+    if not _is_known(value, digits):
+        raise _refused("round() of a value", "use np.round or np.rint")
+    return round(known_object(value), digits)
+
+
+@evaluates(pow)
+def power(lowering: Lowering, base: Any, exponent: Any) -> Any:
+    return lowering.call(operator.pow, base, exponent)
+
+
+@evaluates(range)
+def make_range(lowering: Lowering, *bounds: Any) -> Any:
+    return range(*map(operator.index, bounds))
+
+
+# ---- containers ----------------------------------------------------------------------------------
+
+
+@evaluates(len)
+def length(lowering: Lowering, value: Any) -> Any:
+    if isinstance(value, Symbol):
+        if value.shape == ():
+            raise TypeError("object of type 'float' has no len()")
+        return np.size(value, 0)
+    found = known_items(lowering, value)
+    return (
+        apply(lowering, read_attribute(lowering, value, "__len__"), [], {})
+        if (found is None)
+        else len(found)
+    )
+
+
+@evaluates(tuple)
+def make_tuple(lowering: Lowering, items: Any = ()) -> Any:
+    return sequence(tuple, _items(lowering, items, "tuple()") if items != () else [])
+
+
+@evaluates(list)
+def make_list(lowering: Lowering, items: Any = ()) -> Any:
+    return sequence(list, _items(lowering, items, "list()") if items != () else [])
+
+
 @handles(dict)
-def make_dict(lowering: Lowering, args: list, kwargs: dict) -> Any:
+def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     entries: dict = {}
-    if args:
-        if not isinstance(args[0], Tree) or args[0].kind is not dict:
-            raise _refuse(lowering, "dict() of something that is not a known dict", "write it out")
-        entries.update(zip(args[0].keys, args[0].items, strict=True))
-    entries.update(kwargs)
-    return Tree(dict, tuple(entries), tuple(entries.values()))
+    for each in args:
+        if isinstance(each, Tree) and each.kind is dict:
+            entries.update(zip(each.keys, each.items, strict=True))
+            continue
+        for pair in _items(lowering, each, "dict()"):
+            key, value = _items(lowering, pair, "dict()")
+            entries[known_key(lowering, key)] = value
+    return mapping(entries | kwargs)
 
 
-@handles(dict.get)
-def dict_get(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    value, key, *default = args
-    return value.get(key) if key in value.keys else (default[0] if default else None)
+@evaluates(dict.get)
+def dict_get(lowering: Lowering, value: Tree, key: Any, default: Any = None) -> Any:
+    known = known_key(lowering, key)
+    return value.get(known) if known in value.keys else default
 
 
-@handles(zip)
-def zipped(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    columns = [_items(lowering, each, "zip()") for each in args]
-    return sequence(list, [sequence(tuple, list(row)) for row in zip(*columns, strict=False)])
+@evaluates(dict.keys)
+def dict_keys(lowering: Lowering, value: Tree) -> Any:
+    return sequence(list, list(value.keys))
 
 
-@handles(enumerate)
-def enumerated(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    items = _items(lowering, args[0], "enumerate()")
-    return sequence(list, [sequence(tuple, [i, each]) for i, each in enumerate(items)])
+@evaluates(dict.values)
+def dict_values(lowering: Lowering, value: Tree) -> Any:
+    return sequence(list, list(value.items))
 
 
-@handles(range)
-def make_range(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    if any(isinstance(each, Symbol) for each in args):
-        raise _refuse(lowering, "a range whose bounds are not known", "use np.arange")
-    return range(*args)
+@evaluates(dict.items)
+def dict_items(lowering: Lowering, value: Tree) -> Any:
+    pairs = zip(value.keys, value.items, strict=True)
+    return sequence(list, [sequence(tuple, list(pair)) for pair in pairs])
 
 
-@handles(isinstance)
-def is_instance(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    value, kinds = args
-    kinds = tuple(map(unwrap, kinds.items)) if isinstance(kinds, Tree) else (unwrap(kinds),)
+@evaluates(zip)
+def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
+    items = [_items(lowering, each, "zip()") for each in columns]
+    return sequence(list, [sequence(tuple, list(row)) for row in zip(*items, strict=bool(strict))])
+
+
+@evaluates(enumerate)
+def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
+    pairs = enumerate(_items(lowering, items, "enumerate()"), operator.index(start))
+    return sequence(list, [sequence(tuple, list(pair)) for pair in pairs])
+
+
+@evaluates(reversed)
+def backwards(lowering: Lowering, items: Any) -> Any:
+    return sequence(list, _items(lowering, items, "reversed()")[::-1])
+
+
+@evaluates(map)
+def mapped(lowering: Lowering, function: Any, *columns: Any) -> Any:
+    rows = zip(*(_items(lowering, each, "map()") for each in columns), strict=False)
+    return sequence(list, [apply(lowering, function, list(row), {}) for row in rows])
+
+
+@evaluates(functools.reduce)
+def reduced(lowering: Lowering, function: Any, items: Any, *start: Any) -> Any:
+    def step(a: Any, b: Any) -> Any:
+        return apply(lowering, function, [a, b], {})
+
+    return functools.reduce(step, _items(lowering, items, "reduce()"), *start)
+
+
+@evaluates(slice)
+def make_slice(lowering: Lowering, *bounds: Any) -> Any:
+    return slice(*bounds)
+
+
+# ---- objects -------------------------------------------------------------------------------------
+
+
+@evaluates(isinstance)
+def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
+    kinds = known_object(kinds)
     if isinstance(value, Tree):
         return issubclass(value.kind, kinds)
     if not isinstance(value, Symbol):
@@ -140,33 +240,63 @@ def is_instance(lowering: Lowering, args: list, kwargs: dict) -> Any:
         return issubclass(value.fact.kind, kinds)
     if isinstance(value.fact, values.Array) and value.shape:
         return issubclass(np.ndarray, kinds)
-    raise _refuse(lowering, "isinstance() of a value that is not known", "leave the check out")
+    raise _refused("isinstance() of a value that is not known", "leave the check out")
 
 
-@handles(getattr)
-def get_attribute(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    from s2s_ad.frontend.lower.attributes import read_attribute
-
-    value, name = args[:2]
-    return read_attribute(lowering, lowering.frame.source.node, value, name)
-
-
-@handles(map)
-def mapped(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    function, *columns = args
-    rows = zip(*(_items(lowering, each, "map()") for each in columns), strict=False)
-    return sequence(list, [apply(lowering, function, list(row), {}) for row in rows])
+@evaluates(callable)
+def is_callable(lowering: Lowering, value: Any) -> Any:
+    if isinstance(value, Tree):
+        return method_of(value.kind, "__call__") is not None
+    return isinstance(value, Closure) or callable(unwrap(value))
 
 
-@handles(pow)
-def power(lowering: Lowering, args: list, kwargs: dict) -> Any:
-    return lowering.builder.call(operator.pow, args, {})
+@evaluates(getattr)
+def get_attribute(lowering: Lowering, value: Any, name: Any, *default: Any) -> Any:
+    try:
+        return read_attribute(lowering, value, known_object(name))
+    except (AttributeError, S2SError):
+        if default and not _has_attribute(value, name):
+            return default[0]
+        raise
 
 
-HANDLERS[tuple], HANDLERS[list] = _converter(tuple), _converter(list)
-HANDLERS[dict.keys] = lambda lowering, args, kwargs: sequence(list, list(args[0].keys))
-HANDLERS[dict.values] = lambda lowering, args, kwargs: sequence(list, list(args[0].items))
-HANDLERS[dict.items] = lambda lowering, args, kwargs: sequence(
-    list, [sequence(tuple, [k, v]) for k, v in zip(args[0].keys, args[0].items, strict=True)]
-)
-HANDLERS[builtins.slice] = lambda lowering, args, kwargs: slice(*args)
+@evaluates(hasattr)
+def has_attribute(lowering: Lowering, value: Any, name: Any) -> Any:
+    if isinstance(value, Symbol):
+        raise _refused("hasattr() of a value", "leave the check out")
+    return _has_attribute(value, name)
+
+
+def _has_attribute(value: Any, name: str) -> bool:
+    if isinstance(value, Symbol):
+        return True
+    if isinstance(value, Tree):
+        return name in value.keys or hasattr(value.kind, name)
+    return hasattr(unwrap(value), name)
+
+
+@evaluates(type)
+def kind_of(lowering: Lowering, value: Any) -> Any:
+    if isinstance(value, Tree):
+        return value.kind
+    if isinstance(value, Symbol):
+        raise _refused("type() of a value", "leave the check out")
+    return type(unwrap(value))
+
+
+@handles(dataclasses.replace)
+def replaced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """dataclasses.replace(params, w=w), and namedtuple's params._replace(w=w)."""
+    (value,) = args
+    if not isinstance(value, Tree):
+        raise _refused("dataclasses.replace of something else", "pass a dataclass")
+    if not kwargs.keys() <= set(value.keys):
+        raise ValueError(f"{value.kind.__name__} has no field {(kwargs.keys() - set(value.keys))}")
+    old = dict(zip(value.keys, value.items, strict=True))
+    return apply(lowering, value.kind, [], old | kwargs)
+
+
+@evaluates(logging.getLogger)
+def logger(lowering: Lowering, *name: Any) -> Any:
+    found = logging.getLogger(*map(known_object, name))
+    return lowering.captures.held(found, found.name)

@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
 
 from s2s_ad.core import tree
-from s2s_ad.core.builder import Symbol, no_rule
+from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
-from s2s_ad.frontend.lower.attributes import Method
-from s2s_ad.frontend.lower.containers import known_items, sequence
+from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
+from s2s_ad.frontend.lower.containers import mapping, sequence, spread
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.resolve import Captured, unwrap
+from s2s_ad.frontend.lower.refused import refused_call
+from s2s_ad.frontend.resolve import Captured, Place, unwrap
 
 #: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
 HANDLERS: dict[Any, Callable] = {}
+
+LIBRARIES = ("numpy", "scipy")
+LITERALS = (int, float, complex, str, bool, type(None))
 
 
 @expression(gast.Call)
 def call(lowering: Lowering, node: gast.Call) -> Any:
     function = lowering.evaluate(node.func)
-    args: list = []
-    for each in node.args:
-        if isinstance(each, gast.Starred):
-            args += known_items(lowering, lowering.evaluate(each.value), each)
-        else:
-            args.append(lowering.evaluate(each))
+    args = spread(lowering, node.args)
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
         value = lowering.evaluate(keyword.value)
         if keyword.arg is not None:
-            kwargs[keyword.arg] = value
+            more = {keyword.arg: value}
         elif isinstance(value, Tree) and value.kind is dict:
-            kwargs.update(zip(value.keys, value.items, strict=True))
+            more = dict(zip(value.keys, value.items, strict=True))
         else:
             raise lowering.refuse(node, "'**' of something that is not a known dict")
+        twice = kwargs.keys() & more.keys()
+        if twice:
+            raise TypeError(f"multiple values for keyword argument {twice.pop()!r}")
+        kwargs |= more
     return apply(lowering, function, args, kwargs)
 
 
@@ -53,24 +57,34 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
     if isinstance(function, Closure):
         arguments = bind(lowering, function.signature(), function.name, args, kwargs)
         return lowering.enter_frame(function.new_frame(), arguments)
+    if isinstance(function, Tree):
+        method = read_attribute(lowering, function, "__call__")
+        return apply(lowering, method, args, kwargs)
+    if isinstance(function, Symbol):
+        raise UnsupportedError("S2S203", "a call of a value that is not a function")
+    known = _known_function(unwrap(function))
+    if known is not None:
+        return known(lowering, unwrap(function), args, kwargs)
     if isinstance(function, Captured):
         return _of_object(lowering, function, args, kwargs)
-    if isinstance(function, Symbol | Tree):
-        raise UnsupportedError("S2S203", "a call of a value that is not a function")
-    handler = _handler(function)
-    if handler is not None:
-        return handler(lowering, args, kwargs)
+    raise refused_call(function, lowering.builder.origin)
+
+
+def _known_function(function: Any) -> Callable | None:
+    """How a call of this object is lowered, where the object itself says so."""
+    if _handler(function) is not None:
+        return lambda lowering, function, args, kwargs: _handler(function)(lowering, args, kwargs)
     if rule_for(function) is not None:
-        return _by_rule(lowering, function, args, kwargs)
-    if hasattr(function, "__s2s_program__"):
-        return _derived(lowering, function, args, kwargs)
+        return _by_rule
+    if hasattr(function, "__s2s_call__"):
+        return _derived
     if isinstance(function, types.FunctionType):
-        return _of_function(lowering, function, args, kwargs)
+        return _of_function
     if isinstance(function, type):
-        return _construct(lowering, function, args, kwargs)
-    if isinstance(function, types.MethodDescriptorType) and isinstance(args[0], str):
-        return function(*map(unwrap, args))
-    raise no_rule(function, lowering.builder.origin)
+        return _construct
+    if isinstance(function, types.MethodDescriptorType) and function.__objclass__ in (str, bytes):
+        return _of_text
+    return None
 
 
 def _handler(function: Any) -> Callable | None:
@@ -84,7 +98,7 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     """An operation; containers reach the rule as Python's own."""
     plain = [_as_argument(each) for each in args]
     named = {key: _as_argument(value) for key, value in kwargs.items()}
-    result = lowering.builder.call(function, plain, named)
+    result = lowering.call(function, *plain, **named)
     return (
         tree.from_object(result, lambda leaf, _: leaf)
         if isinstance(result, tuple | list)
@@ -93,7 +107,33 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
 
 
 def _as_argument(value: Any) -> Any:
-    return unwrap(tree.to_object(value))
+    """Tuples and lists as Python's own; NumPy reads namedtuples as tuples."""
+    if not isinstance(value, Tree):
+        return unwrap(value)
+    if value.kind in (tuple, list):
+        return value.kind(map(_as_argument, value.items))
+    if tree.is_namedtuple(value.kind):
+        return tuple(map(_as_argument, value.items))
+    raise UnsupportedError(
+        "S2S203",
+        f"a {value.kind.__name__} as an argument of a NumPy function",
+        help="pass the arrays that it holds",
+    )
+
+
+def _of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """A method of a str, evaluated now."""
+    return function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
+
+
+def known_object(value: Any) -> Any:
+    """The object that a value is; an error where it depends on values that are not known now."""
+    if any(isinstance(each, Symbol) for each in tree.leaves(value)):
+        raise UnsupportedError("S2S205", "an argument that has to be known when code is generated")
+    return unwrap(tree.to_object(tree.tree_map(unwrap, value)))
+
+
+# ---- functions -----------------------------------------------------------------------------------
 
 
 def _of_function(
@@ -101,54 +141,41 @@ def _of_function(
 ) -> Any:
     """A function of the user's, written in place."""
     if getattr(function, "__s2s_static__", False):
-        return function(
-            *map(_known(lowering), args), **{k: _known(lowering)(v) for k, v in kwargs.items()}
-        )
-    module = (function.__module__ or "").partition(".")[0]
-    if module in ("numpy", "scipy"):
-        raise no_rule(function, lowering.builder.origin)
+        known = {key: known_object(value) for key, value in kwargs.items()}
+        return function(*map(known_object, args), **known)
+    if (function.__module__ or "").partition(".")[0] in LIBRARIES:
+        raise refused_call(function, lowering.builder.origin)
     signature = inspect.signature(function, follow_wrapped=False)
     arguments = bind(lowering, signature, function.__qualname__, args, kwargs)
-    supplied = _supplied(signature, args, kwargs)
-    for name in arguments.keys() - supplied:
-        parameter = signature.parameters[name]
-        if parameter.default is not inspect.Parameter.empty:
-            arguments[name] = _default(lowering, function, name, parameter.default)
+    supplied = signature.bind(*args, **kwargs).arguments
+    for name, parameter in signature.parameters.items():
+        if name not in supplied and parameter.default is not inspect.Parameter.empty:
+            arguments[name] = _default(lowering, function, parameter)
     return lowering.enter(function, arguments)
 
 
-def _known(lowering: Lowering) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        plain = tree.to_object(value)
-        if any(isinstance(each, Symbol) for each in tree.leaves(value)):
-            raise UnsupportedError(
-                "S2S205",
-                "an argument that has to be known when code is generated",
-                origin=lowering.builder.origin,
-            )
-        return unwrap(plain)
-
-    return check
-
-
-def _default(lowering: Lowering, function: types.FunctionType, name: str, default: Any) -> Any:
+def _default(lowering: Lowering, function: types.FunctionType, parameter: inspect.Parameter) -> Any:
     """A default is an object that the user did not pass: captured like any other."""
+    name, default = parameter.name, parameter.default
+    if type(default) in LITERALS:
+        return default
 
     def read() -> Any:
-        return inspect.signature(function, follow_wrapped=False).parameters[name].default
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            return function.__kwdefaults__[name]
+        positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+        return function.__defaults__[positional.index(name) - len(positional)]
 
-    plain = (int, float, str, bool, type(None))
-    if isinstance(default, plain):
-        return default
-    return lowering.captures.of(default, f"{function.__qualname__}.{name}", read)
-
-
-def _supplied(signature: inspect.Signature, args: list, kwargs: dict[str, Any]) -> set[str]:
-    return set(signature.bind(*args, **kwargs).arguments)
+    key = (id(function), "default", name)
+    return lowering.captures.of(default, Place(f"{function.__qualname__}.{name}", read, key))
 
 
 def bind(
-    lowering: Lowering, signature: inspect.Signature, name: str, args: list, kwargs: dict[str, Any]
+    lowering: Lowering,
+    signature: inspect.Signature,
+    name: str,
+    args: list,
+    kwargs: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The arguments by parameter name, as Python binds them."""
     try:
@@ -163,57 +190,56 @@ def bind(
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             arguments[parameter.name] = sequence(tuple, list(arguments[parameter.name]))
         elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            extra = arguments[parameter.name]
-            arguments[parameter.name] = Tree(dict, tuple(extra), tuple(extra.values()))
+            arguments[parameter.name] = mapping(arguments[parameter.name])
     return arguments
+
+
+def _derived(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """A call of grad(f), vmap(f), ... inside a function: its program, written in place."""
+    return function.__s2s_call__(lowering, args, kwargs)
+
+
+# ---- objects -------------------------------------------------------------------------------------
 
 
 def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[str, Any]) -> Any:
     """functools.partial, bound methods, and objects with __call__."""
     value = holder.value
     if isinstance(value, functools.partial):
-        first = [
-            lowering.captures.of(
-                each, f"{holder.text}.args[{i}]", lambda i=i: holder.read().args[i]
-            )
-            for i, each in enumerate(value.args)
-        ]
-        named = {
-            key: lowering.captures.of(
-                each,
-                f"{holder.text}.keywords[{key!r}]",
-                lambda key=key: holder.read().keywords[key],
-            )
-            for key, each in value.keywords.items()
-        }
-        inner = lowering.captures.of(value.func, f"{holder.text}.func", lambda: holder.read().func)
-        return apply(lowering, inner, [*first, *args], named | kwargs)
+        return _of_partial(lowering, holder, args, kwargs)
     if isinstance(value, types.MethodType):
-        text = f"{holder.text}.__self__"
-        own = lowering.captures.of(value.__self__, text, lambda: holder.read().__self__)
+        own = lowering.captures.of(value.__self__, holder.attribute("__self__"))
         return apply(lowering, value.__func__, [own, *args], kwargs)
-    if hasattr(value, "__s2s_program__"):
-        return _derived(lowering, value, args, kwargs)
-    handler = _handler(value)
-    if handler is not None:
-        return handler(lowering, args, kwargs)
-    if rule_for(value) is not None:
-        return _by_rule(lowering, value, args, kwargs)
-    method = getattr(type(value), "__call__", None)
-    if isinstance(method, types.FunctionType):
-        return apply(lowering, method, [holder, *args], kwargs)
-    raise no_rule(value, lowering.builder.origin)
+    if isinstance(method_of(type(value), "__call__"), types.FunctionType):
+        method = read_attribute(lowering, holder, "__call__")
+        return apply(lowering, method, args, kwargs)
+    raise refused_call(value, lowering.builder.origin)
+
+
+def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[str, Any]) -> Any:
+    partial = holder.value
+
+    def item(field: str, key: Any) -> Any:
+        place = holder.attribute(field).inside(partial, ("item", key))
+        return lowering.captures.of(getattr(partial, field)[key], place)
+
+    first = [item("args", i) for i in range(len(partial.args))]
+    named = {key: item("keywords", key) for key in partial.keywords}
+    inner = lowering.captures.of(partial.func, holder.attribute("func"))
+    return apply(lowering, inner, [*first, *args], named | kwargs)
 
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
     """A namedtuple or dataclass of the user's; other classes are refused."""
-    if tree.is_namedtuple(kind):
+    if tree.is_namedtuple(kind) and "__new__" in vars(kind):
         arguments = bind(lowering, inspect.signature(kind), kind.__name__, args, kwargs)
         return Tree(kind, kind._fields, tuple(arguments[each] for each in kind._fields))
-    if _is_plain_dataclass(kind):
+    if is_plain_dataclass(kind):
         arguments = bind(lowering, inspect.signature(kind), kind.__name__, args, kwargs)
-        names = tuple(arguments)
-        return Tree(kind, names, tuple(arguments.values()))
+        names = tuple(field.name for field in dataclasses.fields(kind))
+        return Tree(kind, names, tuple(arguments[each] for each in names))
+    if kind.__module__ in ("builtins", "numpy"):
+        raise refused_call(kind, lowering.builder.origin)
     raise UnsupportedError(
         "S2S201",
         f"an object of class {kind.__name__} made inside the function",
@@ -222,72 +248,13 @@ def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any
     )
 
 
-def _is_plain_dataclass(kind: type) -> bool:
-    import dataclasses
-
+def is_plain_dataclass(kind: type) -> bool:
+    """Whether making an object does nothing but set the fields that are passed."""
     if not dataclasses.is_dataclass(kind) or hasattr(kind, "__post_init__"):
         return False
-    factories = [
-        f for f in dataclasses.fields(kind) if f.default_factory is not dataclasses.MISSING
-    ]
-    return not factories and all(field.init for field in dataclasses.fields(kind))
-
-
-def _derived(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
-    """A call of grad(f), vmap(f), ... inside a function: its program, written in place."""
-    program, leaves = function.__s2s_program__(lowering.builder.fact, args, kwargs)
-    for capture in program.captures:
-        lowering.captures.found.setdefault(f"{id(capture.read)}:{capture.text}", capture)
-    return lowering.builder.splice(program, dict(zip(program.leaves(), leaves, strict=True)))
-
-
-# ---- the function that is compiled -----------------------------------------------------------------
-
-
-def resolve_callable(
-    lowering: Lowering, function: Any
-) -> tuple[types.FunctionType, Callable[[dict[str, Any]], dict[str, Any]]]:
-    """The plain function behind a callable, and how to complete its arguments."""
-    if isinstance(function, types.FunctionType):
-        return function, lambda given: given
-    holder = lowering.captures.of(
-        function, getattr(function, "__name__", "function"), lambda: function
+    generated = getattr(kind.__init__, "__qualname__", "") == f"{kind.__qualname__}.__init__"
+    written = "__init__" in vars(kind) and kind.__dataclass_params__.init
+    factories = any(
+        each.default_factory is not dataclasses.MISSING for each in dataclasses.fields(kind)
     )
-    if isinstance(function, functools.partial):
-        return _resolve_partial(lowering, holder, function)
-    if isinstance(function, types.MethodType):
-        own, plain = function.__self__, function.__func__
-        self_value = lowering.captures.of(own, "self", lambda: function.__self__)
-    else:
-        plain = getattr(type(function), "__call__", None)
-        self_value = holder
-    if not isinstance(plain, types.FunctionType):
-        raise ArgumentTypeError(
-            "S2S103",
-            f"{function!r} is not a Python function",
-            help="wrap it: def f(x): return ...",
-        )
-    first = plain.__code__.co_varnames[0]
-    return plain, lambda given: {first: self_value, **given}
-
-
-def _resolve_partial(lowering: Lowering, holder: Any, function: functools.partial) -> tuple:
-    plain, complete = resolve_callable(lowering, function.func)
-    signature = inspect.signature(function.func)
-    known = signature.bind_partial(*function.args, **function.keywords).arguments
-
-    def bound(given: dict[str, Any]) -> dict[str, Any]:
-        fixed = {
-            name: lowering.captures.of(
-                value,
-                name,
-                lambda name=name: signature.bind_partial(
-                    *function.args, **function.keywords
-                ).arguments[name],
-            )
-            for name, value in known.items()
-            if name not in given
-        }
-        return complete({**fixed, **given})
-
-    return plain, bound
+    return generated and written and not factories and all(f.init for f in dataclasses.fields(kind))

@@ -6,36 +6,37 @@ operation whose text is the user's own.
 
 from __future__ import annotations
 
+import enum
+import types
 from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError, DerivativeError, UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, expression, statement
-from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.frontend.resolve import PLAIN, Captured
 
 
-class Kept:
-    """An expression kept whole, as a function of the names that it reads."""
+class Kept(Rule):
+    """An expression kept whole, as a function of the names that it reads, and its own rule.
+
+    No derivative passes through a condition or a text.
+    """
 
     def __init__(self, node: gast.AST, names: tuple[str, ...], boolean: bool, text: bool):
-        self.node, self.names, self.boolean, self.text = node, names, boolean, text
-
-
-class KeptRule(Rule):
-    """The rule of every Kept: a condition or a text, through which no derivative passes."""
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        raise NotImplementedError
+        super().__init__(self, "a kept expression")
+        self.node, self.names, self.boolean = node, names, boolean
+        self.flat = boolean or text
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Unknown()
+        return values.Scalar(bool) if self.boolean else values.Unknown()
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         raise self._refused(operation)
@@ -58,29 +59,17 @@ class KeptRule(Rule):
             help="use np.logical_and, np.logical_or, np.logical_not, or & | ~ on arrays",
         )
 
-
-class KeptOperation(KeptRule):
-    """The rule bound to one Kept, for a Builder to emit."""
-
-    def __init__(self, kept: Kept):
-        super().__init__(kept, "a kept expression")
-        self.flat = kept.boolean or kept.text
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Scalar(bool) if self.function.boolean else values.Unknown()
-
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        atoms = dict(zip(self.function.names, call.args, strict=True))
-        return form.substitute(self.function.node, atoms)
+        atoms = dict(zip(self.names, call.args, strict=True))
+        return form.substitute(self.node, atoms)
 
 
 def kept_expression(lowering: Lowering, node: gast.AST) -> Any:
     """The value of an expression that is kept whole."""
     tree = effects.kept(lowering, node)
     names = tuple(dict.fromkeys(form.reads(tree)))
-    text = isinstance(node, gast.JoinedStr)
-    rule = KeptOperation(Kept(tree, names, is_boolean(node), text))
-    register(rule)
+    is_text = isinstance(node, gast.JoinedStr)
+    rule = Kept(tree, names, is_boolean(node), is_text)
     return lowering.builder.emit(rule, [Symbol(lowering.builder, each) for each in names], {})
 
 
@@ -100,35 +89,83 @@ def boolean(lowering: Lowering, node: gast.BoolOp) -> Any:
     """and, or: decided now as far as the operands are known."""
     stops = isinstance(node.op, gast.Or)
     for each in node.values:
-        truth = known_truth(lowering, each)
+        value = lowering.evaluate(each)
+        truth = known_truth(value)
+        if truth is None and each is node.values[-1]:
+            return value  # the operands before it were known
         if truth is None:
+            lowering.memory.share(tuple(lowering.frame.locals.values()))
             return kept_expression(lowering, node)
-        if truth is stops or each is node.values[-1]:
-            return lowering.evaluate(each)
-    raise AssertionError
+        if truth is stops:
+            return value
+    return value
 
 
 def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
-    truth = known_truth(lowering, node.operand)
+    """not x"""
+    truth = known_truth(lowering.evaluate(node.operand))
     return kept_expression(lowering, node) if truth is None else not truth
 
 
 @expression(gast.JoinedStr)
 def text(lowering: Lowering, node: gast.JoinedStr) -> Any:
-    return kept_expression(lowering, node)
+    """An f-string: text where all that it shows is known, else kept whole."""
+    parts = [_part(lowering, each) for each in node.values]
+    return kept_expression(lowering, node) if None in parts else "".join(parts)
 
 
-def known_truth(lowering: Lowering, node: gast.AST) -> bool | None:
-    """Whether the condition holds; None where it depends on values that are not known now."""
-    value = lowering.evaluate(node)
+CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr}
+CONVERSIONS |= {115: str}
+
+
+def _part(lowering: Lowering, node: gast.AST) -> str | None:
+    if isinstance(node, gast.Constant):
+        return node.value
+    if not isinstance(node.value, gast.Name | gast.Attribute | gast.Constant):
+        return None
+    value = lowering.evaluate(node.value)
+    spec = "" if node.format_spec is None else text(lowering, node.format_spec)
+    if not isinstance(value, str | int | float | complex) or not isinstance(spec, str):
+        return None
+    return format(CONVERSIONS[node.conversion](value), spec)
+
+
+def known_truth(value: Any) -> bool | None:
+    """Whether a value is true; None where it depends on values that are not known now."""
     if isinstance(value, Symbol):
         return None
-    return bool(value.items) if isinstance(value, Tree) else bool(unwrap(value))
+    if isinstance(value, Tree):
+        return _tree_truth(value)
+    if isinstance(value, Captured):
+        return _object_truth(value.value)
+    return bool(value) if isinstance(value, (*PLAIN, *values.PYTHON_NUMBERS, range)) else True
+
+
+def _tree_truth(value: Tree) -> bool:
+    if value.kind not in (tuple, list, dict):
+        _refuse_own(value.kind)
+    return bool(value.items) or not issubclass(value.kind, tuple | list | dict)
+
+
+def _object_truth(value: Any) -> bool:
+    if isinstance(value, enum.Enum | np.generic):
+        return bool(value)
+    _refuse_own(type(value))
+    return True
+
+
+def _refuse_own(kind: type) -> None:
+    """An object that says itself whether it is true may say another thing at the next call."""
+    own = [name for name in ("__bool__", "__len__") if hasattr(kind, name)]
+    if own and not issubclass(kind, tuple | types.ModuleType):
+        raise UnsupportedError(
+            "S2S205", f"whether a {kind.__name__} is true", help="compare what you mean to know"
+        )
 
 
 @expression(gast.IfExp)
 def choice(lowering: Lowering, node: gast.IfExp) -> Any:
-    truth = known_truth(lowering, node.test)
+    truth = known_truth(lowering.evaluate(node.test))
     if truth is None:
         raise lowering.refuse(node)
     return lowering.evaluate(node.body if truth else node.orelse)
@@ -137,13 +174,9 @@ def choice(lowering: Lowering, node: gast.IfExp) -> Any:
 @statement(gast.If)
 def branch(lowering: Lowering, node: gast.If) -> Any:
     """A branch that is decided now, or one that only prints, asserts or raises."""
-    truth = known_truth(lowering, node.test)
+    truth = known_truth(lowering.evaluate(node.test))
     if truth is not None:
         return lowering.run(node.body if truth else node.orelse)
     if effects.keep_statement(lowering, node):
         return CONTINUE
     raise lowering.refuse(node)
-
-
-RULE = KeptRule(Kept, "a kept expression")
-__all__ = ["UnsupportedError", "kept_expression"]

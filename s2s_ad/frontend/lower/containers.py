@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from typing import Any
 
 import gast
@@ -14,6 +16,14 @@ from s2s_ad.frontend.resolve import unwrap
 
 def sequence(kind: type, items: list) -> Tree:
     return Tree(kind, tuple(range(len(items))), tuple(items))
+
+
+def mapping(entries: Mapping[Any, Any]) -> Tree:
+    return Tree(dict, tuple(entries), tuple(entries.values()))
+
+
+def is_sequence(value: Any) -> bool:
+    return isinstance(value, Tree) and (value.kind in (tuple, list) or is_namedtuple(value.kind))
 
 
 @expression(gast.Tuple)
@@ -31,17 +41,26 @@ def dict_display(lowering: Lowering, node: gast.Dict) -> Any:
     """{key: value, **other}; the keys have to be known."""
     entries: dict[Any, Any] = {}
     for key, value in zip(node.keys, node.values, strict=True):
-        item = lowering.evaluate(value)
-        if key is None:
-            if not isinstance(item, Tree) or item.kind is not dict:
-                raise lowering.refuse(node, "'**' of something that is not a known dict")
-            entries.update(zip(item.keys, item.items, strict=True))
+        if key is not None:
+            known = known_key(lowering, lowering.evaluate(key))
+            entries[known] = lowering.evaluate(value)
             continue
-        known = unwrap(lowering.evaluate(key))
-        if isinstance(known, Symbol | Tree):
-            raise lowering.refuse(key, "a dict key that is not known when code is generated")
-        entries[known] = item
-    return Tree(dict, tuple(entries), tuple(entries.values()))
+        item = lowering.evaluate(value)
+        if not isinstance(item, Tree) or item.kind is not dict:
+            raise lowering.refuse(node, "'**' of something that is not a known dict")
+        entries.update(zip(item.keys, item.items, strict=True))
+    return mapping(entries)
+
+
+def known_key(lowering: Lowering, value: Any) -> Any:
+    """The object that is a key or a position in a container: it has to be known now."""
+    if isinstance(value, Symbol):
+        return operator.index(value)  # tells who asks that it is not known
+    if is_sequence(value):
+        return tuple(known_key(lowering, item) for item in value.items)
+    known = unwrap(value)
+    hash(known)
+    return known
 
 
 def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
@@ -49,22 +68,33 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
     items: list = []
     for node in nodes:
         if isinstance(node, gast.Starred):
-            items += known_items(lowering, lowering.evaluate(node.value), node)
+            value = lowering.evaluate(node.value)
+            found = known_items(lowering, value)
+            if found is None:
+                raise lowering.refuse(
+                    node,
+                    "a value whose number of items is not known",
+                    "use a tuple or a list of known length",
+                )
+            items += found
         else:
             items.append(lowering.evaluate(node))
     return items
 
 
-def known_items(lowering: Lowering, value: Any, node: gast.AST) -> list:
-    """The items of a value whose length is known."""
-    if isinstance(value, Tree) and (value.kind in (tuple, list) or is_namedtuple(value.kind)):
+def known_items(lowering: Lowering, value: Any) -> list | None:
+    """The items that iterating over a value gives; None where their number is not known."""
+    if is_sequence(value):
         return list(value.items)
     if isinstance(value, Tree) and value.kind is dict:
         return list(value.keys)
-    if isinstance(value, range | str):
+    if isinstance(value, range | str | bytes):
         return list(value)
     if isinstance(value, Symbol) and value.shape and isinstance(value.shape[0], int):
-        return [value[i] for i in range(value.shape[0])]
-    raise lowering.refuse(
-        node, "a value whose number of items is not known", "use a tuple or a list of known length"
-    )
+        return rows(lowering, value, value.shape[0])
+    return None
+
+
+def rows(lowering: Lowering, value: Symbol, count: int) -> list[Any]:
+    """The first rows of an array, which are views of it."""
+    return [lowering.call(operator.getitem, value, i) for i in range(count)]

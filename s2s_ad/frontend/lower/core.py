@@ -60,7 +60,7 @@ class Lowering:
     """
 
     def __init__(self, static: frozenset[tuple] = frozenset()) -> None:
-        self.builder = Builder()
+        self.builder = Builder(merge=False)  # the user's statements stay as they were written
         self.captures = Captures(self.builder, static)
         self.frames: list[Frame] = []
         self.memory = Memory()
@@ -172,3 +172,5 @@ class Lowering:
             return None if result is CONTINUE else result
         finally:
             self.frames.pop()
+            if frame.is_enclosing:
+                self.memory.share(tuple(frame.locals.values()))

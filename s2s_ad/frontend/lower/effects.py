@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import types
-import warnings
 from typing import Any
 
 import gast
@@ -14,16 +12,18 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
-from s2s_ad.frontend.resolve import Captured, unwrap
+from s2s_ad.frontend.lower.attributes import Method
+from s2s_ad.frontend.lower.core import CONTINUE, Lowering, Raises, statement
+from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
+from s2s_ad.frontend.resolve import Captured, is_library, unwrap
 
-EFFECTS = (print, warnings.warn, logging.debug, logging.info, logging.warning, logging.error)
-EFFECTS += (logging.critical, logging.exception, logging.log)
 LOGGER_METHODS = ("debug", "info", "warning", "error", "critical", "exception", "log")
-PURE = (abs, all, any, bool, complex, dict, enumerate, float, format, getattr, hasattr, int)
-PURE += (isinstance, len, list, max, min, range, repr, reversed, round, set, sorted, str, sum)
-PURE += (tuple, type, zip)
+PURE = (abs, all, any, ascii, bool, complex, dict, divmod, enumerate, float, format, getattr)
+PURE += (hasattr, int, isinstance, len, list, logging.getLogger, max, min, range, repr, reversed)
+PURE += (round, set, sorted, str, sum, tuple, type, zip)
 PURE_METHODS = {"format", "item", "join", "lower", "strip", "title", "tolist", "upper", *METHODS}
+OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 
 
 @statement(gast.Assert)
@@ -35,7 +35,7 @@ def asserted(lowering: Lowering, node: gast.Assert) -> Any:
 @statement(gast.Raise)
 def raised(lowering: Lowering, node: gast.Raise) -> Any:
     append(lowering, node)
-    return CONTINUE
+    raise Raises
 
 
 def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
@@ -47,9 +47,20 @@ def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
 
 
 def append(lowering: Lowering, node: gast.stmt) -> None:
-    copy = kept(lowering, node)
-    reads = {each: Symbol(lowering.builder, each) for each in form.reads(copy)}
-    lowering.builder.effect(copy, reads)
+    emit(lowering, kept(lowering, node))
+
+
+def emit(lowering: Lowering, statement: gast.stmt) -> None:
+    """Append a statement whose names are Core's."""
+    reads = {each: Symbol(lowering.builder, each) for each in form.reads(statement)}
+    lowering.builder.effect(statement, reads)
+
+
+def require(lowering: Lowering, value: Symbol, expected: int, message: str) -> None:
+    """Append a check that raises ValueError where a number turns out to be another."""
+    test = gast.Compare(form.name(value.name), [gast.NotEq()], [form.constant(expected)])
+    error = gast.Call(form.constant(ValueError), [form.constant(message)], [])
+    emit(lowering, gast.If(test, [gast.Raise(error, None)], []))
 
 
 def is_effect(lowering: Lowering, node: gast.stmt) -> bool:
@@ -65,17 +76,27 @@ def is_effect(lowering: Lowering, node: gast.stmt) -> bool:
 
 
 def _is_effect_call(lowering: Lowering, function: gast.AST) -> bool:
-    if isinstance(function, gast.Attribute) and isinstance(function.value, gast.Name):
-        holder = unwrap(lowering.lookup(function.value))
-        if isinstance(holder, logging.Logger):
-            return function.attr in LOGGER_METHODS
-        if isinstance(holder, types.ModuleType):
-            return getattr(holder, function.attr, None) in EFFECTS
-        return False
-    if not isinstance(function, gast.Name):
-        return False
-    value = lowering.lookup(function)
-    return any(value is each for each in EFFECTS)
+    """Whether the call prints, warns or logs."""
+    value = _read(lowering, function, set())
+    if isinstance(value, Method) and isinstance(unwrap(value.holder), logging.Logger):
+        return getattr(value.function, "__name__", "") in LOGGER_METHODS
+    return any(value is each for each in STATEMENTS_ONLY)
+
+
+def _read(lowering: Lowering, node: gast.AST, bound: set[str]) -> Any:
+    """The value of a name, or of an attribute or item of one; None of anything else."""
+    root = node
+    while isinstance(root, gast.Attribute | gast.Subscript):
+        root = root.value
+    if isinstance(root, gast.Name) and root.id not in bound:
+        return lowering.evaluate(node)
+    if isinstance(root, gast.Call) and _is_logger(lowering, root):
+        return lowering.evaluate(node)
+    return None
+
+
+def _is_logger(lowering: Lowering, node: gast.Call) -> bool:
+    return unwrap(_read(lowering, node.func, set())) is logging.getLogger
 
 
 # ---- keeping an expression whole -----------------------------------------------------------------
@@ -85,6 +106,8 @@ def kept(lowering: Lowering, node: gast.AST) -> gast.AST:
     """The tree with the user's names replaced by Core names and by the objects they stand for."""
     bound = {each.id for each in gast.walk(node) if isinstance(each, gast.Name) and _binds(each)}
     for each in gast.walk(node):
+        if isinstance(each, gast.Name) and _binds(each):
+            _check_bound(lowering, each)
         _check(lowering, each, bound)
     return _replaced(lowering, node, bound)
 
@@ -93,23 +116,24 @@ def _binds(node: gast.Name) -> bool:
     return isinstance(node.ctx, gast.Store | gast.Param)
 
 
+def _check_bound(lowering: Lowering, node: gast.Name) -> None:
+    """A name that a comprehension binds must not be a name of the function too."""
+    frame = lowering.frame
+    while frame is not None:
+        if node.id in frame.locals:
+            raise lowering.refuse(
+                node,
+                f"{node.id!r} is a name of the function and of a comprehension in it",
+                "call it otherwise in one of the two",
+            )
+        frame = frame.parent
+
+
 def _check(lowering: Lowering, node: gast.AST, bound: set[str]) -> None:
     """Only calls that change nothing may stand in what is kept."""
-    if isinstance(node, gast.NamedExpr | gast.Await | gast.Yield | gast.YieldFrom):
+    if isinstance(node, gast.NamedExpr | gast.Await | gast.Yield | gast.YieldFrom | gast.Lambda):
         raise lowering.refuse(node)
-    if not isinstance(node, gast.Call):
-        return
-    function = node.func
-    if isinstance(function, gast.Attribute):
-        if function.attr in PURE_METHODS or _is_effect_call(lowering, function):
-            return
-        value = _static_attribute(lowering, function)
-    elif isinstance(function, gast.Name) and function.id not in bound:
-        value = unwrap(lowering.lookup(function))
-    else:
-        value = None
-    known = any(value is each for each in (*EFFECTS, *PURE)) or rule_for(value) is not None
-    if not known and not (isinstance(value, type) and issubclass(value, BaseException)):
+    if isinstance(node, gast.Call) and not _is_pure_call(lowering, node.func, bound):
         raise UnsupportedError(
             "S2S201",
             "a call inside a print, an assert, a raise, an f-string or a boolean operator",
@@ -119,48 +143,55 @@ def _check(lowering: Lowering, node: gast.AST, bound: set[str]) -> None:
         )
 
 
-def _static_attribute(lowering: Lowering, node: gast.Attribute) -> Any:
-    """The object that a dotted path of modules leads to, or None."""
-    if isinstance(node.value, gast.Name):
-        holder = unwrap(lowering.lookup(node.value))
-    elif isinstance(node.value, gast.Attribute):
-        holder = _static_attribute(lowering, node.value)
-    else:
-        return None
-    return getattr(holder, node.attr, None) if isinstance(holder, types.ModuleType) else None
+def _is_pure_call(lowering: Lowering, function: gast.AST, bound: set[str]) -> bool:
+    if isinstance(function, gast.Attribute):
+        holder = _read(lowering, function.value, bound)
+        if isinstance(holder, Tree):
+            return function.attr in OF_CONTAINERS and holder.kind in (tuple, list, dict)
+        if not isinstance(holder, Captured | type) and not is_library(holder):
+            return function.attr in PURE_METHODS
+        if _is_effect_call(lowering, function):
+            return True
+    value = unwrap(_read(lowering, function, bound))
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return True
+    return rule_for(value) is not None or any(value is each for each in (*STATEMENTS_ONLY, *PURE))
 
 
 def _replaced(lowering: Lowering, node: Any, bound: set[str]) -> Any:
     if isinstance(node, list):
         return [_replaced(lowering, item, bound) for item in node]
     if isinstance(node, gast.Name):
-        if node.id in bound:
-            return node
-        return as_expression(lowering, lowering.lookup(node))
-    if isinstance(node, gast.Attribute):
-        value = _static_attribute(lowering, node)
-        if value is not None:
-            return form.constant(value)
-        return _attribute(lowering, node, bound)
+        return node if node.id in bound else as_expression(lowering, lowering.lookup(node))
+    if isinstance(node, gast.Attribute | gast.Subscript):
+        holder = _read(lowering, node.value, bound)
+        if isinstance(holder, Captured | Tree | type) or is_library(holder):
+            return _item(lowering, node, holder, bound)
     if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
         return node
     fields = {name: _replaced(lowering, getattr(node, name, None), bound) for name in node._fields}
     return type(node)(**fields)
 
 
-def _attribute(lowering: Lowering, node: gast.Attribute, bound: set[str]) -> gast.AST:
-    """x.shape stays as it is; self.rate is a captured number, config.rate an item of a Tree."""
-    if isinstance(node.value, gast.Name) and node.value.id not in bound:
-        holder = lowering.lookup(node.value)
-        if isinstance(holder, Captured | Tree):
-            return as_expression(lowering, lowering.evaluate(node))
-    return gast.Attribute(_replaced(lowering, node.value, bound), node.attr, gast.Load())
+def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: set[str]) -> gast.AST:
+    """self.rate is a captured number, params["w"] an item of a Tree, np.sum a function."""
+    if isinstance(node, gast.Attribute):
+        value = lowering.evaluate(node)
+        if not isinstance(value, Method):
+            return as_expression(lowering, value)
+        return gast.Attribute(as_expression(lowering, value.holder), node.attr, gast.Load())
+    if any(isinstance(each, gast.Name) and each.id in bound for each in gast.walk(node.slice)):
+        index = _replaced(lowering, node.slice, bound)
+        return gast.Subscript(as_expression(lowering, holder), index, gast.Load())
+    return as_expression(lowering, lowering.evaluate(node))
 
 
 def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     """An expression that gives a lowering value."""
     if isinstance(value, Symbol):
         return form.name(value.name)
+    if isinstance(value, Closure | Method):
+        raise UnsupportedError("S2S201", "a function as a value inside a print or a condition")
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     items = [as_expression(lowering, item) for item in value.items]

@@ -13,7 +13,7 @@ from s2s_ad.frontend.resolve import Frame
 from s2s_ad.frontend.source import Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Closure:
     """A function defined while lowering: its definition, where it was defined, its defaults."""
 
@@ -46,12 +46,16 @@ class Closure:
     def new_frame(self) -> Frame:
         defined = self.frame.source
         source = Source(self.node, defined.file, defined.lines, self.name)
-        return Frame(source, self.frame.globals, self.frame.cells, self.frame)
+        return Frame(self, source, self.frame.globals, self.frame.cells, self.frame)
+
+    def holds(self) -> tuple:
+        """The values that it keeps, but for what it reads in its frame."""
+        return tuple(self.defaults.values())
 
 
 @expression(gast.Lambda)
 def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
-    return Closure(node, lowering.frame, _defaults(lowering, node.args), "<lambda>")
+    return _closure(lowering, node, "<lambda>")
 
 
 @statement(gast.FunctionDef)
@@ -60,9 +64,13 @@ def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
         raise lowering.refuse(
             node, "a decorator inside the function", "decorate a function at module level"
         )
-    closure = Closure(node, lowering.frame, _defaults(lowering, node.args), node.name)
-    lowering.frame.locals[node.name] = closure
+    lowering.frame.locals[node.name] = _closure(lowering, node, node.name)
     return CONTINUE
+
+
+def _closure(lowering: Lowering, node: gast.Lambda | gast.FunctionDef, name: str) -> Closure:
+    lowering.frame.is_enclosing = True
+    return Closure(node, lowering.frame, _defaults(lowering, node.args), name)
 
 
 def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +11,14 @@ import gast
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.calls import known_object
+from s2s_ad.frontend.lower.conditions import kept_expression, negated
+from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.frontend.lower.memory import symbols
+from s2s_ad.frontend.resolve import Captured, unwrap
 
 BINARY: dict[type, Callable] = {
     gast.Add: operator.add,
@@ -68,97 +73,155 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
     if isinstance(left, Tree) or isinstance(right, Tree):
         return _of_containers(lowering, function, left, right)
     if is_number(left) and is_number(right):
-        return emit(lowering, function, left, right)
+        return lowering.call(function, left, right)
     left, right = unwrap(left), unwrap(right)
-    if isinstance(left, str) and not isinstance(right, Symbol):
+    if isinstance(left, str | bytes) and not isinstance(right, Symbol):
         return function(left, right)
-    raise UnsupportedError(
-        "S2S203",
-        f"unsupported operands: {_kind(left)} and {_kind(right)}",
-        origin=lowering.builder.origin,
-    )
+    raise _unsupported(left, right)
 
 
 def is_number(value: Any) -> bool:
     return isinstance(value, Symbol) or type(value) in values.PYTHON_NUMBERS
 
 
-def emit(lowering: Lowering, function: Callable, *operands: Any) -> Any:
-    """One operation on numbers; constants stay as the user wrote them unless they are whole."""
-    return lowering.builder.call(function, operands, {})
+def _unsupported(*operands: Any) -> UnsupportedError:
+    kinds = " and ".join(map(_kind, operands))
+    return UnsupportedError("S2S203", f"unsupported operands: {kinds}")
 
 
 def _kind(value: Any) -> str:
-    return "a value" if isinstance(value, Symbol) else type(value).__name__
+    if isinstance(value, Symbol):
+        return "a value"
+    return value.kind.__name__ if isinstance(value, Tree) else type(unwrap(value)).__name__
 
 
 def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
-    """Lists and tuples are joined by + and repeated by *; arrays take lists as arrays."""
-    if function is operator.add and isinstance(left, Tree) and isinstance(right, Tree):
-        if left.kind is right.kind and left.kind in (tuple, list):
-            items = (*left.items, *right.items)
-            return Tree(left.kind, tuple(range(len(items))), items)
-    if function is operator.mul and type(right) is int and isinstance(left, Tree):
-        items = left.items * right
-        return Tree(left.kind, tuple(range(len(items))), items)
-    if isinstance(left, Symbol) or isinstance(right, Symbol):
-        from s2s_ad.core.tree import to_object
+    """Lists and tuples are joined by + and repeated by *; arrays take them as arrays."""
+    if any(
+        isinstance(each, Tree) and each.kind not in (tuple, list, dict) for each in (left, right)
+    ):
+        raise _unsupported(left, right)
+    kinds = [each.kind if isinstance(each, Tree) else None for each in (left, right)]
+    if function is operator.or_ and kinds == [dict, dict]:
+        return mapping({**_entries(left), **_entries(right)})
+    if dict in kinds:
+        raise _unsupported(left, right)
+    if function is operator.add and kinds[0] is kinds[1]:
+        return sequence(left.kind, [*left.items, *right.items])
+    items, other = (left, right) if kinds[0] else (right, left)
+    if isinstance(other, Symbol) and isinstance(other.fact, values.Array) and other.shape != ():
+        return lowering.call(function, *map(to_object, (left, right)))
+    if function is operator.mul and not isinstance(other, Tree) and not _is_array(other):
+        return sequence(items.kind, list(items.items) * operator.index(unwrap(other)))
+    raise _unsupported(left, right)
 
-        return emit(lowering, function, to_object(left), to_object(right))
-    raise UnsupportedError(
-        "S2S203", "unsupported operands: a container", origin=lowering.builder.origin
-    )
+
+def _entries(value: Tree) -> dict[Any, Any]:
+    return dict(zip(value.keys, value.items, strict=True))
+
+
+def _is_array(value: Any) -> bool:
+    """Whether the value is an array or may be one."""
+    return isinstance(value, Symbol) and not isinstance(value.fact, values.Scalar)
 
 
 @expression(gast.UnaryOp)
 def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
     if isinstance(node.op, gast.Not):
-        from s2s_ad.frontend.lower.conditions import negated
-
         return negated(lowering, node)
     value = lowering.evaluate(node.operand)
     if not is_number(value):
-        raise UnsupportedError("S2S203", f"unsupported operand: {_kind(value)}")
-    return emit(lowering, UNARY[type(node.op)], value)
+        raise _unsupported(value)
+    return lowering.call(UNARY[type(node.op)], value)
+
+
+# ---- comparison ----------------------------------------------------------------------------------
 
 
 @expression(gast.Compare)
 def compare(lowering: Lowering, node: gast.Compare) -> Any:
-    """a < b; a chain is kept whole (conditions), `is` and `in` have to be known."""
-    if len(node.ops) > 1:
-        from s2s_ad.frontend.lower.conditions import kept_expression
-
+    """a < b; a chain of values that are not known is kept whole."""
+    operands = [lowering.evaluate(each) for each in (node.left, *node.comparators)]
+    if len(node.ops) > 1 and any(isinstance(each, Symbol) for each in operands):
         return kept_expression(lowering, node)
-    left, right = lowering.evaluate(node.left), lowering.evaluate(node.comparators[0])
-    kind = type(node.ops[0])
+    for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
+        result = _compared(lowering, node, type(op), left, right)
+        if result is False:
+            return False
+    return result
+
+
+def _compared(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
     if kind in IDENTITY:
         return _identical(lowering, node, left, right) is IDENTITY[kind]
     if kind in (gast.In, gast.NotIn):
         return _contains(lowering, node, left, right) is (kind is gast.In)
     if is_number(left) and is_number(right):
-        return emit(lowering, COMPARE[kind], left, right)
-    if isinstance(left, Tree | Symbol) or isinstance(right, Tree | Symbol):
-        if isinstance(left, str | type(None)) or isinstance(right, str | type(None)):
-            return kind is gast.NotEq
-        raise UnsupportedError("S2S205", "a comparison of containers", help="compare their items")
-    return COMPARE[kind](unwrap(left), unwrap(right))
+        return lowering.call(COMPARE[kind], left, right)
+    if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
+        return _compared_with(lowering, node, kind, left, right)
+    return COMPARE[kind](*(_comparable(lowering, node, each) for each in (left, right)))
+
+
+def _compared_with(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
+    """A number, an array or a container with something else."""
+    certain = [each for each in (left, right) if not isinstance(each, Symbol | Tree)]
+    fixed = bool(certain) and (certain[0] is None or isinstance(certain[0], str | type))
+    arrays = any(_is_array(each) for each in (left, right))
+    if fixed and not arrays and kind in (gast.Eq, gast.NotEq):
+        return kind is gast.NotEq
+    both = is_sequence(left) and is_sequence(right) and not symbols_in(left, right)
+    if both and kind in (gast.Eq, gast.NotEq):
+        return COMPARE[kind](known_object(left), known_object(right))
+    raise lowering.refuse(
+        node, f"a comparison of {_kind(left)} and {_kind(right)}", "compare the items one by one"
+    )
+
+
+def symbols_in(*operands: Any) -> bool:
+    return any(True for _ in symbols(operands))
+
+
+def _comparable(lowering: Lowering, node: gast.Compare, value: Any) -> Any:
+    """An object whose comparison gives the same at every call."""
+    known = unwrap(value)
+    own = type(known).__eq__ is not object.__eq__
+    if isinstance(value, Captured) and own and not isinstance(known, enum.Enum | frozenset):
+        raise lowering.refuse(node, f"a comparison of a {type(known).__name__}")
+    return known
 
 
 def _identical(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> bool:
     """`is`, which is certain where one side is None, True, False, a type or a function."""
     for one, other in ((left, right), (right, left)):
-        if not isinstance(one, Symbol | Tree):
-            if isinstance(other, Symbol) and isinstance(other.fact, values.Unknown):
-                break
-            return unwrap(left) is unwrap(right)
+        known = unwrap(one)
+        if isinstance(one, Symbol | Tree) or type(known) in (int, float, complex, str):
+            continue
+        if isinstance(other, Symbol) and not _is_of_other_kind(other, known):
+            break
+        return unwrap(left) is unwrap(right)
     raise lowering.refuse(node, "'is' between values that are not known", "compare with None")
 
 
+def _is_of_other_kind(value: Symbol, known: Any) -> bool:
+    """Whether a value that is not known cannot be the object."""
+    if isinstance(value.fact, values.Unknown):
+        return False
+    is_truth = isinstance(value.fact, values.Scalar) and value.fact.kind is bool
+    return not (is_truth and isinstance(known, bool))
+
+
 def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> bool:
-    if isinstance(right, Tree) and not isinstance(left, Symbol | Tree):
-        items = right.keys if right.kind is dict else right.items
-        if not any(isinstance(each, Symbol | Tree) for each in items):
-            return unwrap(left) in tuple(map(unwrap, items))
-    elif not isinstance(left, Symbol | Tree) and isinstance(unwrap(right), str | tuple | range):
-        return unwrap(left) in unwrap(right)
+    """`in`, on containers and texts that are known."""
+    if not symbols_in(left):
+        if isinstance(right, Tree) and right.kind is dict:
+            return known_object(left) in right.keys
+        if is_sequence(right) and not symbols_in(right):
+            return known_object(left) in known_object(right)
+        if isinstance(unwrap(right), str | bytes | range | frozenset):
+            return known_object(left) in unwrap(right)
     raise lowering.refuse(node, "'in' on values that are not known", "compare with np.any(x == v)")

@@ -28,7 +28,8 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
 
     Args:
         function: a Python function, a bound method, a functools.partial or a callable object.
-        arguments: the abstract value (Tree of abstract values) of each parameter, by name.
+        arguments: the abstract value (Tree of abstract values) of each parameter that is given,
+            by name; the others have their defaults.
 
     Raises:
         S2SError: the function uses what is not supported; the error points at the place.
@@ -36,7 +37,7 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
     static: frozenset[tuple] = frozenset()
     while True:
         lowering = Lowering(static)
-        inputs, given = _inputs(lowering, function, arguments)
+        inputs, given = inputs_of(lowering, function, arguments)
         try:
             return _program(lowering, function, inputs, given)
         except NeedStatic as need:
@@ -54,7 +55,7 @@ def _program(
     source = source_of(plain)
     origin = source.origin(source.node)
     lowering.root = source.node.lineno
-    args, kwargs = _as_call(inspect.signature(function), given)
+    args, kwargs = as_call(signature_of(function), given)
     is_plain = isinstance(function, types.FunctionType)
     with lowering.builder.at(origin):
         target = function if is_plain else lowering.captures.held(function, plain.__name__)
@@ -68,12 +69,17 @@ def _program(
         doc=name,
         inputs=inputs,
         body=tuple(lowering.builder.body),
-        output=tree.tree_map(lambda leaf: _output(leaf, source.name, origin), result),
+        output=tree.tree_map(lambda leaf: output_node(leaf, source.name, origin), result),
         facts=lowering.builder.facts,
         hints=lowering.builder.hints,
         captures=tuple(lowering.captures.found.values()),
         origin=origin,
     )
+
+
+def signature_of(function: Any) -> inspect.Signature:
+    """The signature of what runs, not of what a decorator says it wraps."""
+    return inspect.signature(function, follow_wrapped=False)
 
 
 def plain_function(function: Any) -> types.FunctionType:
@@ -92,22 +98,25 @@ def plain_function(function: Any) -> types.FunctionType:
     )
 
 
-def _as_call(signature: inspect.Signature, given: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-    """The arguments of a call that gives each parameter its value."""
+def as_call(signature: inspect.Signature, given: dict[str, Any]) -> tuple[list, dict[str, Any]]:
+    """The arguments of a call that gives each of these parameters its value."""
     args, kwargs = [], {}
+    by_name = False
     for name, parameter in signature.parameters.items():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        if name not in given:
+            by_name = True
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             args += given[name].items
         elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
             kwargs |= dict(zip(given[name].keys, given[name].items, strict=True))
-        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        elif by_name or parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             kwargs[name] = given[name]
         else:
             args.append(given[name])
     return args, kwargs
 
 
-# ---- values that are needed while code is generated -----------------------------------------------
+# ---- values that are needed while code is generated ----------------------------------------------
 
 
 def _ancestors(lowering: Lowering, name: str) -> set[str]:
@@ -141,15 +150,17 @@ def _static_needed(
     return StaticNeeded(found, error)
 
 
-# ---- inputs and outputs ----------------------------------------------------------------------------
+# ---- inputs and outputs --------------------------------------------------------------------------
 
 
-def _inputs(
+def inputs_of(
     lowering: Lowering, function: Callable, arguments: dict[str, Any]
 ) -> tuple[tuple[Input, ...], dict[str, Any]]:
     """The program's inputs, and the value of each parameter while lowering."""
     inputs, given = [], {}
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in signature_of(function).parameters.values():
+        if parameter.name not in arguments:
+            continue
         abstract = arguments[parameter.name]
         names = tree.tree_map(lambda _: fresh_name(), abstract)
         paths = iter(tree.paths(abstract))
@@ -183,10 +194,10 @@ def _leaf_hint(parameter: str, path: tree.Path) -> Hint:
     return Hint(text, "user")
 
 
-def _output(leaf: Any, name: str, origin: Origin) -> gast.AST:
+def output_node(leaf: Any, name: str, origin: Origin) -> gast.AST:
     if isinstance(leaf, Captured):
         leaf = leaf.value
-    if isinstance(leaf, Symbol | OUTPUTS):
+    if isinstance(leaf, (Symbol, *OUTPUTS)):
         return to_node(leaf)
     raise UnsupportedError(
         "S2S304",
@@ -194,5 +205,3 @@ def _output(leaf: Any, name: str, origin: Origin) -> gast.AST:
         origin=origin,
         help="return arrays, numbers, and tuples, lists, dicts, namedtuples or dataclasses of them",
     )
-
-

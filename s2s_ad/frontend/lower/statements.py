@@ -10,11 +10,15 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Hint
-from s2s_ad.core.tree import Tree, is_namedtuple
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attributes import shape_of
+from s2s_ad.frontend.lower.containers import known_items, rows, sequence
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
-from s2s_ad.frontend.lower.effects import keep_statement
+from s2s_ad.frontend.lower.effects import keep_statement, require
+from s2s_ad.frontend.lower.memory import is_immutable, symbols
 from s2s_ad.frontend.lower.operators import apply_operator
+from s2s_ad.frontend.resolve import unwrap
 
 
 @statement(gast.Assign)
@@ -36,70 +40,59 @@ def annotated(lowering: Lowering, node: gast.AnnAssign) -> Any:
 
 @statement(gast.AugAssign)
 def augmented(lowering: Lowering, node: gast.AugAssign) -> Any:
-    """a += value on a name: for arrays that only this name holds, the same as a = a + value."""
+    """a += value on a name: where nothing else holds the array, the same as a = a + value."""
     if not isinstance(node.target, gast.Name):
         raise lowering.refuse(
             node,
             "an update in place of an element or an attribute is not supported",
             "updates in place come with a later version; build a new array",
         )
-    old = lowering.frame.locals.get(node.target.id)
-    if old is None:
-        raise UnsupportedError(
-            "S2S202",
-            f"the local name {node.target.id!r} is updated before it is assigned",
-            origin=lowering.origin(node.target),
-        )
+    old = lowering.lookup(node.target)
     value = lowering.evaluate(node.value)
-    refuse_shared(lowering, node, old)
     result = apply_operator(lowering, node.op, old, value)
-    bind(lowering, node.target, in_dtype_of(lowering, node, old, result))
+    if isinstance(old, Symbol):
+        refuse_shared(lowering, node, old)
+        result = as_stored(lowering, node, old, result)
+    elif isinstance(old, Tree) and old.kind is not tuple:
+        raise lowering.refuse(node, "an update in place of a container is not supported")
+    bind(lowering, node.target, result)
     return CONTINUE
 
 
-def refuse_shared(lowering: Lowering, node: gast.AugAssign, old: Any) -> None:
-    """`a += v` writes into memory that another name may share; a new array is certain."""
-    if isinstance(old, Tree):
-        raise lowering.refuse(node, "an update in place of a container is not supported")
-    if not isinstance(old, Symbol) or old.shape == ():
+def refuse_shared(lowering: Lowering, node: gast.AugAssign, old: Symbol) -> None:
+    """`a += v` writes into the memory of a: it has to be of a alone."""
+    if is_immutable(old):
         return
-    holders = [key for frame in lowering.frames for key, v in frame.locals.items() if v is old]
-    if len(holders) > 1 or may_be_shared(lowering, old):
-        name = node.target.id
-        raise UnsupportedError(
-            "S2S207",
-            f"{name} {_symbol(node.op)}= ... changes an array that something else may hold",
-            origin=lowering.origin(node),
-            why="the array came from outside the function, or another name may share its memory",
-            help=f"write {name} = {name} {_symbol(node.op)} ...",
-        )
-
-
-def may_be_shared(lowering: Lowering, value: Symbol) -> bool:
-    """Inputs, captured arrays and views may share memory; so may what a view was taken of."""
-    rule, _, _ = lowering.builder.definition(value)
-    if rule is None or rule.view:
-        return True
-    definitions = lowering.builder.definitions.values()
-    return any(
-        each.view and any(isinstance(o, Symbol) and o.name == value.name for o in operands)
-        for each, operands, _ in definitions
+    held = [frame.locals for frame in lowering.frames]
+    holders = sum(each is old for each in symbols([tuple(names.values()) for names in held]))
+    if holders == 1 and lowering.memory.is_own(old):
+        return
+    name, symbol = node.target.id, _symbol(node.op)
+    raise UnsupportedError(
+        "S2S207",
+        f"{name} {symbol}= ... changes an array that something else may hold",
+        why="the array came from outside the function, or another name may share its memory",
+        help=f"write {name} = {name} {symbol} ...",
     )
 
 
-def in_dtype_of(lowering: Lowering, node: gast.AugAssign, old: Any, result: Any) -> Any:
-    """An update in place keeps the dtype of the array."""
-    if not isinstance(old, Symbol) or not isinstance(result, Symbol) or not old.shape:
+def as_stored(lowering: Lowering, node: gast.AugAssign, old: Symbol, result: Any) -> Any:
+    """An update in place keeps the dtype and the shape of the array."""
+    if is_immutable(old) or not isinstance(result, Symbol):
         return result
-    if values.missing((old.dtype, result.dtype)) or old.dtype == result.dtype:
+    if not values.missing((old.dtype, result.dtype)) and old.dtype != result.dtype:
+        if not np.can_cast(result.dtype, old.dtype, "same_kind"):
+            raise TypeError(f"cannot put values of {result.dtype} into an array of {old.dtype}")
+        result = lowering.call(np.ndarray.astype, result, old.dtype.type)
+    if old.shape is None or values.same_shape(old.shape, result.shape):
         return result
-    if not np.can_cast(result.dtype, old.dtype, "same_kind"):
-        raise UnsupportedError(
-            "S2S203",
-            f"cannot put values of {result.dtype} into an array of {old.dtype}",
-            origin=lowering.origin(node),
-        )
-    return result.astype(old.dtype.type)
+    if len(old.shape) < len(result.shape) or any(map(_grows, old.shape, result.shape)):
+        raise ValueError(f"the result of {_symbol(node.op)}= has another shape than the array")
+    return lowering.call(np.broadcast_to, result, shape_of(lowering, old))
+
+
+def _grows(old: Any, new: Any) -> bool:
+    return old == 1 and values.known_not_one(new)
 
 
 def _symbol(operation: gast.AST) -> str:
@@ -157,28 +150,29 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     if stars:
         start, stop = stars[0], count - (wanted - stars[0] - 1)
         rest = items[start:stop]
-        items[start:stop] = [Tree(list, tuple(range(len(rest))), tuple(rest))]
+        items[start:stop] = [sequence(list, rest)]
     for each, item in zip(target.elts, items, strict=True):
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
 
 
 def items_of(lowering: Lowering, target: gast.Tuple, value: Any, *, starred: bool) -> list:
-    if isinstance(value, Tree):
-        if value.kind in (tuple, list) or is_namedtuple(value.kind):
-            return list(value.items)
-        if value.kind is dict:
-            return list(value.keys)
-    if isinstance(value, str | range):
-        return list(value)
-    if isinstance(value, Symbol):
-        known = value.shape[0] if value.shape else None
-        if isinstance(known, int):
-            return [value[i] for i in range(known)]
-        if isinstance(value.fact, values.Unknown) and not starred:
-            return [value[i] for i in range(len(target.elts))]
-    raise UnsupportedError(
-        "S2S205",
-        "unpacking a value whose length is not known",
-        origin=lowering.origin(target),
-        help="index the rows: a = x[0]; b = x[1]",
-    )
+    found = known_items(lowering, value)
+    if found is not None:
+        return found
+    if isinstance(value, Symbol) and value.shape != () and not starred:
+        return checked_rows(lowering, value, len(target.elts))
+    if isinstance(value, Symbol) and value.shape != ():
+        raise UnsupportedError(
+            "S2S205",
+            "unpacking a value whose length is not known",
+            origin=lowering.origin(target),
+            help="index the rows: a = x[0]; rest = x[1:]",
+        )
+    raise TypeError(f"cannot unpack a {type(unwrap(value)).__name__}")
+
+
+def checked_rows(lowering: Lowering, value: Symbol, count: int) -> list:
+    """The rows of an array that has to have as many as there are names."""
+    size = np.size(value, 0)
+    require(lowering, size, count, f"{count} values expected to unpack")
+    return rows(lowering, value, count)

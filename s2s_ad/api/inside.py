@@ -1,0 +1,172 @@
+"""grad, vmap, vjp and their kin inside a function that is compiled itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2s_ad.api.arguments import KEYWORD_ONLY, Arguments
+from s2s_ad.api.function import OUTER, Transformed, splice
+from s2s_ad.api.transform import Jvp, Vjp
+from s2s_ad.core import form, tree
+from s2s_ad.core.passes import run
+from s2s_ad.core.program import Input, Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.program import as_call, inputs_of, output_node
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.simplify.pipelines import AFTER
+from s2s_ad.transforms.common import pair
+
+
+class Local:
+    """A function defined inside the function that is compiled, as a transform takes it.
+
+    What it reads of the function around becomes inputs that the transforms leave alone.
+    """
+
+    def __init__(self, lowering: Any, closure: Closure):
+        self.lowering, self.closure = lowering, closure
+        self.__name__ = self.__qualname__ = closure.name
+        self.__signature__ = closure.signature()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self.__name__} is called while it is compiled")
+
+    def __s2s_lower__(self, facts: dict[str, Any]) -> Program:
+        """The program: what a call emits, taken out of the program around it."""
+        lowering, builder = self.lowering, self.lowering.builder
+        name = self.__name__ if self.__name__.isidentifier() else "f"
+        start = len(builder.body)
+        inputs, given = inputs_of(lowering, self, facts)
+        result = apply(lowering, self.closure, *as_call(self.__signature__, given))
+        body = tuple(builder.body[start:])
+        del builder.body[start:]
+        output = tree.tree_map(lambda leaf: output_node(leaf, name, builder.origin), result)
+        own = {leaf for each in inputs for leaf in tree.leaves(each.tree)}
+        outer = [Input(OUTER + each, each, KEYWORD_ONLY) for each in _free(body, output, own)]
+        return Program(
+            name=name,
+            doc=name,
+            inputs=(*inputs, *outer),
+            body=body,
+            output=output,
+            facts=builder.facts,
+            hints=builder.hints,
+            origin=builder.origin,
+        )
+
+
+def _free(body: tuple[form.Statement, ...], output: Any, own: set[str]) -> list[str]:
+    """The names that a body reads and does not assign, in the order in which it reads them."""
+    assigned = {form.target(each) for each in body if not form.is_effect(each)} | own
+    read = [name for each in body for name in form.reads(each)]
+    read += [atom.id for atom in tree.leaves(output) if isinstance(atom, gast.Name)]
+    return [name for name in dict.fromkeys(read) if name not in assigned]
+
+
+def _callable(lowering: Any, value: Any) -> Any:
+    """A function as a transform takes it."""
+    return Local(lowering, value) if isinstance(value, Closure) else unwrap(value)
+
+
+# ---- grad(f), vmap(f), ... -----------------------------------------------------------------------
+
+
+def handle_maker(maker: Callable) -> None:
+    """Let `maker(f, ...)` be called inside functions: it makes its function while they compile."""
+
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        plain = [tree.to_object(_callable(lowering, each)) for each in args]
+        named = {key: tree.to_object(_callable(lowering, each)) for key, each in kwargs.items()}
+        return maker(*plain, **named)
+
+    HANDLERS[maker] = handler
+
+
+# ---- jvp and vjp ---------------------------------------------------------------------------------
+
+
+def handle_jvp(jvp: Callable) -> None:
+    """Let jvp(f, inputs, v) be called inside functions."""
+
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return _jvp(lowering, *args, **kwargs)
+
+    HANDLERS[jvp] = handler
+
+
+def _jvp(lowering: Any, fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
+    primals, tangents = listed(inputs), listed(v)
+    check_count(primals, tangents)
+    transform = Jvp(len(primals), has_aux)
+    made = Transformed(_callable(lowering, fn), transform, "jvp")
+    return made.__s2s_call__(lowering, [*primals, *tangents], {})
+
+
+def listed(value: Any) -> list:
+    """The arguments that are given as one, or as a tuple or list."""
+    if isinstance(value, Tree):
+        return list(value.items) if value.kind in (tuple, list) else [value]
+    return list(value) if type(value) in (tuple, list) else [value]
+
+
+def check_count(primals: list, tangents: list) -> None:
+    if len(primals) != len(tangents):
+        raise ArgumentValueError(
+            "S2S502",
+            f"jvp: {len(primals)} inputs and {len(tangents)} tangents in 'v'",
+            help="give one tangent for each input",
+        )
+
+
+def handle_vjp(vjp: Callable) -> None:
+    """Let vjp(f, *inputs) be called inside functions."""
+
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return _vjp(lowering, *args, **kwargs)
+
+    HANDLERS[vjp] = handler
+
+
+def _vjp(lowering: Any, fn: Any, *inputs: Any, has_aux: bool = False) -> Tree:
+    transform = Vjp(tuple(range(len(inputs))), has_aux)
+    made = Transformed(_callable(lowering, fn), transform, "vjp")
+    pullback = Pullback(made, *made.lowered(lowering, list(inputs), {}))
+    value = pullback.value(lowering)
+    if not has_aux:
+        return pair(value, pullback)
+    output, aux = value.items
+    return pair(output, pullback, aux)
+
+
+class Pullback:
+    """The vjp_fn of a vjp inside a function: called, it writes the backward pass in place."""
+
+    def __init__(self, made: Transformed, arguments: Arguments, leaves: dict):
+        self.leaves = leaves
+        inner = made.inner_program(arguments)
+        self.program = made.transform.joint(inner, arguments)
+        self.seeds = self.program.inputs[len(inner.inputs) :]
+
+    def value(self, lowering: Any) -> Any:
+        """The output of the function itself."""
+        forward = self.program.with_(
+            inputs=self.program.inputs[: len(self.program.inputs) - len(self.seeds)],
+            output=self.program.output.items[0],
+        )
+        return splice(lowering, run(forward, AFTER), self.leaves)
+
+    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        given = tree.leaves(pair(*args))
+        if kwargs or len(given) != len(self.seeds):
+            raise ArgumentTypeError(
+                "S2S501", f"vjp_fn: {len(self.seeds)} adjoints expected, got {len(given)}"
+            )
+        backward = self.program.with_(output=self.program.output.items[1])
+        leaves = self.leaves | {("adjoint", i): each for i, each in enumerate(given)}
+        return splice(lowering, run(backward, AFTER), leaves)

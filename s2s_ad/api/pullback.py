@@ -1,0 +1,65 @@
+"""The function that vjp returns: from the adjoint of the output to the adjoints of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from s2s_ad.api.arguments import exact_leaf
+from s2s_ad.api.check_arguments import check_like
+from s2s_ad.core import tree, values
+from s2s_ad.diagnostics import ArgumentTypeError
+
+
+def pullback(backward: Callable, residuals: tuple, output: Any) -> Callable:
+    """`backward` for what the forward pass kept; `output` says what an adjoint looks like."""
+    facts = values.of_object(output, "output")
+    wanted = [
+        (path, tree.follow(output, path))
+        for path, fact in zip(tree.paths(facts), tree.leaves(facts), strict=True)
+        if values.is_inexact(fact) is not False
+    ]
+
+    def vjp_fn(*adjoints: Any) -> tuple:
+        """The adjoints of the inputs, for the adjoint of each output."""
+        given = _as_given(adjoints, output)
+        return backward(residuals, *(_leaf(given, path, y) for path, y in wanted))
+
+    return vjp_fn
+
+
+def _as_given(adjoints: tuple, output: Any) -> Any:
+    """The adjoints in the structure of the output: several come one by one or as a tuple."""
+    if not adjoints:
+        raise ArgumentTypeError("S2S501", "vjp_fn: needs the adjoint of the output, 0 given")
+    alone = len(adjoints) == 1 and (type(output) is not tuple or type(adjoints[0]) is tuple)
+    given = adjoints[0] if alone else adjoints
+    found, wanted = (tree.from_object(each, lambda leaf, _: leaf) for each in (given, output))
+    if set(tree.paths(found)) != set(tree.paths(wanted)):
+        raise ArgumentTypeError(
+            "S2S501",
+            f"vjp_fn: {_counted(found)} given, the output has {_counted(wanted)}",
+            help="give the adjoints in the structure of the output",
+        )
+    return given
+
+
+def _counted(value: Any) -> str:
+    """How many adjoints a structure has, and which where they have names."""
+    if not isinstance(value, tree.Tree):
+        return "1 adjoint"
+    named = f" with the keys {list(value.keys)!r}" if value.kind is dict else ""
+    return f"{len(value.items)} adjoints{named}"
+
+
+def _leaf(given: Any, path: tree.Path, y: Any) -> Any:
+    """One adjoint, once it is known to fit its output."""
+    y_bar = tree.follow(given, path)
+    if type(y_bar) is not type(y) or not _alike(y_bar, y):
+        names = tree.path_text("the adjoint", path), tree.path_text("the output", path)
+        check_like("vjp_fn", names[0], exact_leaf(y_bar), names[1], exact_leaf(y))
+    return y_bar
+
+
+def _alike(y_bar: Any, y: Any) -> bool:
+    return type(y) is float or (y_bar.dtype == y.dtype and y_bar.shape == y.shape)

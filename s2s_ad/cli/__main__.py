@@ -1,0 +1,7 @@
+"""`python -m s2s_ad.cli` is the command s2s-ad."""
+
+import sys
+
+from s2s_ad.cli.commands import main
+
+sys.exit(main())

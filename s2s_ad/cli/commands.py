@@ -1,0 +1,160 @@
+"""The command line: dump, explain and check."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.api.function import Transformed
+from s2s_ad.api.make import jit
+from s2s_ad.check import check
+from s2s_ad.cli import like
+from s2s_ad.cli.target import TargetError, evaluate, module_of
+from s2s_ad.diagnostics import S2SError
+
+USAGE, REFUSED = 2, 1
+EPILOG = """\
+LIKE describes the arguments: 'f64[3], f32[64,3], i64, float, {"W": f64[3]}, "mode", None'.
+f16 f32 f64, c64 c128, i8 to i64, u8 to u64 and b are arrays (0-d without a shape); float, int,
+bool and complex are Python numbers; tuples, lists, dicts and literals are what they look like.
+
+  s2s-ad dump td0.py 'grad(td_loss)' --like 'f64[3], f64[3], f64, f64[3]'
+  s2s-ad check td0.py 'vmap(grad(td_loss), in_axes=(None, 0, 0, 0))' \\
+      --like 'f64[3], f64[64,3], f64[64], f64[64,3]'
+"""
+
+
+class UsageError(Exception):
+    """The command was called in a way that it cannot follow."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the status for the shell."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except (UsageError, TargetError, like.LikeError) as error:
+        return _say(str(error), USAGE)
+    except S2SError as error:
+        return _say(str(error), REFUSED)
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
+        return _say(f"{type(error).__name__}: {error}", REFUSED)
+
+
+def _say(message: str, status: int) -> int:
+    print(f"s2s-ad: {message}", file=sys.stderr)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="s2s-ad",
+        description="Derivatives and batched forms of NumPy functions, as Python source.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    dump = _command(commands, "dump", _dump, "print the source that is generated")
+    dump.add_argument(
+        "--standalone", action="store_true", help="write a module that needs NumPy alone"
+    )
+    dump.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
+    _command(commands, "explain", _explain, "say what the backward pass keeps, and why")
+    checking = _command(
+        commands, "check", _check, "compare reverse and forward mode and central differences"
+    )
+    checking.add_argument("--seed", type=int, default=0, help="of the random inputs (0)")
+    checking.add_argument("--tolerance", type=float, help="relative error that is still right")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Callable, what: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(
+        name,
+        help=what,
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    command.add_argument("target", metavar="TARGET", help="a .py file or a dotted module")
+    command.add_argument(
+        "expression", metavar="EXPRESSION", help="gives the function: td_loss, 'grad(td_loss)'"
+    )
+    given = command.add_mutually_exclusive_group()
+    given.add_argument("--like", metavar="LIKE", help="types and shapes of the arguments")
+    given.add_argument("--args", metavar="EXPRESSION", help="the arguments, as a tuple")
+    return command
+
+
+# ---- the commands --------------------------------------------------------------------------------
+
+
+def _dump(options: argparse.Namespace) -> int:
+    fn, args = _function(options), _arguments(options, _zeros)
+    source = fn.source(*args, standalone=options.standalone)
+    if options.output is None:
+        print(source, end="")
+    else:
+        options.output.write_text(source, encoding="utf-8")
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    fn, args = _function(options), _arguments(options, _zeros)
+    print(fn.explain(*args))
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    if options.like is None and options.args is None:
+        raise UsageError("check needs arguments: give --like or --args")
+    rng = np.random.default_rng(options.seed)
+    fn, args = _function(options), _arguments(options, lambda *each: _random(rng, *each))
+    subject = fn.fn if options.plain else fn
+    report = check(subject, *args, seed=options.seed, tolerance=options.tolerance)
+    print(report)
+    return 0 if report.passed else REFUSED
+
+
+def _function(options: argparse.Namespace) -> Transformed:
+    options.module = module_of(options.target)
+    value = _evaluated(options.expression, options, "expression")
+    if not callable(value):
+        kind = type(value).__name__
+        raise UsageError(f"EXPRESSION has to give a function, and {options.expression} is a {kind}")
+    options.plain = not isinstance(value, Transformed)
+    return jit(value) if options.plain else value
+
+
+def _evaluated(text: str, options: argparse.Namespace, label: str) -> Any:
+    try:
+        return evaluate(text, options.module, label)
+    except SyntaxError as error:
+        raise UsageError(f"{label} {text!r}: {error.msg}") from None
+
+
+def _arguments(options: argparse.Namespace, fill: like.Fill) -> tuple:
+    """Those of --args, or what `fill` makes of --like."""
+    if options.args is not None:
+        args = _evaluated(options.args, options, "args")
+        return args if isinstance(args, tuple) else (args,)
+    return like.parse(options.like or "", fill)
+
+
+def _zeros(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    return np.zeros(shape, dtype)
+
+
+def _random(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """Normal numbers in double precision; zeros and ones for what counts or indexes."""
+    if dtype.kind == "f":
+        return np.asarray(rng.standard_normal(shape))
+    if dtype.kind == "c":
+        return np.asarray(rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
+    return np.asarray(rng.integers(0, 2, shape), dtype)

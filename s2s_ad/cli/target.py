@@ -1,0 +1,65 @@
+"""What the command works on: a module from a file or by name, and an expression in it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import linecache
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import s2s_ad
+
+
+class TargetError(Exception):
+    """The target cannot be found, or is not a module."""
+
+
+def module_of(target: str) -> ModuleType:
+    """The module: the path of a .py file, or a dotted name; the current directory counts.
+
+    The file is imported under its own name, so that what stands under
+    `if __name__ == "__main__"` does not run.
+    """
+    path = Path(target)
+    if path.suffix == ".py" or path.is_file():
+        return _from_file(path)
+    sys.path.insert(0, "")
+    try:
+        found = importlib.util.find_spec(target)
+    except (ImportError, ValueError):
+        found = None
+    if found is None:
+        raise TargetError(f"{target} is neither a file nor a module that can be found")
+    return importlib.import_module(target)
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise TargetError(f"there is no file {path}")
+    name = path.stem
+    if name in sys.modules:
+        raise TargetError(f"{path} has the name of a module that is in use: rename it")
+    path = path.resolve()
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise TargetError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def evaluate(expression: str, module: ModuleType, label: str) -> Any:
+    """The value of an expression in the module's namespace and the public names of s2s_ad.
+
+    A lambda in it can be compiled: the expression is put where source is looked for.
+    """
+    text = expression.strip()
+    file = f"<{label}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    public = {name: getattr(s2s_ad, name) for name in s2s_ad.__all__}
+    return eval(compile(text, file, "eval"), public | vars(module))

@@ -1,0 +1,200 @@
+"""The fast path: a generated method that knows what one kind of call looks like."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Set
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.program import Program
+from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, Specialisation, exact_key
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Absent:
+    """Stands in the fast path for an argument that the call does not give."""
+
+
+ABSENT = Absent()
+
+
+def fast_call(
+    signature: inspect.Signature,
+    arguments: dict[str, Any],
+    found: Specialisation,
+    slow: Callable,
+    *,
+    by_value: Set[tuple[str, tree.Path]] = frozenset(),
+    watched: Set[str] = frozenset(),
+    required: Set[str] = frozenset(),
+) -> Callable | None:
+    """A method that serves calls like this one after a comparison; others go to `slow`.
+
+    What the generated code does not read is compared by its type alone, unless it is `watched`.
+
+    Args:
+        signature: of the transformed function.
+        arguments: of the call that others are compared with.
+        slow: (the callable, arguments by position, arguments by name) -> result.
+        by_value: where the arguments stand that count by value.
+        watched: parameters that matter even where the code does not read them.
+        required: parameters that are passed on though a call may leave them to their defaults.
+
+    Returns:
+        None where the signature has parameters that a plain comparison cannot serve.
+    """
+    parameters = list(signature.parameters.values())
+    if any(p.kind in VARIADIC or p.name.startswith("_s2s") for p in parameters):
+        return None
+    writer = Writer(found.loaded.program, by_value, watched)
+    writer.space |= {"_s2s_f": found.loaded.function, "_s2s_slow": slow}
+    for parameter in parameters:
+        if parameter.name in arguments:
+            writer.argument(parameter.name, arguments[parameter.name])
+        else:
+            writer.tests.append(f"{parameter.name} is _s2s_absent")
+    writer.guards(found)
+    return writer.compiled(parameters, arguments, required)
+
+
+class Writer:
+    """Collects the tests of one fast path, and the objects that they compare with."""
+
+    def __init__(self, program: Program, by_value: Set, watched: Set[str]):
+        self.by_value, self.watched = by_value, watched
+        self.trees = {each.name: each.tree for each in program.inputs}
+        self.read = {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
+        self.read.update(name for statement in program.body for name in form.reads(statement))
+        self.tests: list[str] = []
+        self.space: dict[str, Any] = {
+            "_s2s_absent": ABSENT,
+            "_s2s_gone": GONE_ERRORS,
+            "_s2s_key": exact_key,
+            "_s2s_keys": tuple,
+            "_s2s_len": len,
+            "_s2s_type": type,
+        }
+        self.temporaries = 0
+
+    def object(self, value: Any) -> str:
+        """A name for an object that a test compares with."""
+        known = next((name for name, each in self.space.items() if each is value), None)
+        if known is None:
+            known = f"_s2s_{len(self.space)}"
+            self.space[known] = value
+        return known
+
+    # ---- arguments
+
+    def argument(self, name: str, value: Any) -> None:
+        self._value(name, value, self.trees[name], (name, ()), name in self.watched)
+
+    def _value(self, text: str, value: Any, node: Any, place: tuple, watched: bool) -> None:
+        if isinstance(node, tree.Tree):
+            self._container(text, value, node, place, watched)
+        elif place in self.by_value or type(value) in BY_VALUE - {int, float, complex}:
+            self._known(text, value)
+        elif type(value) in values.ARRAY_TYPES:
+            self._array(text, value, watched or node in self.read)
+        elif type(value) in (int, float, complex) or isinstance(value, np.generic):
+            self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
+        else:
+            self.tests.append(f"_s2s_key({text}) == {self.object(exact_key(value))}")
+
+    def _array(self, text: str, value: np.ndarray, compared: bool) -> None:
+        if not compared:
+            self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
+            return
+        name = text
+        if not text.isidentifier():  # an item: read once
+            self.temporaries += 1
+            name = f"_s2s_item_{self.temporaries}"
+            text = f"({name} := {text})"
+        self.tests += [
+            f"_s2s_type({text}) is {self.object(type(value))}",
+            f"{name}.dtype is {self.object(value.dtype)}",
+            f"{name}.shape == {self.object(value.shape)}",
+        ]
+
+    def _known(self, text: str, value: Any) -> None:
+        if value is None or type(value) is bool:
+            self.tests.append(f"{text} is {value}")
+            return
+        self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
+        self.tests.append(f"{text} == {self.object(value)}")
+
+    def _container(
+        self, text: str, value: Any, node: tree.Tree, place: tuple, watched: bool
+    ) -> None:
+        self.tests.append(f"_s2s_type({text}) is {self.object(node.kind)}")
+        if node.kind in (tuple, list):
+            self.tests.append(f"_s2s_len({text}) == {len(node.items)}")
+        elif node.kind is dict:
+            self.tests.append(f"_s2s_keys({text}) == {self.object(node.keys)}")
+            if not all(type(key) is str for key in node.keys):  # 1, 1.0 and True are equal
+                self.tests.append(f"_s2s_key({text}) == {self.object(exact_key(value))}")
+        name, path = place
+        for step, item in zip(node.steps(), node.items, strict=True):
+            way, key = step
+            plain = isinstance(key, str) or type(key) is int
+            index = repr(key) if plain else self.object(key)
+            inner = f"{text}.{key}" if way == "attribute" else f"{text}[{index}]"
+            self._value(inner, tree.follow(value, (step,)), item, (name, (*path, step)), watched)
+
+    # ---- captured objects
+
+    def guards(self, found: Specialisation) -> None:
+        """Captured objects have to be the ones that the code is bound to."""
+        for capture, value in zip(found.captures, found.bound, strict=True):
+            if capture.source is not None:
+                holder, key = capture.source
+                now = f"{self.object(holder)}[{key!r}]"
+            else:
+                now = f"{self.object(capture.read)}()"
+            if capture.same is operator.is_:
+                self.tests.append(f"{now} is {self.object(value)}")
+            else:
+                self.tests.append(f"{self.object(capture.same)}({now}, {self.object(value)})")
+
+    # ---- the method
+
+    def compiled(self, parameters: list, arguments: dict[str, Any], required: Set[str]) -> Callable:
+        source = self._source(parameters, arguments, required)
+        names = ", ".join(self.space)
+        body = "".join(f"    {line}\n" for line in source.splitlines())
+        factory = f"def _s2s_make({names}):\n{body}    return __call__\n"
+        exec(compile(factory, "<s2s_ad dispatch>", "exec"), made := {})
+        return made["_s2s_make"](*self.space.values())
+
+    def _source(self, parameters: list, arguments: dict[str, Any], required: Set[str]) -> str:
+        """The tests are in a `try`: what a guard reads may be gone. The call is not."""
+        by_name = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        by_position = [p.name for p in parameters if p.name not in by_name]
+        for p in parameters:
+            default = p.default if p.name in required and p.default is not p.empty else ABSENT
+            self.space[f"_s2s_default_{p.name}"] = default
+        head = ["_s2s_self", *(f"{name}=_s2s_default_{name}" for name in by_position)]
+        only = sum(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in parameters)
+        head.insert(1 + only, "/")
+        head += ["*_s2s_more", *(f"{name}=_s2s_default_{name}" for name in by_name)]
+        passed = [name for name in by_position if name in arguments]
+        passed += [f"{name}={name}" for name in by_name if name in arguments]
+        again = "".join(f"{name}, " for name in by_position)
+        named = ", ".join(f"{name!r}: {name}" for name in by_name)
+        condition = " and ".join(["not _s2s_more", *self.tests])
+        return (
+            f"def __call__({', '.join(head)}):\n"
+            f"    try:\n"
+            f"        _s2s_other = not ({condition})\n"
+            f"    except _s2s_gone:\n"
+            f"        _s2s_other = True\n"
+            f"    if _s2s_other:\n"
+            f"        return _s2s_slow(_s2s_self, ({again}*_s2s_more), {{{named}}})\n"
+            f"    return _s2s_f({', '.join(passed)})\n"
+        )

@@ -1,0 +1,46 @@
+"""What the benchmarks compare gives the same numbers, and the tables can be made."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """Imports a module of the benchmarks, as the script does."""
+    import importlib
+
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module
+
+
+def test_ours_and_the_experts_agree_on_every_problem(module):
+    run, problems = module("run"), module("problems")
+    for problem in problems.make_problems():
+        run._check_equal([(problem.by_hand, problem.args), (problem.ours, problem.args)])
+
+
+def test_disagreement_is_noticed(module):
+    run = module("run")
+    with pytest.raises(AssertionError):
+        run._check_equal([(lambda x: {"a": (x,)}, (1.0,)), (lambda x: {"a": (x + 1,)}, (1.0,))])
+
+
+def test_medians_are_times_of_one_call(module):
+    from time import sleep
+
+    timing = module("timing")
+    calls = [(sleep, (0.002,)), (sleep, (0.006,))]
+    short, long = timing.medians(calls, rounds=3, at_least=1e-3)
+    assert 0.002 <= short < 0.006 <= long
+
+
+@pytest.mark.slow
+def test_all_tables_are_printed():
+    command = [sys.executable, str(FOLDER / "run.py"), "--rounds", "2"]
+    out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert out.count("\n## ") + out.startswith("## ") == 4

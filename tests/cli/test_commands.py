@@ -1,0 +1,258 @@
+"""The command s2s-ad: what it prints, what it refuses, and the status it exits with."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad
+from s2s_ad.cli import main
+
+PROGRAM = """\
+import numpy as np
+
+from s2s_ad import grad, stop_gradient
+
+r_tp1 = np.array(2.0)
+s_tp1 = np.array([1.0, 2.0, 0.0])
+value_fn = lambda theta, state: np.tensordot(theta, state, axes=1)
+pi = 3.0
+
+
+def td_loss(theta, s_tm1, r_t, s_t):
+    return (stop_gradient(r_tp1 + value_fn(theta, s_tp1)) - value_fn(theta, s_t)) ** 2
+
+
+def pick(params, x, mode, index):
+    y = params["W"] @ x
+    if mode == "square":
+        y = y * y
+    return y[index]
+
+
+def reads_a_file(x):
+    with open("data") as file:
+        return x * len(file.read())
+
+
+def log(x):
+    return np.log(x)
+
+
+if __name__ == "__main__":
+    raise AssertionError("the file was run, not imported")
+"""
+
+TD_LIKE = "f64[3], f64[3], f64, f64[3]"
+BATCH = "vmap(grad(td_loss), in_axes=(None, 0, 0, 0))"
+BATCH_LIKE = "f64[3], f64[64,3], f64[64], f64[64,3]"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs a command in a folder with the program; gives (status, stdout, stderr)."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    before = set(sys.modules)
+
+    def run(*arguments):
+        try:
+            status = main(arguments)
+        except SystemExit as stop:  # argparse
+            status = stop.code
+        for name in set(sys.modules) - before:
+            if name.partition(".")[0] in ("program", "broken", "leaves", "package"):
+                del sys.modules[name]
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "expression, like, expected",
+    [
+        ("grad(td_loss)", TD_LIKE, "def td_loss_grad(theta, s_tm1, r_t, s_t):"),
+        (BATCH, BATCH_LIKE, "def td_loss_grad_vmap(theta, s_tm1, r_t, s_t):"),
+        ("td_loss", TD_LIKE, "def td_loss(theta, s_tm1, r_t, s_t):"),
+        ("grad(pick)", '{"W": f64[2,3]}, f64[3], "square", int', "def pick_grad("),
+        ("grad(lambda x: pi * x**2)", "float", "pi * "),
+        ("grad(lambda x: np.sin(x))", "f64[3]", "np.cos(x)"),
+    ],
+)
+def test_dump_prints_the_source(run, expression, like, expected):
+    status, out, err = run("dump", "program.py", expression, "--like", like)
+    assert (status, err) == (0, "")
+    assert expected in out
+    compile(out, "dumped", "exec")
+
+
+def test_dump_takes_arguments_from_an_expression(run):
+    shaped = run("dump", "program.py", "grad(td_loss)", "--like", TD_LIKE)
+    given = "s_tp1, s_tp1, np.array(2.0), s_tp1"
+    assert run("dump", "program.py", "grad(td_loss)", "--args", given) == shaped
+    assert run("dump", "program.py", "grad(log)", "--args", "2.0")[0] == 0
+
+
+def test_dump_without_arguments_gives_text_that_is_right_for_all(run, tmp_path):
+    for expression in ("grad(td_loss)", BATCH):
+        options = ("--standalone", "-o", "out.py")
+        assert run("dump", "program.py", expression, *options) == (0, "", "")
+        space: dict = {}
+        exec((tmp_path / "out.py").read_text(encoding="utf-8"), space)
+        theta, s_t = np.array([0.2, -0.2, 0.1]), np.array([1.0, 2.0, 0.0])
+        if expression == BATCH:
+            found = space["td_loss_grad_vmap"](theta, np.ones((2, 3)), np.ones(2), [s_t, s_t])
+            np.testing.assert_allclose(found, [[-4, -8, 0], [-4, -8, 0]])
+        else:
+            found = space["td_loss_grad"](theta, s_t, 2.0, s_t)
+            np.testing.assert_allclose(found, [-4, -8, 0])
+
+
+def test_standalone_file_imports_with_numpy_alone(run, tmp_path):
+    run("dump", "program.py", "grad(td_loss)", "--standalone", "-o", "td_grad.py")
+    done = subprocess.run([sys.executable, "-I", str(tmp_path / "td_grad.py")])
+    assert done.returncode == 0
+
+
+def test_module_by_its_dotted_name(run, tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").touch()
+    (tmp_path / "package" / "inner.py").write_text(PROGRAM, encoding="utf-8")
+    status, out, _ = run("dump", "package.inner", "grad(td_loss)", "--like", TD_LIKE)
+    assert status == 0
+    assert "def td_loss_grad(" in out
+
+
+def test_explain_says_what_is_kept(run):
+    status, out, err = run("explain", "program.py", "grad(log)", "--like", "f64[5]")
+    assert (status, err) == (0, "")
+    assert out == grad(log_here).explain(np.ones(5)).replace("log_here", "log") + "\n"
+    assert run("explain", "program.py", "grad(td_loss)")[0] == 0
+
+
+def log_here(x):
+    return np.log(x)
+
+
+@pytest.mark.parametrize(
+    "expression, given",
+    [
+        ("td_loss", ("--like", TD_LIKE)),
+        ("grad(td_loss)", ("--like", TD_LIKE)),
+        ("grad(td_loss)", ("--like", TD_LIKE.replace("64", "32"))),
+        (BATCH, ("--like", BATCH_LIKE.replace("64,3", "4,3").replace("f64[64]", "f64[4]"))),
+        ("grad(pick, (0, 1))", ("--like", '{"W": f64[2,3]}, f64[3], "square", i64')),
+        ("log", ("--args", "np.array([0.5, 2.0])")),
+        ("jacfwd(log)", ("--args", "(np.array([0.5, 2.0]),)")),
+    ],
+)
+def test_check_passes_what_is_right(run, expression, given):
+    status, out, err = run("check", "program.py", expression, *given)
+    assert (status, err) == (0, "")
+    assert out.endswith("\npassed\n")
+    assert "FAILED" not in out
+
+
+def test_check_uses_double_precision_and_its_seed(run):
+    arguments = "check", "program.py", "grad(td_loss)", "--like", TD_LIKE
+    first = run(*arguments)
+    assert run(*arguments) == first
+    assert run(*arguments, "--seed", "1") != first
+    single = "check", "program.py", "grad(td_loss)", "--like", TD_LIKE.replace("64", "32")
+    assert run(*single) == first
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_check_that_fails_exits_with_one(run):
+    status, out, _ = run("check", "program.py", "log", "--args", "np.array([0.0])")
+    assert status == 1
+    assert out.endswith("\nFAILED\n")
+
+
+REFUSALS = [
+    (("grad(reads_a_file)",), ("S2S201", "program.py:", "with open", "^^^")),
+    (("nowhere",), ("NameError: name 'nowhere' is not defined",)),
+    (("grad(3)",), ("S2S501", "grad: argument 'fn'")),
+    (("1 / 0",), ("ZeroDivisionError",)),
+    (("grad(td_loss)", "--like", "f64[3], i64[3]"), ("S2S501", "missing")),
+    (("grad(log)", "--like", "i64[3]"), ("S2S303", "gradients need floating-point numbers")),
+    (("grad(td_loss)", "--args", "1 / 0"), ("ZeroDivisionError",)),
+]
+WRONG_USES = [
+    (("grad(td_loss)", "--like", "f65[3]"), ("unknown type 'f65'", "^^^")),
+    (("grad(",), ("'grad('", "never closed")),
+    (("grad(td_loss)", "--args", "(1"), ("'(1'", "never closed")),
+    (("pi",), ("EXPRESSION", "function", "float")),
+    (("log", "--like", "f64", "--args", "1"), ("not allowed with",)),
+]
+
+
+@pytest.mark.parametrize("arguments, said", REFUSALS)
+def test_refusals_are_said_without_a_traceback(run, arguments, said):
+    status, out, err = run("dump", "program.py", *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("s2s-ad: ")
+    assert "Traceback" not in err
+    for each in said:
+        assert each in err
+
+
+@pytest.mark.parametrize("arguments, said", WRONG_USES)
+def test_wrong_uses_exit_with_two(run, arguments, said):
+    status, out, err = run("dump", "program.py", *arguments)
+    assert (status, out) == (2, "")
+    for each in said:
+        assert each in err
+
+
+@pytest.mark.parametrize(
+    "target, status, said",
+    [
+        ("missing.py", 2, "there is no file missing.py"),
+        ("no.such.module", 2, "neither a file nor a module"),
+        ("nothing_of_this_name", 2, "neither a file nor a module"),
+        ("numpy.py", 2, "rename it"),
+        ("broken.py", 1, "SyntaxError"),
+        ("leaves.py", 1, "SystemExit"),
+    ],
+)
+def test_targets_that_cannot_be_imported(run, tmp_path, target, status, said):
+    (tmp_path / "numpy.py").touch()
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "leaves.py").write_text("raise SystemExit(0)\n")
+    found, out, err = run("dump", target, "f")
+    assert (found, out) == (status, "")
+    assert said in err
+
+
+def test_check_without_arguments_is_a_wrong_use(run):
+    status, _, err = run("check", "program.py", "log")
+    assert status == 2
+    assert "--like or --args" in err
+
+
+@pytest.mark.parametrize("arguments", [(), ("dump",), ("unknown", "program.py", "log")])
+def test_wrong_commands_show_the_usage(run, arguments):
+    status, _, err = run(*arguments)
+    assert status == 2
+    assert err.startswith("usage: s2s-ad")
+
+
+@pytest.mark.parametrize("command", ["dump", "explain", "check"])
+def test_help_shows_the_language_of_like(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0
+    assert '{"W": f64[3]}' in out
+
+
+def test_command_runs_as_a_program(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    command = [sys.executable, "-m", "s2s_ad.cli", "check", "program.py", "grad(td_loss)"]
+    done = subprocess.run(
+        [*command, "--like", TD_LIKE], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert done.returncode == 0
+    assert done.stdout.endswith("passed\n")

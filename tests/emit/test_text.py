@@ -1,0 +1,113 @@
+"""What the generated text promises: memory of its own, stores in place where that is safe."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, value_and_grad, vmap
+
+rng = np.random.default_rng(0)
+x, y, table = rng.normal(size=5), rng.normal(size=5), rng.normal(size=(4, 3))
+
+
+def product(x, y):
+    return np.sum(x * y)
+
+
+def total(x, y):
+    return np.sum((x + y) ** 2)
+
+
+def mirrored(x, y):
+    return np.sum(x[::-1] * y)
+
+
+def picked(table):
+    return table[1, 2] * table[0, 0]
+
+
+def gathered(table, rows):
+    return np.sum(table[rows] ** 2)
+
+
+def windowed(x):
+    return np.sum(x[1:] * x[:-1])
+
+
+def twice(x):
+    z = x * 2
+    return np.sum(z * z) + z[0]
+
+
+@pytest.mark.parametrize("f", [product, total, mirrored])
+def test_gradients_share_no_memory_with_arguments_or_each_other(f):
+    before = x.copy(), y.copy()
+    x_bar, y_bar = grad(f, (0, 1))(x, y)
+    for part in (x_bar, y_bar):
+        assert not np.shares_memory(part, x) and not np.shares_memory(part, y)
+    assert not np.shares_memory(x_bar, y_bar)
+    x_bar += 1.0
+    y_bar += 1.0
+    assert np.array_equal(x, before[0]) and np.array_equal(y, before[1])
+
+
+def test_one_buffer_serves_all_stores():
+    text = grad(picked).source(table)
+    assert text.count("zeros_like") == 1
+    assert len(re.findall(r"table_bar\[.*\] \+=", text)) == 2
+    assert "copy" not in text and "index_add" not in text
+
+
+def test_repeated_indices_accumulate():
+    rows = np.array([1, 1, 3])
+    assert "np.add.at(" in grad(gathered).source(table, rows)
+    expected = np.zeros_like(table)
+    for row in rows:
+        expected[row] += 2 * table[row]
+    np.testing.assert_allclose(grad(gathered)(table, rows), expected)
+
+
+def test_slices_need_no_add_at():
+    text = grad(windowed).source(x)
+    assert "x_bar[1:] +=" in text and "x_bar[:-1] +=" in text and "add.at" not in text
+
+
+def test_per_sample_elements_need_no_add_at():
+    derived = vmap(grad(picked))
+    text = derived.source(np.stack([table, table]))
+    assert "add.at" not in text
+    np.testing.assert_allclose(derived(np.stack([table, 2 * table]))[1], grad(picked)(2 * table))
+
+
+def test_a_value_is_read_before_the_store_that_changes_it():
+    expected = 8 * x
+    expected[0] += 2
+    np.testing.assert_allclose(grad(twice)(x), expected)
+
+
+@pytest.mark.parametrize("f, arguments", [(product, (x, y)), (picked, (table,)), (twice, (x,))])
+def test_the_same_input_gives_the_same_text(f, arguments):
+    derive = value_and_grad(f)
+    assert derive.source(*arguments) == value_and_grad(f).source(*arguments)
+
+
+def shadowing(len, np_, x_bar):
+    total = np.mean(np_) * len
+    return total * x_bar
+
+
+def test_no_name_of_the_users_is_taken():
+    arguments = (2.0, x, 3.0)
+    x_mean = np.mean(x)
+    len_bar, array_bar, x_bar_bar = grad(shadowing, (0, 1, 2))(*arguments)
+    assert np.isclose(len_bar, 3 * x_mean) and np.isclose(x_bar_bar, 2 * x_mean)
+    np.testing.assert_allclose(array_bar, np.full(5, 6 / 5))
+
+
+def test_lines_of_the_user_are_named():
+    text = grad(twice).source(x)
+    first = twice.__code__.co_firstlineno
+    assert f"# line {first + 1}" in text and f"# line {first + 2}" in text
