@@ -15,6 +15,11 @@ def contract(spec, a, b):
     return np.einsum(spec, a, b)
 
 
+def log_abs_det(a):
+    """The logarithm of the absolute value of the determinant."""
+    return np.linalg.slogdet(a)[1]
+
+
 def pad_samples(array, rank):
     """A batch of samples with axes of length one inserted after the first, up to `rank` axes."""
     shape = np.shape(array)
@@ -73,6 +78,13 @@ def each_sample(function, batched, *operands, **parameters):
     return np.stack([function(*sample, **parameters) for sample in samples])
 
 
+def equal_diagonal(array, axis1, axis2):
+    """The diagonal of two axes, which have to have the same length."""
+    if np.shape(array)[axis1] != np.shape(array)[axis2]:
+        raise ValueError("the axes of a repeated subscript don't match in length")
+    return np.diagonal(array, axis1=axis1, axis2=axis2)
+
+
 def index_add(array, index, value):
     """A copy of `array` in which `value` is added at `index`; repeated indices accumulate."""
     if isinstance(array, dict):
@@ -84,6 +96,11 @@ def index_add(array, index, value):
     result = np.array(array)
     np.add.at(result, index, value)
     return result
+
+
+def sign_of_det(a):
+    """The sign of the determinant."""
+    return np.linalg.slogdet(a)[0]
 
 
 def stop_gradient(value):

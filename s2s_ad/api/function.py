@@ -18,7 +18,6 @@ from s2s_ad.api.recent import Recent
 from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
-from s2s_ad.core.passes import run
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
@@ -30,7 +29,7 @@ from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.load.dispatch import Dispatcher, Entry, exact_key, static_key
 from s2s_ad.load.fast import ABSENT, fast_call
 from s2s_ad.load.module import Loaded, load
-from s2s_ad.simplify.pipelines import FINAL, FINAL_DERIVED
+from s2s_ad.simplify.pipelines import finish
 
 
 class Transformed:
@@ -44,10 +43,7 @@ class Transformed:
 
     Attributes:
         fn: the function inside; transform: what was made of it; label: what made it.
-        unbound: (the method in its class, the instance) for a method that is bound, else None.
     """
-
-    unbound: tuple[Transformed, Any] | None = None
 
     def __init__(self, fn: Callable, transform: Transform, label: str):
         functools.update_wrapper(self, fn, updated=())
@@ -186,8 +182,7 @@ class Transformed:
                 f"{need.purpose} must be known when the code is generated",
                 help="pass it as a plain Python int or a constant",
             ) from None
-        pipeline = FINAL_DERIVED if self._derives() else FINAL
-        finished = [run(program, pipeline) for program in programs]
+        finished = [finish(program, derived=self._derives()) for program in programs]
         return [(program, write(program)) for program in finished]
 
     def _derives(self) -> bool:
@@ -309,9 +304,7 @@ class Transformed:
 
     def _bound_to(self, instance: Any) -> Transformed:
         inner = self.fn.__get__(instance, type(instance))
-        made = type(self).__mro__[1](inner, self.transform, self.label)
-        made.unbound = self, instance
-        return made
+        return type(self).__mro__[1](inner, self.transform, self.label)
 
     def __reduce__(self) -> str | tuple:
         return reduced(self)

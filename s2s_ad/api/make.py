@@ -180,11 +180,11 @@ def hessian(
 
     For several positions it is a tuple of rows, each a tuple of blocks.
     """
-    inner = _jacobian("hessian", fn, grad_position, argnums, has_aux, True)
+    _jacobian("hessian", fn, grad_position, argnums, has_aux, True)  # refuses in this name
     position = check.either("hessian", grad_position, argnums)
     if fn is DECORATED:
-        return lambda fn: hessian(fn, position, has_aux)
-    return jacfwd(inner, position, has_aux)
+        return functools.partial(hessian, grad_position=position, has_aux=has_aux)
+    return jacfwd(jacrev(fn, position, has_aux), position, has_aux)
 
 
 # ---- batches -------------------------------------------------------------------------------------

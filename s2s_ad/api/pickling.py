@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-import sys
+import types
+from collections.abc import Callable
 from typing import Any
 
 
 class Inner:
-    """A function that the transforms around it hide: found by their name, then `depth` inside."""
+    """What the transforms around it hide: found where they stand, then `depth` inside.
 
-    def __init__(self, module: str, qualname: str, depth: int):
-        self.module, self.qualname, self.depth = module, qualname, depth
+    `holder` is a module's name, or the object that a method is bound to.
+    """
+
+    def __init__(self, holder: Any, qualname: str, depth: int):
+        self.holder, self.qualname, self.depth = holder, qualname, depth
 
     def find(self) -> Any:
-        found: Any = importlib.import_module(self.module)
-        for part in self.qualname.split("."):
-            found = getattr(found, part)
+        found = _standing(self.holder, self.qualname)
         for _ in range(self.depth):
             found = found.fn
         return found
@@ -24,35 +27,63 @@ class Inner:
 
 def reduced(transformed: Any) -> str | tuple:
     """What `__reduce__` gives for a Transformed."""
-    if transformed.unbound is not None:
-        return _bind, transformed.unbound
-    if depth_of(transformed) == 0:
-        return transformed.__qualname__
-    kind = type(transformed).__mro__[1]  # below the class made for this one
-    parts = by_name(transformed.fn), transformed.transform, transformed.label
-    return _restore, (kind, *parts)
+    inner = _inner(transformed)
+    if inner is None:
+        kind = type(transformed).__mro__[1]  # below the class made for this one
+        return _restore, (kind, by_name(transformed.fn), transformed.transform, transformed.label)
+    is_global = isinstance(inner.holder, str) and not inner.depth and inner.find() is transformed
+    return inner.qualname if is_global else (_find, (inner,))
 
 
-def by_name(fn: Any) -> Any:
-    """What pickle can find `fn` by: itself, or a stand-in where a decorator took its name."""
-    depth = depth_of(fn)
-    return Inner(fn.__module__, fn.__qualname__, depth) if depth else fn
+def by_name(fn: Callable) -> Any:
+    """What pickle can find `fn` by: itself, or a stand-in where transforms took its name."""
+    inner = _inner(fn)
+    return inner if inner is not None and inner.depth else fn
 
 
-def depth_of(fn: Any) -> int | None:
-    """How many transforms hide `fn` under its own name: 0 none; None: that name is another's."""
-    found: Any = sys.modules.get(getattr(fn, "__module__", None))
-    for part in getattr(fn, "__qualname__", "<nowhere>").split("."):
-        found = getattr(found, part, None)
+def _inner(fn: Any) -> Inner | None:
+    """Where `fn` is found under its own name; None where that name leads to something else."""
+    core = fn
+    while _is_transformed(core):
+        core = core.fn
+    if isinstance(core, types.MethodType):
+        holder, qualname = core.__self__, core.__name__
+    else:
+        holder, qualname = getattr(core, "__module__", None), getattr(core, "__qualname__", "")
+    try:
+        found = _standing(holder, qualname)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return None
     depth = 0
-    while found is not None and found is not fn:
-        found, depth = getattr(found, "fn", None), depth + 1
-    return None if found is None else depth
+    while not _same(found, fn):
+        if not _is_transformed(found):
+            return None
+        found, depth = found.fn, depth + 1
+    return Inner(holder, qualname, depth)
+
+
+def _standing(holder: Any, qualname: str) -> Any:
+    """The object of this name, in the module of that name or in an object."""
+    start = importlib.import_module(holder) if isinstance(holder, str) else holder
+    return functools.reduce(getattr, qualname.split("."), start)
+
+
+def _is_transformed(value: Any) -> bool:
+    return hasattr(type(value), "__s2s_call__")
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if _is_transformed(one) and _is_transformed(other):
+        parts = one.label == other.label and one.transform == other.transform
+        return parts and _same(one.fn, other.fn)
+    return isinstance(one, types.MethodType) and one == other
 
 
 def _restore(kind: type, fn: Any, transform: Any, label: str) -> Any:
     return kind(fn.find() if isinstance(fn, Inner) else fn, transform, label)
 
 
-def _bind(unbound: Any, instance: Any) -> Any:
-    return unbound.__get__(instance, type(instance))
+def _find(inner: Inner) -> Any:
+    return inner.find()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -44,8 +45,9 @@ def parts_of(function: Any) -> tuple:
     if isinstance(function, types.MethodType):
         return (*parts_of(function.__func__), function.__self__)
     if isinstance(function, functools.partial):
-        given = (*function.args, *function.keywords.values())
-        return (tuple(function.keywords), *parts_of(function.func), *given)
+        names = map(sys.intern, function.keywords)
+        given = (*function.args, *names, *function.keywords.values())
+        return (functools.partial, *parts_of(function.func), *given)
     if not isinstance(function, types.FunctionType):
         return (function,)
     defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())

@@ -206,6 +206,9 @@ class Jvp(Transform):
             check_differentiable(label, Slot(i, names[i]).text, given[i])
             check_like(label, f"v[{i}]", given[self.count + i], f"input {i} ({names[i]})", given[i])
 
+    def watched(self, arguments: Arguments) -> set[str]:
+        return set(list(arguments.signature.parameters)[: 2 * self.count])
+
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         inputs = [part for each in program.inputs for part in _spread(each)]
         primals, others = inputs[: self.count], inputs[self.count :]

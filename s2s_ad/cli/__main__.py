@@ -4,4 +4,5 @@ import sys
 
 from s2s_ad.cli.commands import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

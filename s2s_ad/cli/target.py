@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import s2s_ad
+from s2s_ad.api import make
 
 
 class TargetError(Exception):
@@ -61,5 +61,5 @@ def evaluate(expression: str, module: ModuleType, label: str) -> Any:
     text = expression.strip()
     file = f"<{label}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    public = {name: getattr(s2s_ad, name) for name in s2s_ad.__all__}
+    public = {name: getattr(make, name) for name in make.__all__}
     return eval(compile(text, file, "eval"), public | vars(module))

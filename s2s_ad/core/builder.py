@@ -214,7 +214,7 @@ class Builder:
         if short is not None:
             return short
         key = (rule.function, *map(_key, operands), *((k, _key(v)) for k, v in params.items()))
-        if key not in self._numbered or not self.merge:
+        if key not in self._numbered or not self.merge or rule.effects:
             fact = rule.infer([self.fact(each) for each in operands], params)
             result = self.symbol(fact)
             nodes = {name: to_node(value) for name, value in params.items()}
@@ -234,6 +234,16 @@ class Builder:
         """How a Symbol was computed: rule, operands, parameters (rule None: an input)."""
         name = value.name if isinstance(value, Symbol) else None
         return self.definitions.get(name, (None, [], {}))
+
+    def ancestors(self, name: str) -> set[str]:
+        """The names that a value was computed from, and its own."""
+        waiting, found = [name], set()
+        while waiting:
+            each = waiting.pop()
+            found.add(each)
+            _, operands, _ = self.definitions.get(each, (None, [], {}))
+            waiting += [operand.name for operand in operands if isinstance(operand, Symbol)]
+        return found
 
     # ---- programs
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from s2s_ad.core.builder import Builder, Symbol
 
 
+class CannotBatch(Exception):
+    """The facts do not suffice for a batched form; the samples have to be taken one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation as a rule sees it: operands and parameters are Symbols or Python objects."""
@@ -37,6 +41,14 @@ class Rule:
     view = False
     #: elements of the result may be one element in memory: it cannot be written to
     overlapping = False
+    #: a parameter (an index) may differ from sample to sample: `batch` serves that too
+    varied_parameters = False
+    #: does more than to compute a value: never dropped, never merged
+    effects = False
+    #: the result is the same for every sample of a batch
+    uniform = False
+    #: the result is an array of zeros
+    zeros = False
     #: so cheap that computing it again reads better than keeping it
     cheap = False
 

@@ -11,6 +11,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree
+from s2s_ad.core.callee import callee_of, item_of, items_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.emit.stores import Stores
@@ -23,11 +24,12 @@ LARGEST = 7  # operations in an expression that we compose; the user's own may b
 class Line:
     """One statement to come: `name = expression`, a store into `name`, or an effect."""
 
-    kind: str  # "assign", "store", "effect"
+    kind: str  # "assign", "alias", "store", "unpack", "effect"
     statement: form.Statement
     name: str = ""
     expression: Any = None
     index: Any = None
+    names: tuple[str | None, ...] = ()  # of the outputs that a call is unpacked into
 
 
 class Refold:
@@ -39,6 +41,7 @@ class Refold:
         self.pending: dict[str, gast.AST] = {}
         self.sizes: dict[str, int] = {}
         self.outputs = {a.id for a in program.outputs() if isinstance(a, gast.Name)}
+        self.items = items_of(program)
         self.blocked = self._blocked()
 
     def _blocked(self) -> set[str]:
@@ -86,6 +89,12 @@ class Refold:
                 found.append(Line("effect", statement, expression=self._effect(statement)))
                 continue
             name = form.target(statement)
+            if item_of(statement) is not None:
+                continue  # named where the call is unpacked
+            call = callee_of(statement)
+            if call is not None and call.several:
+                found.append(self._unpack(statement, len(call.program.outputs())))
+                continue
             if name in self.stores:
                 found += self._store(statement, name)
                 continue
@@ -102,6 +111,13 @@ class Refold:
             lambda atom: self.surface.spelled(form.substitute(atom, self.pending)),
             self.program.output,
         )
+
+    def _unpack(self, statement: gast.Assign, count: int) -> Line:
+        """a, b = cell(x): the outputs that are used have a name."""
+        used = self.items.get(form.target(statement), {})
+        names = tuple(used.get(i) for i in range(count))
+        expression, _ = self._composed(statement)
+        return Line("unpack", statement, expression=expression, names=names)
 
     def _effect(self, statement: form.Statement) -> gast.AST:
         return self.surface.spelled(form.substitute(statement, self.pending))

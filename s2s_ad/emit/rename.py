@@ -27,9 +27,21 @@ LONGEST = 20
 
 
 class Naming:
-    """Gives each Core name of the lines a name; a name is used again where the old value is dead."""
+    """Gives each Core name of the lines a name; a name is used again where the old value is dead.
 
-    def __init__(self, program: Program, lines: list[Line], output: Any, reserved: Iterable[str]):
+    Args:
+        reserved: names that mean something else in the module.
+        captured: what captured names are called in the module; new ones are entered.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        lines: list[Line],
+        output: Any,
+        reserved: Iterable[str],
+        captured: dict[str, str],
+    ):
         self.program = program
         self.reserved = set(reserved)
         self.shown: dict[str, str] = {}
@@ -38,14 +50,23 @@ class Naming:
         self.last = self._last_reads(lines, output)
         self.best = self._best_hints(lines)
         self.users = {hint.text for hint in program.hints.values() if hint.kind == "user"}
-        for name in program.leaves():
-            self._take(name, self._free(program.hints[name].text, -1))
-        for capture in program.captured():
-            name = self._free(program.hints[capture.name].text, -1)
-            self.last[capture.name] = len(lines) + 1
-            self._take(capture.name, name)
+        self._name_captures(program, captured, len(lines) + 1)
         for position, line in enumerate(lines):
             self._name_line(position, line)
+
+    def _name_captures(self, program: Program, captured: dict[str, str], end: int) -> None:
+        """Captured names are the module's: the same in each of its functions."""
+        names = [each.name for each in program.captured()]
+        self.last.update(dict.fromkeys(names, end))
+        for name in names:
+            if name in captured:
+                self._take(name, captured[name])
+        for name in program.leaves():
+            self._take(name, self._free(program.hints[name].text, -1))
+        for name in names:
+            if name not in captured:
+                captured[name] = self._free(program.hints[name].text, -1)
+                self._take(name, captured[name])
 
     def _last_reads(self, lines: list[Line], output: Any) -> dict[str, int]:
         last: dict[str, int] = {}
@@ -82,14 +103,20 @@ class Naming:
             hint = self.best.get(self._group(line.name), TEMPORARY)
             text = hint.text or self._word(line.expression)
             self._take(line.name, self._free(text, position, hint.kind, bool(hint.text)))
+        elif line.kind == "unpack":
+            for name in filter(None, line.names):
+                hint = self.program.hints.get(name, TEMPORARY)
+                text = hint.text or "value"
+                self._take(name, self._free(text, position, hint.kind, bool(hint.text)))
         elif line.kind == "effect":
             self._name_bound(line)
 
     def _name_bound(self, line: Line) -> None:
-        """The loop variables of a batched effect."""
+        """The loop variables of a batched effect, and those of comprehensions in it."""
         for node in gast.walk(line.expression):
-            if isinstance(node, gast.For) and isinstance(node.target, gast.Name):
-                self._take(node.target.id, self._free("sample", 0))
+            if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store):
+                hint = self.program.hints.get(node.id, TEMPORARY)
+                self._take(node.id, self._free(hint.text or "sample", 0))
 
     def _take(self, name: str, shown: str) -> None:
         self.shown[name] = shown

@@ -11,7 +11,6 @@ from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.program import Program
-from s2s_ad.rules.indexing import may_repeat
 
 
 class Stores:
@@ -38,7 +37,8 @@ class Stores:
             base, value = statement.value.args
             if not _updatable(program, base, value):
                 continue
-            if may_repeat(builder.definitions[name][2]["index"], builder):
+            rule, _, params = builder.definitions[name]
+            if rule.may_repeat(params["index"], builder):
                 self.repeating.add(name)
             sharing = memory.sharing(base.id)
             free = all(last.get(each, -1) <= position for each in sharing)

@@ -13,6 +13,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
+from s2s_ad.core.callee import Callee
 from s2s_ad.core.registry import rule_for
 
 BINARY = {
@@ -46,14 +47,20 @@ class Surface:
     """Turns operations into expressions, and objects into the names they are called by.
 
     Attributes:
-        objects: the names that the text uses for objects it cannot spell: name -> object.
-        helpers: the names of the runtime helpers that the text calls.
-        inputs: facts of names, for rules that choose their form by them.
+        facts: of names, for rules that choose their form by them.
+        objects: the names that the module uses for objects it cannot spell: name -> object.
+        name_of: the name of a function that the text calls and the module holds.
+        helpers, modules, builtins: the names of these that the text uses.
     """
 
-    def __init__(self, facts: dict[str, values.AbstractValue], taken: set[str]):
-        self.facts, self.taken = facts, taken
-        self.objects: dict[str, Any] = {}
+    def __init__(
+        self,
+        facts: dict[str, values.AbstractValue],
+        taken: set[str],
+        objects: dict[str, Any],
+        name_of: Callable[[Callee], str],
+    ):
+        self.facts, self.taken, self.objects, self.name_of = facts, taken, objects, name_of
         self.helpers: set[str] = set()
         self.modules: set[str] = set()
         self.builtins: set[str] = set()
@@ -112,6 +119,8 @@ class Surface:
         """How the text calls a function, a class or another object."""
         if isinstance(value, np.dtype):
             return gast.Call(dotted("np", "dtype"), [gast.Constant(value.str, None)], [])
+        if isinstance(value, Callee):
+            return gast.Name(self.name_of(value), gast.Load(), None, None)
         label = getattr(value, "__name__", "")
         if label and getattr(operator, label, None) is value:
             self.modules.add("operator")

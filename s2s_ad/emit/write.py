@@ -13,6 +13,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
+from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.printer import print_statements
@@ -22,6 +23,7 @@ from s2s_ad.emit.stores import Stores
 from s2s_ad.emit.surface import Surface, dotted
 
 WIDTH = 88
+PLACEHOLDER = "the_function"  # stands for the name where texts are compared
 HELPERS = {name for name, each in vars(runtime).items() if inspect.isfunction(each)}
 
 
@@ -64,34 +66,86 @@ class Text:
 
 
 def write(program: Program) -> Text:
-    """The text of a program that has been simplified for good."""
-    program = with_value_names(program)
-    stores = Stores(program)
-    reserved = {"np", "numpy", program.name, *(each.name for each in program.inputs)}
-    surface = Surface(program.facts, reserved | {hint.text for hint in program.hints.values()})
-    fold = Refold(program, stores, surface)
-    lines = fold.lines()
-    output = _output_expression(fold.output(), surface)
-    names = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
-    reserved = {"np", "slice", program.name, *names, *surface.objects, *surface.helpers}
-    reserved |= surface.builtins | surface.modules
-    naming = Naming(program, lines, output, reserved)
-    body = _destructuring(program, lines, output, naming)
-    for line in lines:
-        body += _statement(line, naming, stores)
-    body.append(_return(naming.renamed(output)))
-    _comment(program, body)
-    function = _function(program, body, naming)
+    """The text of a program that has been simplified for good, with the functions it calls."""
+    module = Module()
+    main = module.write(program, program.name)
     return Text(
         name=program.name,
-        function=print_statements([function], WIDTH),
-        captured={naming.shown[each.name]: each.name for each in program.captured()},
-        objects=dict(surface.objects),
-        helpers=tuple(sorted(surface.helpers)),
-        statements=len(body),
-        modules=tuple(sorted(surface.modules)),
-        shown=dict(naming.shown),
+        function="\n\n".join([main.text, *module.functions]),
+        captured={shown: name for name, shown in module.captured.items()},
+        objects=dict(module.objects),
+        helpers=tuple(sorted(module.helpers)),
+        statements=main.statements,
+        modules=tuple(sorted(module.modules)),
+        shown=main.shown,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One function as text."""
+
+    text: str
+    statements: int
+    shown: dict[str, str]
+
+
+class Module:
+    """The functions that are written together, and the names that they share."""
+
+    def __init__(self) -> None:
+        self.names: dict[Callee, str] = {}
+        self.functions: list[str] = []
+        self.captured: dict[str, str] = {}
+        self.objects: dict[str, Any] = {}
+        self.helpers: set[str] = set()
+        self.modules: set[str] = set()
+        self.taken: set[str] = set()
+        self._texts: dict[str, str] = {}
+
+    def name_of(self, call: Callee) -> str:
+        """The name of a function that is called; its text is written the first time."""
+        if call not in self.names:
+            place = len(self.functions)
+            text = self.write(call.program, PLACEHOLDER).text
+            if text not in self._texts:
+                name = self._free(call.program.name)
+                self._texts[text] = name
+                self.functions.insert(place, self.write(call.program, name).text)
+            self.names[call] = self._texts[text]
+        return self.names[call]
+
+    def _free(self, text: str) -> str:
+        candidate, count = text, 2
+        while candidate in self.taken or candidate in self.captured.values():
+            candidate, count = f"{text}_{count}", count + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def write(self, program: Program, name: str) -> Written:
+        self.taken.add(name)
+        program = with_value_names(program).with_(name=name)
+        stores = Stores(program)
+        inputs = {each.name for each in program.inputs}
+        hinted = {hint.text for hint in program.hints.values()}
+        taken = {"np", "numpy", name, *inputs, *hinted}
+        surface = Surface(program.facts, taken, self.objects, self.name_of)
+        fold = Refold(program, stores, surface)
+        lines = fold.lines()
+        output = _output_expression(fold.output(), surface)
+        trees = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
+        reserved = {"np", "slice", name, *trees, *self.objects, *surface.helpers}
+        reserved |= surface.builtins | surface.modules | set(self.names.values())
+        naming = Naming(program, lines, output, reserved, self.captured)
+        body = _destructuring(program, lines, output, naming)
+        for line in lines:
+            body += _statement(line, naming, stores)
+        body.append(_return(naming.renamed(output)))
+        _comment(program, body)
+        self.helpers |= surface.helpers
+        self.modules |= surface.modules
+        text = print_statements([_function(program, body, naming)], WIDTH)
+        return Written(text, len(body), dict(naming.shown))
 
 
 def with_value_names(program: Program) -> Program:
@@ -123,6 +177,11 @@ def _statement(line: Line, naming: Naming, stores: Stores) -> list[gast.stmt]:
     if line.kind == "alias":
         return []
     expression = naming.renamed(line.expression)
+    if line.kind == "unpack":
+        shown = (naming.shown[name] if name else "_" for name in line.names)
+        targets = gast.Tuple([form.name(each, gast.Store) for each in shown], gast.Store())
+        unpacked = gast.Assign([targets], expression, None)
+        return [form.place(unpacked, line.statement.origin, line.statement.phase)]
     if line.kind == "effect":
         return [form.place(expression, line.statement.origin, line.statement.phase)]
     if line.kind == "assign":

@@ -186,7 +186,8 @@ class Frame:
     """One function being lowered: its locals, the frame it was defined in, cells and globals.
 
     `owner` is the function or closure that runs, by which a call of itself is known;
-    `is_enclosing` tells whether functions that read its locals may outlive it.
+    `is_enclosing` tells whether functions that read its locals may outlive it, `is_kept` whether
+    it becomes a function of the generated code.
     """
 
     def __init__(
@@ -201,6 +202,7 @@ class Frame:
         self.cells, self.parent = cells, parent
         self.locals: dict[str, Any] = {}
         self.is_enclosing = False
+        self.is_kept = False
 
     @property
     def scope(self) -> Scope:

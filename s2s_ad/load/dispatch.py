@@ -103,7 +103,8 @@ class Specialisation:
 
     @classmethod
     def of(cls, loaded: Loaded) -> Specialisation:
-        captures = loaded.program.captures
+        programs = [loaded.program, *(each.program for each in loaded.companions)]
+        captures = tuple({id(each): each for made in programs for each in made.captures}.values())
         return cls(loaded, captures, [each.value for each in captures])
 
     def holds(self) -> bool:
@@ -125,8 +126,12 @@ class Specialisation:
         return True
 
     def _follows(self, i: int, now: Any) -> bool:
-        if self.captures[i].name is None or now is _GONE:
+        capture = self.captures[i]
+        if capture.name is None or now is _GONE:
             return False
+        companions = (own for made in self.loaded.companions for own in made.program.captures)
+        if any(each is capture for each in companions):
+            return False  # what was returned before may still run them
         try:
             return pattern(values.of_leaf(now)) == pattern(values.of_leaf(self.bound[i]))
         except S2SError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import linecache
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,5 +52,7 @@ def load(program: Program, text: Text) -> Loaded:
     bound = dict(namespace)
     exec(compile(source, file, "exec"), namespace)
     namespace.update({key: value for key, value in bound.items() if key != text.name})
+    function = namespace[text.name]
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    return Loaded(namespace[text.name], text, namespace, program)
+    weakref.finalize(function, linecache.cache.pop, file, None).atexit = False
+    return Loaded(function, text, namespace, program)

@@ -35,7 +35,7 @@ class Unbroadcast(TwoOperands):
     view = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        value, array = operands
+        array = operands[1]
         if isinstance(array, values.Unknown):
             return values.as_inexact(array)
         dtype = values.strong_dtype(array)
@@ -78,7 +78,6 @@ class Unbroadcast(TwoOperands):
         if rank == wanted:
             return summed
         return np.reshape(summed, tuple(support.lengths(array, range(wanted + 1))))
-
 
     def _of_unknown_ranks(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         value, array = operation.operands
@@ -157,7 +156,7 @@ class BroadcastLike(TwoOperands):
         return not isinstance(facts(call.args[0]), values.Scalar)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        """np.zeros_like(x), np.ones_like(x), np.full_like(x, 2.0) or np.broadcast_to(s, x.shape)."""
+        """np.zeros_like(x), np.ones_like(x), np.full_like(x, 2.0), np.broadcast_to(s, x.shape)."""
         value, array = call.args
         fact = facts(array)
         if not isinstance(fact, values.Array):

@@ -22,6 +22,7 @@ from s2s_ad.core.builder import Builder, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
+from s2s_ad.rules.structure import Diagonal
 
 
 def parts(spec: str) -> tuple[str, str, str]:
@@ -109,9 +110,9 @@ def _check_lengths(spec: str, a: Any, b: Any) -> None:
     left, right, out = parts(spec)
     dims = dict(zip(left, support.shape(a), strict=True))
     for letter, dim in zip(right, support.shape(b), strict=True):
-        if letter in dims and letter not in out and 1 in (dim, dims[letter]):
-            if values.known_not_one(dim) or values.known_not_one(dims[letter]):
-                raise ValueError("axes that are summed over have different lengths")
+        both = (dim, dims.get(letter, dim))
+        if letter not in out and 1 in both and any(map(values.known_not_one, both)):
+            raise ValueError("axes that are summed over have different lengths")
 
 
 def _adjoint(builder: Builder, spec: tuple, y_bar: Any, other: Any, varied: Any) -> Any:
@@ -198,9 +199,9 @@ def _matmul_surface(a: str, b: str, out: str, x: Any, w: Any) -> gast.AST | None
         i, k, j = a[-2], a[-1], b[-1]
         if b[-2] == k and out[-2:] == i + j:
             return _binary(x, w)
-    if len(a) > 2 and len(b) <= 2 and len(out) == len(a) + len(b) - 2:
-        if a[-1] == b[0] and out == a[:-1] + b[1:] and b[0] not in out:
-            return _binary(x, w)
+    stack = len(a) > 2 and len(b) in (1, 2) and out == a[:-1] + b[1:]
+    if stack and a[-1] == b[0] and b[0] not in out:
+        return _binary(x, w)
     return None
 
 
@@ -371,7 +372,8 @@ class Einsum(Rule):
 
 def _without_stretched(inputs: list[str], operands: list) -> tuple[list[str], list]:
     """Drop axes of length one that another operand's axis of the same letter stretches."""
-    pairs = [list(zip(x, support.shape(y), strict=True)) for x, y in zip(inputs, operands, strict=True)]
+    shapes = map(support.shape, operands)
+    pairs = [list(zip(x, y, strict=True)) for x, y in zip(inputs, shapes, strict=True)]
     long = {letter for each in pairs for letter, dim in each if values.known_not_one(dim)}
     made = []
     for letters, operand, dims in zip(inputs, operands, pairs, strict=True):
@@ -383,13 +385,30 @@ def _without_stretched(inputs: list[str], operands: list) -> tuple[list[str], li
     return [kept for kept, _ in made], [operand for _, operand in made]
 
 
+def _diagonal_spec(rank: int, axis1: int, axis2: int) -> str:
+    letters = string.ascii_lowercase[8 : 8 + rank]
+    letters = letters[:axis2] + letters[axis1] + letters[axis2 + 1 :]
+    return f"{letters}->{letters.replace(letters[axis1], '')}{letters[axis1]}"
+
+
+class EqualDiagonal(Diagonal):
+    """The diagonal that einsum takes for a repeated letter: it wants axes of equal length."""
+
+    text = "x, axis1, axis2"
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        axes = (keyword.value.value for keyword in call.keywords)
+        spec = _diagonal_spec(values.rank_of(facts(call.args[0])), *axes)
+        return _call(np.einsum, form.constant(spec), *call.args)
+
+
 def _diagonals(letters: str, value: Any) -> tuple[str, Any]:
     """A letter that stands twice takes the diagonal."""
     for letter in dict.fromkeys(letters):
         while letters.count(letter) > 1:
             i = letters.index(letter)
             j = letters.index(letter, i + 1)
-            value = np.diagonal(value, axis1=i, axis2=j)
+            value = value.builder.call(runtime.equal_diagonal, (value,), {"axis1": i, "axis2": j})
             letters = (
                 letters.replace(letter, "") + letter
                 if letters.count(letter) == 2
@@ -443,6 +462,7 @@ def explicit(spec: str, ranks: list, builder: Builder) -> tuple[list[str], str]:
 register(Contract(runtime.contract, "contract"))
 register(ProductAdjoint(runtime.product_adjoint, "product_adjoint"))
 register(Einsum(np.einsum, "np.einsum"))
+register(EqualDiagonal(runtime.equal_diagonal, "equal_diagonal"))
 register(Product(np.dot, "dot"))
 register(Product(np.inner, "inner"))
 register(Product(np.matmul, "matmul"))

@@ -12,7 +12,6 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
-from s2s_ad.diagnostics import BatchError
 from s2s_ad.rules import support
 from s2s_ad.rules.reductions import composite
 from s2s_ad.rules.structure import BroadcastTo, dim_of
@@ -44,14 +43,6 @@ class Creation(Rule):
         if dtype is None:
             dtype = self.dtype(full) if self.dtype else float
         return values.Array(None if dtype is None else np.dtype(dtype), self.shape(full))
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise BatchError(
-            "S2S402",
-            f"np.{self.name} with an argument that differs from sample to sample",
-            origin=batch.builder.origin,
-            why="the samples' arrays could have different shapes",
-        )
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """Arguments by position as long as none before was left out."""
@@ -137,6 +128,10 @@ class Like(Rule):
     """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
 
     flat = True
+
+    def __init__(self, function: Callable, name: str):
+        super().__init__(function, name)
+        self.zeros = function is np.zeros_like
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "x, dtype=None", args, kwargs)
@@ -240,13 +235,22 @@ class Measure(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x, axis = operation.operands[0], operation.params.get("axis")
+        if x.ndim is None:
+            return self._of_unknown_rank(x, axis)
         rank = support.sample_rank(x, True)
-        if self.function is np.shape:
-            raise support.CannotBatch
         if self.function is np.ndim:
             return rank
         axes = range(1, rank + 1) if axis is None else (axis + 1,)
         return support.product(support.lengths(x, axes))
+
+    def _of_unknown_rank(self, x: Symbol, axis: int | None) -> Any:
+        if self.function is np.shape:
+            return np.shape(x)[1:]
+        if self.function is np.ndim:
+            return np.ndim(x) - 1
+        if axis is None:
+            return np.size(x) // np.maximum(np.size(x, 0), 1)
+        return np.size(x, axis if axis < 0 else axis + 1)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         x = call.args[0]

@@ -66,9 +66,13 @@ class Elementwise(Rule):
         arguments = support.bind_call(builder, self, ", ".join(self.operand_names), args, kwargs)
         operands = [support.as_operand(builder, arguments[each]) for each in self.operand_names]
         plain = OPERATORS.get(self.function) if isinstance(self.function, np.ufunc) else None
-        if plain and any(isinstance(builder.fact(each), values.Array) for each in operands):
+        if plain and self._is_operator([builder.fact(each) for each in operands]):
             return builder.emit(RULES[plain], operands, {})  # np.add(a, b) is a + b on arrays
         return builder.emit(self, operands, {})
+
+    def _is_operator(self, facts: list) -> bool:
+        """Whether the ufunc is exactly what the operator computes: one operand is an array."""
+        return any(isinstance(fact, values.Array) for fact in facts)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if any(isinstance(each, values.Unknown | values.Static) for each in operands):
@@ -275,9 +279,9 @@ class Quotient(Elementwise):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
-        if rule is not None and builder.derived and isinstance(operands[1], Symbol):
-            if rule.function is operator.neg:
-                return -(inner[0] / operands[1])
+        negated = rule is not None and rule.function is operator.neg
+        if negated and builder.derived and isinstance(operands[1], Symbol):
+            return -(inner[0] / operands[1])
         return super().shortcut(builder, operands, params)
 
 
@@ -300,9 +304,9 @@ class Sum(Elementwise):
             return a - inner[0]
         if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
             return a - (-inner[0] * inner[1])
-        if rule.function is runtime.index_add and is_zeros(builder, inner[0]):
-            if values.same_shape(support.shape(a), inner[0].shape):
-                return builder.call(runtime.index_add, (a, params["index"], inner[1]), {})
+        into_zeros = rule.function is runtime.index_add and is_zeros(builder, inner[0])
+        if into_zeros and values.same_shape(support.shape(a), inner[0].shape):
+            return builder.call(runtime.index_add, (a, params["index"], inner[1]), {})
         return None
 
 
@@ -328,11 +332,22 @@ class Difference(Elementwise):
 class Power(Elementwise):
     """x ** 1 is x."""
 
+    def _dtype(self, operands: list) -> np.dtype | None:
+        """Of booleans x ** 2 is computed as np.square, whose dtype is another one."""
+        base, exponent = operands
+        boolean = values.is_dtype(values.strong_dtype(base), bool)
+        if boolean and self.function is operator.pow and isinstance(exponent, values.Scalar):
+            return None
+        return super()._dtype(operands)
+
+    def _is_operator(self, facts: list) -> bool:
+        return super()._is_operator(facts) and values.is_inexact(facts[0]) is True
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         base, exponent = operands
-        if type(exponent) in (int, float) and exponent == 1 and isinstance(base, Symbol):
-            if type(exponent) is int or values.is_inexact(base.fact):
-                return base
+        one = type(exponent) in (int, float) and exponent == 1 and isinstance(base, Symbol)
+        if one and (type(exponent) is int or values.is_inexact(base.fact)):
+            return base
         return super().shortcut(builder, operands, params)
 
 

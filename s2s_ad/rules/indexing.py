@@ -15,7 +15,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
-from s2s_ad.diagnostics import BatchError, UnsupportedError
+from s2s_ad.diagnostics import BatchError
 from s2s_ad.rules import support
 from s2s_ad.rules.reductions import composite
 
@@ -141,6 +141,7 @@ class GetItem(Rule):
     """x[index]; the index is a parameter, for no derivative passes through it."""
 
     view = True
+    varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index = args
@@ -157,11 +158,11 @@ class GetItem(Rule):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
-        if rule is not None and rule.function is runtime.broadcast_like:
-            if support.shape(inner[0]) == () and operands[0].ndim is not None:
-                found = layout(params["index"], operands[0].shape)
-                if found is not None and found.shape == ():
-                    return inner[0]
+        repeated = rule is not None and rule.function is runtime.broadcast_like
+        if repeated and support.shape(inner[0]) == () and operands[0].ndim is not None:
+            found = layout(params["index"], operands[0].shape)
+            if found is not None and found.shape == ():
+                return inner[0]
         return None
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -272,12 +273,18 @@ def _laid_like_batch(value: Any, batched: bool, found: Layout, index_batched: bo
 class IndexAdd(Rule):
     """index_add(x, index, value): x with value added at index. Emitted as `x[index] += value`."""
 
+    varied_parameters = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index, value = args
         return builder.emit(self, [x, value], {"index": _arrays(builder, index)})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]
+
+    def may_repeat(self, index: Any, builder: Builder) -> bool:
+        """Whether an index may name an element twice, so that `x[index] += v` loses a term."""
+        return may_repeat(index, builder)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         x, value = operation.operands

@@ -2,9 +2,9 @@
 
 The derivatives of solve, inv and det are the standard ones, as collected by M. Giles, "An extended
 collection of matrix derivative results for forward and reverse mode algorithmic differentiation"
-(2008); those of the Cholesky factor are I. Murray's, "Differentiation of the Cholesky decomposition"
-(2016). np.linalg.cholesky reads the lower triangle of its argument only, so its adjoint is lower
-triangular: exactly the derivative of the function that NumPy computes.
+(2008); those of the Cholesky factor are by I. Murray, "Differentiation of the Cholesky
+decomposition" (2016). np.linalg.cholesky reads the lower triangle of its argument only, so its
+adjoint is lower triangular: exactly the derivative of the function that NumPy computes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.reductions import composite
+from s2s_ad.runtime import log_abs_det, sign_of_det
 
 
 def mT(x: Any) -> Any:
@@ -107,16 +108,6 @@ class Determinant(OfMatrix):
         known_rank(a)
         trace = np.sum(mT(np.linalg.inv(a)) * tangents[0], axis=(-2, -1))
         return self._scale(operation, trace)
-
-
-def log_abs_det(a: Any) -> Any:
-    """The logarithm of the absolute value of the determinant."""
-    return np.linalg.slogdet(a)[1]
-
-
-def sign_of_det(a: Any) -> Any:
-    """The sign of the determinant."""
-    return np.linalg.slogdet(a)[0]
 
 
 class LogAbsDet(Determinant):

@@ -23,7 +23,8 @@ class Conversion(Rule):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (x,) = support.bind_call(builder, self, "x=0", args, kwargs).values()
-        if isinstance(x, Symbol) and isinstance(x.fact, values.Array) and self.function is not float:
+        of_array = isinstance(x, Symbol) and isinstance(x.fact, values.Array)
+        if of_array and self.function is not float:
             return x.astype(self.function)
         return builder.emit(self, [x], {})
 

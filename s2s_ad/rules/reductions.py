@@ -56,9 +56,7 @@ class Reduction(Rule):
     def _of_no_axes(self, builder: Builder, x: Symbol) -> Any:
         """Nothing is reduced: the sum, mean or extreme of each element by itself."""
         if self.flat or not values.is_inexact(x.fact):
-            raise UnsupportedError(
-                "S2S203", f"np.{self.name} with axis=()", origin=builder.origin
-            )
+            raise UnsupportedError("S2S203", f"np.{self.name} with axis=()", origin=builder.origin)
         return np.copy(x)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -77,9 +75,9 @@ class Reduction(Rule):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
-        if builder.derived and self.function in (np.sum, np.mean) and rule is not None:
-            if rule.function is operator.neg:
-                return -builder.emit(self, inner, params)
+        negated = rule is not None and rule.function is operator.neg
+        if negated and builder.derived and self.function in (np.sum, np.mean):
+            return -builder.emit(self, inner, params)
         source = broadcast_source(builder, operands[0])
         if self.function not in (np.sum, np.mean) or source is None or support.shape(source[0]):
             return None

@@ -517,7 +517,9 @@ class Diagonal(Structural):
             (operation.params.get("axis1", 0), operation.params.get("axis2", 1)), rank
         )
         shifted = {"axis1": axes[0] + 1, "axis2": axes[1] + 1}
-        return np.diagonal(operation.operands[0], **operation.params | shifted)
+        return batch.builder.call(
+            self.function, (operation.operands[0],), operation.params | shifted
+        )
 
 
 # ---- joining -------------------------------------------------------------------------------------

@@ -13,12 +13,9 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
+from s2s_ad.core.registry import CannotBatch, Rule  # noqa: F401
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
-
-
-class CannotBatch(Exception):
-    """The facts do not suffice for a batched form; the samples have to be taken one by one."""
 
 
 @functools.cache
@@ -63,14 +60,6 @@ def as_operand(builder: Builder, value: Any) -> Any:
     return builder.call(np.array, (value,), {}) if isinstance(value, list | tuple) else value
 
 
-def rank(value: Any) -> int | None:
-    return value.ndim if isinstance(value, Symbol) else 0
-
-
-def shape(value: Any) -> values.Shape | None:
-    return value.shape if isinstance(value, Symbol) else ()
-
-
 def normal_axis(axis: Any, ndim: int) -> int:
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
@@ -83,16 +72,6 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     return tuple(normal_axis(each, ndim) for each in (axis if isinstance(axis, tuple) else (axis,)))
-
-
-def length(x: Symbol, axis: int) -> Any:
-    """The length of one axis: a number where it is known, else a Symbol."""
-    dim = None if x.shape is None else x.shape[axis]
-    return dim if isinstance(dim, int) else np.size(x, axis)
-
-
-def lengths(x: Symbol, axes: Any) -> list:
-    return [length(x, axis) for axis in axes]
 
 
 def product(factors: list) -> Any:
@@ -124,14 +103,6 @@ def any_unknown(*operands: values.AbstractValue) -> bool:
     return any(
         isinstance(each, values.Unknown) or values.shape_of(each) is None for each in operands
     )
-
-
-def sample_rank(value: Any, batched: bool) -> int:
-    """The rank of one sample; raises CannotBatch where it is not known."""
-    ndim = rank(value)
-    if ndim is None:
-        raise CannotBatch
-    return ndim - 1 if batched else ndim
 
 
 def align(value: Any, batched: bool, sample: int) -> Any:

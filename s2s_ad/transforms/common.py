@@ -82,15 +82,23 @@ def check_output(program: Program, output: Any) -> list[gast.AST]:
         for leaf in leaves
         if isinstance(leaf, gast.Name) and values.is_inexact(program.facts[leaf.id]) is not False
     ]
-    if not floats:
+    if not floats and not always_raises(program):
+        nothing = all(getattr(leaf, "value", ...) is None for leaf in leaves)
         raise ArgumentTypeError(
             "S2S304",
             f"{program.name} returned {', '.join(_kind(program, leaf) for leaf in leaves)}",
             origin=program.origin,
             why="a gradient needs an output of floating-point numbers that depends on the inputs",
-            help="check that the function returns its result",
+            help="is a return statement missing?"
+            if nothing
+            else "check that the function returns its result",
         )
     return floats
+
+
+def always_raises(program: Program) -> bool:
+    """Whether the program ends with an exception of the user's, whatever its inputs."""
+    return bool(program.body) and isinstance(program.body[-1], gast.Raise)
 
 
 def _kind(program: Program, leaf: gast.AST) -> str:

@@ -169,7 +169,8 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
     """Split into what does not depend on the `late` leaves and what does.
 
     The first returns (its outputs, what the second needs); the second takes that and the late
-    leaves. `program` returns a pair, whose first item is early and whose second is late.
+    leaves. `program` returns a pair, whose first item is early and whose second is late. Captured
+    objects are handed on too: they may be others when the second runs.
     """
     depends = set(late)
     first, second = [], []
@@ -180,10 +181,9 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
             depends.add(form.target(statement))
     value, result = program.output.items
     own = {form.target(s) for s in second if not form.is_effect(s)} | set(late)
-    captured = {each.name for each in program.captured()}
     read = [name for s in second for name in form.reads(s)]
     read += [leaf.id for leaf in tree.leaves(result) if isinstance(leaf, gast.Name)]
-    kept = [name for name in dict.fromkeys(read) if name not in own and name not in captured]
+    kept = [name for name in dict.fromkeys(read) if name not in own]
     residuals = pair(*(gast.Name(name, gast.Load(), None, None) for name in kept))
     early = [each for each in program.inputs if each.name and not _is_late(each, late)]
     head = program.with_(

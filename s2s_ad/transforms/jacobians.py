@@ -11,9 +11,10 @@ from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Program
-from s2s_ad.transforms.batch import batch
+from s2s_ad.transforms.batches import batched_program
 from s2s_ad.transforms.common import (
     Target,
+    always_raises,
     bare_aux,
     check_output,
     finished,
@@ -30,8 +31,11 @@ def jacobian(
     program: Program, targets: Sequence[Target], *, bare: bool, has_aux: bool, reverse: bool
 ) -> Program:
     """The Jacobian of each floating-point output: shape of the output, then of the input."""
+    if always_raises(program):
+        return program
     output, _ = split_aux(program, has_aux)
-    check_output(program, output)
+    for atom in tree.leaves(output):
+        check_output(program, atom)
     subject = program.with_(output=output)
     build = _jacobian_by_rows if reverse else _jacobian_by_columns
     builder = Builder()
@@ -74,10 +78,16 @@ def _rows(
     if y.ndim == 0:
         _, grads = builder.splice(adjoint, atoms | {seed: 1.0}).items
         return list(grads.items)
-    results, flags, context = batch(builder, adjoint, atoms | {seed: basis(y)}, {seed})
-    rows = [context.spread(*each) for each in zip(results[1:], flags[1:], strict=True)]
+    rows = _batch_along(builder, adjoint.with_(output=adjoint.output.items[1]), atoms, seed, y)
     shaped = iter([_row_shape(row, y) for row in rows])
     return [tree.tree_map(lambda _: next(shaped), target.tree) for target in targets]
+
+
+def _batch_along(builder: Builder, program: Program, atoms: dict, leaf: str, x: Symbol) -> list:
+    """The outputs of `program` for each unit array in the shape of `x` as `leaf`."""
+    in_axes = [0 if name == leaf else None for name in program.leaves()]
+    batched = batched_program(program, in_axes, 0)
+    return tree.leaves(builder.splice(batched, atoms | {leaf: basis(x)}))
 
 
 def _row_shape(row: Symbol, y: Symbol) -> Any:
@@ -112,12 +122,8 @@ def _columns(builder: Builder, program: Program, leaf: str, atoms: dict) -> list
         values_ = builder.splice(program, atoms)
         zipped = zip(tree.leaves(dots), tree.leaves(values_), strict=True)
         return [builder.call(runtime.broadcast_like, (dot, y), {}) for dot, y in zipped]
-    results, flags, context = batch(builder, single, atoms | {direction: basis(x)}, {direction})
-    count = len(results) // 2
-    return [
-        _column_shape(context.spread(dot, flag), x)
-        for dot, flag in zip(results[count:], flags[count:], strict=True)
-    ]
+    dots = single.with_(output=single.output.items[1])
+    return [_column_shape(each, x) for each in _batch_along(builder, dots, atoms, direction, x)]
 
 
 def _column_shape(columns: Symbol, x: Symbol) -> Any:

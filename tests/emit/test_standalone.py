@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit, runtime, stop_gradient, value_and_grad, vmap
+from s2s_ad.core.registry import RULES
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.standalone import LARGEST, literal, standalone_module
 
@@ -163,6 +164,12 @@ def test_ruff_has_nothing_to_change_or_to_find(tmp_path):
         ruff = [sys.executable, "-m", "ruff", *arguments, "--isolated", str(tmp_path)]
         done = subprocess.run(ruff, stdout=subprocess.PIPE, text=True)
         assert done.returncode == 0, done.stdout
+
+
+def test_every_function_of_ours_that_code_may_call_can_be_pasted():
+    ours = [each for each in RULES if getattr(each, "__module__", "").startswith("s2s_ad")]
+    assert len(ours) >= 5
+    assert [each for each in ours if getattr(runtime, each.__name__, None) is not each] == []
 
 
 def test_text_is_the_same_each_time():

@@ -205,11 +205,7 @@ def floor_and_remainder(x):
 
 @program(V, W)
 def comparisons(x, y):
-    return (
-        x * (x > 0)
-        + y * (x <= y)
-        + x * ((x != 0.5) & ~(y == 0.9) | (x >= 1.0) ^ (y < 0))
-    )
+    return x * (x > 0) + y * (x <= y) + x * ((x != 0.5) & ~(y == 0.9) | (x >= 1.0) ^ (y < 0))
 
 
 @program(V, 3)
@@ -485,6 +481,7 @@ def star_parameters(*args, **kwargs):
 double, triple = lambda v: 2.0 * v, lambda v: 3.0 * v
 same_one, same_two = (lambda v: v * V), (lambda v: v * V)
 OPERATIONS = {"square": lambda v: v * v, "cube": lambda v: v**3}
+# fmt: off
 MULTI_LINE = dict(
     f=lambda a, b=2.0: (
         a * b
@@ -492,6 +489,7 @@ MULTI_LINE = dict(
     ),
     g=lambda a: a**2,
 )
+# fmt: on
 curried = lambda a: lambda b: a * b + a
 conditional = (lambda v: v * v) if V[0] > 0 else (lambda v: v)
 

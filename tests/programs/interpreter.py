@@ -6,6 +6,7 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
+from s2s_ad.core.callee import ITEM, Callee
 
 
 def interpret(program, leaves):
@@ -21,6 +22,11 @@ def interpret(program, leaves):
 
 
 def apply(function, args, params):
+    if isinstance(function, Callee):
+        results = interpret(function.program, args)
+        return tuple(results) if function.several else results[0]
+    if function is ITEM:
+        return args[0][params["index"]]
     if function is runtime.contract:
         return runtime.contract(params["spec"], *args)
     if function is runtime.index_add:

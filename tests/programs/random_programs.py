@@ -4,6 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+HELPERS = """import numpy as np
+
+
+def squash(x):
+    y = np.tanh(x)
+    return y * y + 0.5 * x
+
+
+def parts(x, y):
+    d = x - y
+    e = squash(d)
+    return d * 0.5, np.sum(e) * 0.1
+
+
+def f(a, b, s, w, c):
+"""
+
 INPUTS = {"a": (3,), "b": (4, 3), "s": (), "w": (3, 3), "c": (4, 1)}
 
 UNARY = (
@@ -20,6 +37,7 @@ UNARY = (
     "np.maximum({x}, 0.05)",
     "np.clip({x}, -0.7, 0.9)",
     "1 - {x} * {x}",
+    "squash({x})",
 )
 BINARY = (
     "{x} + {y}",
@@ -29,6 +47,8 @@ BINARY = (
     "np.arctan2({x}, 1.5 + {y} ** 2)",
     "np.hypot({x}, {y} + 2.0)",
     "np.minimum({x}, {y})",
+    "parts({x}, {y})[0]",
+    "parts({x}, {y})[1]",
 )
 VECTOR = (
     "{x}[1:]",
@@ -80,6 +100,7 @@ def random_program(seed: int) -> tuple[str, dict]:
     rng = np.random.default_rng(seed)
     inputs = random_inputs(rng)
     space = {"np": np, **inputs}
+    exec(HELPERS + "    pass", space)
     names = list(INPUTS)
     lines = []
     for step in range(int(rng.integers(4, 14))):
@@ -96,7 +117,7 @@ def random_program(seed: int) -> tuple[str, dict]:
         lines.append(f"    {name} = {expression}")
     used = [names[-1], *rng.choice(names, 2)]
     total = " + ".join(f"np.sum({name} * {1.0 + i / 2})" for i, name in enumerate(used))
-    text = "import numpy as np\n\n\ndef f(a, b, s, w, c):\n" + "\n".join(lines)
+    text = HELPERS + "\n".join(lines)
     return f"{text}\n    return {total}\n", inputs
 
 

@@ -1,8 +1,10 @@
 """What holds of every rule: a case is an expression with inputs, and is checked in every mode.
 
-Expected values come from NumPy, from central differences of NumPy and from Python loops over
-samples; never from the compiler.
+Expected values come from NumPy, from central differences and from Python loops over samples. A
+gradient is compared with differences first, and what is derived from it with the gradient then.
 """
+
+from __future__ import annotations
 
 import ast
 import importlib.util
@@ -110,14 +112,12 @@ class Case:
     """An expression over named inputs.
 
     Args:
-        order: how many derivatives there are.
         general: whether the text without example arguments has to exist.
-        batches: whether a sample with an axis more (of length zero) is a sample too.
+        batches: whether all samples have results of one shape.
     """
 
     text: str
     inputs: dict
-    order: int = 2
     general: bool = True
     batches: bool = True
 
@@ -130,12 +130,14 @@ class Case:
         return [name for name, draw in self.inputs.items() if draw.varies]
 
     def __str__(self) -> str:
-        shapes = (draw.shape if draw.shape is not None else "float" for draw in self.inputs.values())
+        shapes = (
+            draw.shape if draw.shape is not None else "float" for draw in self.inputs.values()
+        )
         return f"{self.text} {', '.join(str(shape).replace(' ', '') for shape in shapes)}"
 
 
-def case(text, order=2, general=True, batches=True, **inputs):
-    return Case(text, inputs, order, general, batches)
+def case(text, general=True, batches=True, **inputs):
+    return Case(text, inputs, general, batches)
 
 
 def functions_named(text: str) -> set:
@@ -156,14 +158,16 @@ def functions_named(text: str) -> set:
     return found
 
 
-# ---- modules of functions under test ---------------------------------------------------------------
+# ---- modules of functions under test -------------------------------------------------------------
 
 
 def module(text: str) -> ModuleType:
     """A module with this text, from a file of its own: the compiler reads sources."""
     name = f"s2s_ad_case_{next(_number)}"
     path = Path(_folder.name) / f"{name}.py"
-    path.write_text(f"import operator\n\nimport numpy as np\n\nfrom s2s_ad import grad, vmap\n{text}")
+    path.write_text(
+        f"import operator\n\nimport numpy as np\n\nfrom s2s_ad import grad, vmap\n{text}"
+    )
     spec = importlib.util.spec_from_file_location(name, path)
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
@@ -198,20 +202,18 @@ class Subject:
         self.positions = tuple(1 + case.names.index(name) for name in case.varying)
         self.module = module(functions_of(case))
         self.f, self.loss = self.module.f, self.module.loss
+        self.slopes = grad(self.loss, self.positions) if self.positions else None
         self.args = [draw(self.rng) for draw in case.inputs.values()]
         self.y = self.f(*self.args)
         self.w = self.rng.normal(size=np.shape(self.y))
         self.directions = {
-            name: self.direction(self.args[case.names.index(name)], case.inputs[name])
+            name: self.rng.normal(size=np.shape(self.args[case.names.index(name)]))
             for name in case.varying
         }
         vars(self.module).update(zip(case.names, self.args, strict=True))
         self.module.w = self.w
 
-    def direction(self, value, draw):
-        return self.rng.normal(size=np.shape(value))
-
-    def moved(self, step: float, args=None) -> list:
+    def moved(self, step: float) -> list:
         """The inputs, a step along the directions."""
         return [
             value + step * self.directions[name] if name in self.directions else value
@@ -226,7 +228,7 @@ class Subject:
 
     def gradient(self, args=None):
         """The gradient of the weighted sum, as a tuple."""
-        found = grad(self.loss, self.positions)(self.w, *(self.args if args is None else args))
+        found = self.slopes(self.w, *(self.args if args is None else args))
         return found if len(self.positions) > 1 else (found,)
 
     def primals(self) -> list:
@@ -314,9 +316,11 @@ def placements(case: Case, thorough: bool) -> Iterator[dict]:
     turn = itertools.cycle((0, 1, -1)) if thorough else itertools.cycle((0, -1, 1))
     for count in range(1, len(able) + 1):
         for chosen in itertools.combinations(able, count):
-            variants = [(0,) * count, (1,) * count, (-1,) * count] if thorough else [
-                tuple(next(turn) for _ in chosen)
-            ]
+            variants = (
+                [(0,) * count, (1,) * count, (-1,) * count]
+                if thorough
+                else [tuple(next(turn) for _ in chosen)]
+            )
             for axes in variants:
                 yield {
                     name: fitting(axis, len(case.inputs[name].shape))
@@ -358,99 +362,87 @@ class Samples:
 
 
 def check_batches(subject: Subject, sizes=(3, 1, 0), thorough: bool = False) -> None:
+    """vmap, the gradient of each sample, and the gradient of the sum, against loops."""
     for axes in placements(subject.case, thorough):
-        batched = vmap(subject.f, tuple(axes.get(name) for name in subject.case.names))
-        varying = [name for name in subject.case.varying]
+        batched = Batched(subject, axes)
         for size in sizes:
             what = f"vmap over {axes}, batch of {size}"
+            samples = Samples(subject, axes, size)
             try:
-                samples = Samples(subject, axes, size)
-                expected = samples.loop(subject.f)
-                close(batched(*samples.batch), expected, what, 1e-11)
-                if varying:
-                    _check_gradients(subject, samples, axes, what)
+                close(batched.f(*samples.batch), samples.loop(subject.f), what, 1e-11)
+                if subject.case.varying:
+                    batched.check_gradients(samples, what)
             except AssertionError:
                 raise
             except Exception as error:
-                error.add_note(f"{what}: {batched.source(*samples.batch)}")
+                error.add_note(f"{what}: {batched.f.source(*samples.batch)}")
                 raise
 
 
-def _check_gradients(subject: Subject, samples: Samples, axes: dict, what: str) -> None:
-    """vmap of the gradient, and the gradient of the sum over the batch, against loops."""
-    case, w = subject.case, subject.w
-    if np.shape(subject.f(*samples.samples[0])) != np.shape(w):
-        return
-    single = grad(subject.loss, subject.positions)
-    per_sample = vmap(single, (None, *samples.axes))(w, *samples.batch)
-    per_sample = per_sample if len(case.varying) > 1 else (per_sample,)
-    expected = []
-    for i, name in enumerate(case.varying):
+class Batched:
+    """The batched forms of a subject for one choice of axes, compiled once for all sizes."""
 
-        def one(*sample, i=i):
-            found = single(w, *sample)
-            return found[i] if len(case.varying) > 1 else found
-
-        expected.append(samples.loop(one))
-        close(per_sample[i], expected[i], f"vmap(grad): {name}_bar, {what}", 1e-9)
-    of_batch = grad(total_of(subject, samples.axes), subject.positions)(w, *samples.batch)
-    of_batch = of_batch if len(case.varying) > 1 else (of_batch,)
-    for bar, rows, name in zip(of_batch, expected, case.varying, strict=True):
-        axis = axes.get(name)
-        whole = np.sum(rows, axis=0) if axis is None else np.moveaxis(rows, 0, axis)
-        close(bar, whole, f"grad(vmap): {name}_bar, {what}", 1e-9)
-
-
-_totals: dict = {}
-
-
-def total_of(subject: Subject, axes: tuple) -> Callable:
-    """The sum of the losses of a batch."""
-    names = ", ".join(subject.case.names)
-    key = (subject.module.__name__, axes)
-    if key not in _totals:
-        space = module(
-            f"\n\ndef f({names}):\n    return {subject.case.text}\n"
-            f"\n\ndef total(w, {names}):\n    return np.sum(w * vmap(f, {axes})({names}))\n"
+    def __init__(self, subject: Subject, axes: dict):
+        names = ", ".join(subject.case.names)
+        self.subject, self.axes = subject, axes
+        in_axes = tuple(axes.get(name) for name in subject.case.names)
+        self.f = vmap(subject.f, in_axes)
+        whole = module(
+            f"def f({names}):\n    return {subject.case.text}\n"
+            f"def total(w, {names}):\n    return np.sum(w * vmap(f, {in_axes})({names}))\n"
         )
-        _totals[key] = space.total
-    return _totals[key]
+        if subject.positions:
+            self.per_sample = vmap(subject.slopes, (None, *in_axes))
+            self.of_batch = grad(whole.total, subject.positions)
+
+    def check_gradients(self, samples: Samples, what: str) -> None:
+        varying, w = self.subject.case.varying, self.subject.w
+        per_sample = listed(self.per_sample(w, *samples.batch), varying)
+        of_batch = listed(self.of_batch(w, *samples.batch), varying)
+        rows = [listed(self.subject.slopes(w, *sample), varying) for sample in samples.samples]
+        for name, bar, whole, own in zip(
+            varying, per_sample, of_batch, zip(*rows, strict=True), strict=True
+        ):
+            expected = np.stack(own)[: samples.size]
+            close(bar, expected, f"vmap(grad): {name}_bar, {what}", 1e-9)
+            axis = self.axes.get(name)
+            total = np.sum(expected, axis=0) if axis is None else np.moveaxis(expected, 0, axis)
+            close(whole, total, f"grad(vmap): {name}_bar, {what}", 1e-9)
 
 
-# ---- float32, and text without arguments -----------------------------------------------------------
+def listed(result, names: list) -> tuple:
+    """A gradient with respect to several inputs is a tuple, with respect to one it is bare."""
+    return result if len(names) > 1 else (result,)
+
+
+# ---- float32, and text without arguments ---------------------------------------------------------
 
 
 def check_float32(subject: Subject) -> None:
     """Single precision in, single precision out, in every mode."""
-    args = [as_single(value) for value in subject.args]
+    case, args = subject.case, [as_single(value) for value in subject.args]
     y = subject.f(*args)
     actual = jit(subject.f)(*args)
     same_dtype(actual, y, "value of float32 inputs")
     close(actual, y, "value of float32 inputs", 1e-5)
-    if not subject.case.varying or np.asarray(y).dtype != np.float32:
+    if not case.varying or np.asarray(y).dtype != np.float32:
         return
     w = as_single(subject.w)
-    bars = grad(subject.loss, subject.positions)(w, *args)
-    bars = bars if len(subject.positions) > 1 else (bars,)
-    for bar, value, name in zip(
-        bars, (args[each - 1] for each in subject.positions), subject.case.varying, strict=True
-    ):
-        if isinstance(value, float):
-            continue
-        same_dtype(bar, value, f"{name}_bar of float32 inputs")
+    arrays = [name for name in case.varying if case.inputs[name].shape is not None]
+    bars = dict(zip(case.varying, listed(subject.slopes(w, *args), case.varying), strict=True))
+    for name in arrays:
+        same_dtype(bars[name], np.float32(0), f"{name}_bar of float32 inputs")
     primals = [as_single(value) for value in subject.primals()]
     y, y_dot = jvp(subject.module.value, primals, subject.tangents(np.float32))
     same_dtype(y_dot, y, "tangent of float32 inputs")
-    for axes in placements(subject.case, False) if subject.case.batches else ():
+    for axes in itertools.islice(placements(case, False), int(case.batches)):
         samples = Samples(subject, axes, 3)
         batch = [as_single(value) for value in samples.batch]
         same_dtype(vmap(subject.f, samples.axes)(*batch), y, f"vmap of float32 over {axes}")
-        of_batch = vmap(grad(subject.loss, subject.positions), (None, *samples.axes))(w, *batch)
-        of_batch = of_batch if len(subject.positions) > 1 else (of_batch,)
-        for bar, name in zip(of_batch, subject.case.varying, strict=True):
-            if subject.case.inputs[name].shape is not None:
-                same_dtype(bar, np.float32(0), f"vmap(grad): {name}_bar of float32 inputs")
-        break
+        found = vmap(subject.slopes, (None, *samples.axes))(w, *batch)
+        bars = dict(zip(case.varying, listed(found, case.varying), strict=True))
+        for name in arrays:
+            same_dtype(bars[name], np.float32(0), f"vmap(grad): {name}_bar of float32 inputs")
 
 
 def as_single(value):
@@ -460,25 +452,40 @@ def as_single(value):
 
 def check_general(subject: Subject) -> None:
     """The text without example arguments gives the same numbers, or is refused with a reason."""
-    expected = grad(subject.loss, subject.positions)(subject.w, *subject.args)
-    chosen = [
-        (jit(subject.f), subject.args, subject.y),
-        (grad(subject.loss, subject.positions), [subject.w, *subject.args], expected),
-    ]
-    for transformed, args, wanted in chosen:
-        try:
-            text = transformed.source()
-        except S2SError as error:
-            assert not subject.case.general, str(error)
-            assert error.origin is not None, str(error)
+    for transformed, args, wanted in every_mode(subject):
+        text = general_text(transformed)
+        if text is None:
+            assert not subject.case.general, f"no general text of {transformed}"
             continue
-        space = {}
-        exec(text, space)
-        actual = space[transformed.text().name](*args)
-        several = isinstance(wanted, tuple)
-        pairs = zip(actual, wanted, strict=True) if several else [(actual, wanted)]
-        for one, other in pairs:
-            close(one, other, f"general text\n{text}", 1e-11)
+        space: dict = {}
+        exec(text.module, space)
+        for actual, each in zip(listed(space[text.name](*args), wanted), wanted, strict=True):
+            close(actual, each, f"general text\n{text.module}", 1e-11)
+
+
+def every_mode(subject: Subject) -> Iterator[tuple]:
+    """The value and the gradient, of one sample and of a batch, with what they have to give."""
+    case, w = subject.case, subject.w
+    yield jit(subject.f), subject.args, [subject.y]
+    yield subject.slopes, [w, *subject.args], subject.gradient()
+    able = [name for name, draw in case.inputs.items() if draw.shape is not None]
+    if not (case.general and case.batches and able):
+        return
+    samples = Samples(subject, dict.fromkeys(able, 0), 3)
+    yield vmap(subject.f, samples.axes), samples.batch, [samples.loop(subject.f)]
+    rows = [listed(subject.slopes(w, *sample), case.varying) for sample in samples.samples]
+    expected = [np.stack(column) for column in zip(*rows, strict=True)]
+    yield vmap(subject.slopes, (None, *samples.axes)), [w, *samples.batch], expected
+
+
+def general_text(transformed):
+    """The text without example arguments; None where it is refused, which names the place."""
+    try:
+        return transformed.text()
+    except S2SError as error:
+        if error.origin is None:
+            raise
+        return None
 
 
 # ---- facts ---------------------------------------------------------------------------------------
@@ -488,11 +495,11 @@ def check_facts(subject: Subject) -> None:
     """What the compiler believes of every value is true of the value: its dtype and its shape."""
     facts_hold(jit(subject.f), subject.args)
     if subject.case.varying:
-        facts_hold(grad(subject.loss, subject.positions), [subject.w, *subject.args])
+        facts_hold(subject.slopes, [subject.w, *subject.args])
     if subject.case.varying and subject.case.batches:
         for axes in list(placements(subject.case, False))[-1:]:
             samples = Samples(subject, dict.fromkeys(axes, 0), 3)
-            per_sample = vmap(grad(subject.loss, subject.positions), (None, *samples.axes))
+            per_sample = vmap(subject.slopes, (None, *samples.axes))
             facts_hold(per_sample, [subject.w, *samples.batch])
 
 
@@ -537,8 +544,7 @@ def check_all(each: Case, thorough: bool = False) -> None:
     if each.varying:
         check_forward(subject)
         check_reverse(subject)
-        if each.order > 1:
-            check_second_order(subject)
+        check_second_order(subject)
         check_general(subject)
     if each.batches:
         check_batches(subject, thorough=thorough)

@@ -4,8 +4,19 @@ import operator
 
 import numpy as np
 import pytest
-from rules.properties import DOMAINS, Case, Draw, case, check_all, distinct, mask, module, number, real
 
+from rules.properties import (
+    DOMAINS,
+    Case,
+    Draw,
+    case,
+    check_all,
+    distinct,
+    mask,
+    module,
+    number,
+    real,
+)
 from s2s_ad import grad
 from s2s_ad.core.builder import describe
 from s2s_ad.core.registry import RULES

@@ -1,6 +1,7 @@
 """x[index] in every form that NumPy has, against loops and central differences."""
 
 import pytest
+
 from rules.properties import case, check_all, distinct, integers, mask, real
 
 FIXED = {"batches": False}  # the number of elements chosen depends on the mask

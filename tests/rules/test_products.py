@@ -1,6 +1,7 @@
 """matmul, dot, inner, outer, tensordot and einsum: specifications and ranks."""
 
 import pytest
+
 from rules.properties import case, check_all, real
 
 LIKE = {"general": False}
@@ -68,9 +69,11 @@ NAMED = [
 ]
 NAMED += [case("a.dot(b)", a=real(2, 3), b=real(3), **LIKE)]
 EINSUM = [
-    case(f"np.einsum({spec!r}, {', '.join('abc'[: len(shapes)])})", general=False, **{
-        name: real(*shape) for name, shape in zip("abc", shapes, strict=False)
-    })
+    case(
+        f"np.einsum({spec!r}, {', '.join('abc'[: len(shapes)])})",
+        general=False,
+        **{name: real(*shape) for name, shape in zip("abc", shapes, strict=False)},
+    )
     for spec, *shapes in [
         ("ij->ji", (2, 3)),
         ("ij->", (2, 3)),

@@ -20,13 +20,13 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS
-from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library
+from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 
 DICT_METHODS = ("get", "items", "keys", "values")
 #: of arrays, where the function of the same name has a rule
-SAME_AS_FUNCTION = ("clip", "conj", "conjugate", "cumprod", "nonzero", "prod", "round")
+SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "round")
 #: what Python's numbers have too
-OF_NUMBERS = ("conjugate", "imag", "real")
+OF_NUMBERS = ("real",)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,8 +41,23 @@ class Method:
         return (self.holder,)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Super:
+    """super(): the object with what the classes after one of its own give."""
+
+    below: type
+    holder: Any
+
+    def attribute(self, lowering: Lowering, name: str) -> Any:
+        holder = self.holder
+        kind = holder.kind if isinstance(holder, Tree) else unwrap(holder)
+        kind = kind if isinstance(kind, type) else type(kind)
+        return _of_class(lowering, kind, holder, name, self.below)
+
+
 @expression(gast.Attribute)
 def attribute(lowering: Lowering, node: gast.Attribute) -> Any:
+    """`x.T`, `params.w`, `self.rate` Of arrays, containers, objects, classes and modules."""
     return read_attribute(lowering, lowering.evaluate(node.value), node.attr)
 
 
@@ -54,6 +69,8 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return _of_container(lowering, value, name)
     if isinstance(value, Captured):
         return _of_object(lowering, value, name)
+    if isinstance(value, Super):
+        return value.attribute(lowering, name)
     if isinstance(value, type):
         return _of_class(lowering, value, value, name)
     if isinstance(value, np.dtype) or is_library(value):
@@ -78,7 +95,7 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         raise AttributeError(f"{x.fact.kind.__name__!r} object has no attribute {name!r}")
     if name in PROPERTIES:
         return PROPERTIES[name](lowering, x)
-    function = METHODS.get(name) or _same_as_function(name)
+    function = METHODS.get(name) or same_as_function(name)
     if function is not None:
         return Method(function, x)
     if name in IN_PLACE_METHODS:
@@ -94,7 +111,7 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     )
 
 
-def _same_as_function(name: str) -> Any:
+def same_as_function(name: str) -> Any:
     function = getattr(np, name) if name in SAME_AS_FUNCTION else None
     return function if rule_for(function) is not None else None
 
@@ -118,20 +135,10 @@ def _dtype(lowering: Lowering, x: Symbol) -> Any:
 
 
 def _real(lowering: Lowering, x: Symbol) -> Any:
-    if values.is_inexact(x.fact) is None or x.dtype is None or x.dtype.kind == "c":
-        return _part(lowering, np.real, x)
+    if isinstance(x.fact, values.Unknown) or x.dtype is None or x.dtype.kind == "c":
+        raise _refused("the real part of this value")
     lowering.memory.share(x)
     return x
-
-
-def _imag(lowering: Lowering, x: Symbol) -> Any:
-    return _part(lowering, np.imag, x)
-
-
-def _part(lowering: Lowering, function: Any, x: Symbol) -> Any:
-    if rule_for(function) is None:
-        raise _refused(f"the attribute {function.__name__!r} of this value")
-    return lowering.call(function, x)
 
 
 def _item(lowering: Lowering, x: Symbol) -> Any:
@@ -143,7 +150,6 @@ def _item(lowering: Lowering, x: Symbol) -> Any:
 PROPERTIES = {
     "T": lambda lowering, x: lowering.call(np.transpose, x),
     "dtype": _dtype,
-    "imag": _imag,
     "item": _item,
     "mT": _matrix_transpose,
     "ndim": lambda lowering, x: np.ndim(x),
@@ -194,7 +200,7 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
     return lowering.captures.attribute(value, name)
 
 
-METHOD_KINDS = (types.FunctionType, staticmethod, classmethod, functools.cached_property)
+METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property
 
 
 def method_of(kind: type, name: str) -> Any:
@@ -202,15 +208,21 @@ def method_of(kind: type, name: str) -> Any:
     return inspect.getattr_static(kind, name, None)
 
 
-def _of_class(lowering: Lowering, kind: type, holder: Any, name: str) -> Any:
-    """What a class gives for `holder.name`; the holder may be the class itself."""
-    found = method_of(kind, name)
+def _of_class(
+    lowering: Lowering, kind: type, holder: Any, name: str, below: type | None = None
+) -> Any:
+    """What a class gives for `holder.name`; the holder may be the class itself.
+
+    With `below` only the classes after it in the order of resolution count, as super() has it.
+    """
+    order = kind.__mro__ if below is None else kind.__mro__[kind.__mro__.index(below) + 1 :]
+    base = next((each for each in order if name in vars(each)), None)
+    found = None if base is None else vars(base)[name]
+    if isinstance(found, property | METHOD_KINDS):
+        _guard(lowering, base, name, found)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
         function = found.fget if isinstance(found, property) else found.func
-        _guard(lowering, kind, name, found)
         return lowering.enter(function, {function.__code__.co_varnames[0]: holder})
-    if isinstance(found, METHOD_KINDS):
-        _guard(lowering, kind, name, found)
     if isinstance(found, types.FunctionType):
         return found if holder is kind else Method(found, holder)
     if isinstance(found, staticmethod):
@@ -232,7 +244,7 @@ def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
 
 def _guard(lowering: Lowering, kind: type, name: str, found: Any) -> None:
     """The code is that of this method: note where it stands, for it may be replaced."""
-    space = next(vars(each) for each in kind.__mro__ if name in vars(each))
+    space = vars(kind)
     key, text = (id(kind), "method", name), f"{kind.__name__}.{name}"
     capture = Capture(text, lambda: space[name], found, None, (space, name))
     lowering.captures.found.setdefault(key, capture)

@@ -15,7 +15,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
-from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Super, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import known_truth
 from s2s_ad.frontend.lower.containers import known_items, known_key, mapping, sequence
@@ -248,6 +248,17 @@ def is_callable(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Tree):
         return method_of(value.kind, "__call__") is not None
     return isinstance(value, Closure) or callable(unwrap(value))
+
+
+@evaluates(super)
+def parent(lowering: Lowering, *args: Any) -> Any:
+    """super(), which reads the class and the object from the method around it."""
+    if args:
+        below, holder = args
+        return Super(known_object(below), holder)
+    frame = lowering.frame
+    first = [*frame.source.node.args.posonlyargs, *frame.source.node.args.args][0].id
+    return Super(frame.cells["__class__"].cell_contents, frame.locals[first])
 
 
 @evaluates(getattr)

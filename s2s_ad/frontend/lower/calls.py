@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 import inspect
@@ -32,6 +33,7 @@ LITERALS = (int, float, complex, str, bool, type(None))
 
 @expression(gast.Call)
 def call(lowering: Lowering, node: gast.Call) -> Any:
+    """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
     function = lowering.evaluate(node.func)
     args = spread(lowering, node.args)
     kwargs: dict[str, Any] = {}
@@ -231,13 +233,11 @@ def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[s
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
     """A namedtuple or dataclass of the user's; other classes are refused."""
-    if tree.is_namedtuple(kind) and "__new__" in vars(kind):
-        arguments = bind(lowering, inspect.signature(kind), kind.__name__, args, kwargs)
-        return Tree(kind, kind._fields, tuple(arguments[each] for each in kind._fields))
+    if is_plain_namedtuple(kind):
+        return _made(lowering, kind, kind._fields, args, kwargs)
     if is_plain_dataclass(kind):
-        arguments = bind(lowering, inspect.signature(kind), kind.__name__, args, kwargs)
         names = tuple(field.name for field in dataclasses.fields(kind))
-        return Tree(kind, names, tuple(arguments[each] for each in names))
+        return _made(lowering, kind, names, args, kwargs)
     if kind.__module__ in ("builtins", "numpy"):
         raise refused_call(kind, lowering.builder.origin)
     raise UnsupportedError(
@@ -248,9 +248,35 @@ def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any
     )
 
 
+def _made(
+    lowering: Lowering, kind: type, names: tuple[str, ...], args: list, kwargs: dict[str, Any]
+) -> Tree:
+    """The container with these fields; defaults that are arrays or containers are captured."""
+    signature = inspect.signature(kind)
+    arguments = bind(lowering, signature, kind.__name__, args, kwargs)
+    for name in names:
+        value = arguments[name]
+        if value is signature.parameters[name].default and type(value) not in LITERALS:
+            place = Place.of_object(value, f"{kind.__name__}.{name}")
+            arguments[name] = lowering.captures.of(value, place)
+    return Tree(kind, names, tuple(arguments[each] for each in names))
+
+
+def is_plain_namedtuple(kind: type) -> bool:
+    """Whether the class is made by namedtuple, and adds nothing to making an object."""
+    if not tree.is_namedtuple(kind) or kind.__init__ is not object.__init__:
+        return False
+    return str(kind.__new__.__module__).startswith("namedtuple_")
+
+
 def is_plain_dataclass(kind: type) -> bool:
     """Whether making an object does nothing but set the fields that are passed."""
     if not dataclasses.is_dataclass(kind) or hasattr(kind, "__post_init__"):
+        return False
+    if kind.__new__ is not object.__new__ or type(kind) not in (type, abc.ABCMeta):
+        return False
+    frozen = kind.__dataclass_params__.frozen
+    if kind.__setattr__ is not object.__setattr__ and not frozen:
         return False
     generated = getattr(kind.__init__, "__qualname__", "") == f"{kind.__qualname__}.__init__"
     written = "__init__" in vars(kind) and kind.__dataclass_params__.init

@@ -15,13 +15,16 @@ import gast
 import numpy as np
 
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError, DerivativeError, UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, expression, statement
 from s2s_ad.frontend.resolve import PLAIN, Captured
+from s2s_ad.frontend.scopes import COMPREHENSIONS
+
+INTEGER = values.Scalar(int)
 
 
 class Kept(Rule):
@@ -66,6 +69,9 @@ class Kept(Rule):
 
 def kept_expression(lowering: Lowering, node: gast.AST) -> Any:
     """The value of an expression that is kept whole."""
+    for each in gast.walk(node):
+        if isinstance(each, COMPREHENSIONS):
+            raise lowering.refuse(each)
     tree = effects.kept(lowering, node)
     names = tuple(dict.fromkeys(form.reads(tree)))
     is_text = isinstance(node, gast.JoinedStr)
@@ -86,7 +92,7 @@ def is_boolean(node: gast.AST) -> bool:
 
 @expression(gast.BoolOp)
 def boolean(lowering: Lowering, node: gast.BoolOp) -> Any:
-    """and, or: decided now as far as the operands are known."""
+    """`a and b or c` Decided now as far as the operands are known, else kept whole."""
     stops = isinstance(node.op, gast.Or)
     for each in node.values:
         value = lowering.evaluate(each)
@@ -109,7 +115,7 @@ def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
 
 @expression(gast.JoinedStr)
 def text(lowering: Lowering, node: gast.JoinedStr) -> Any:
-    """An f-string: text where all that it shows is known, else kept whole."""
+    """`f"{x:.3f}"` Text where all that it shows is known, else kept whole."""
     parts = [_part(lowering, each) for each in node.values]
     return kept_expression(lowering, node) if None in parts else "".join(parts)
 
@@ -132,6 +138,7 @@ def _part(lowering: Lowering, node: gast.AST) -> str | None:
 
 def known_truth(value: Any) -> bool | None:
     """Whether a value is true; None where it depends on values that are not known now."""
+    value = constant_value(value)
     if isinstance(value, Symbol):
         return None
     if isinstance(value, Tree):
@@ -139,6 +146,17 @@ def known_truth(value: Any) -> bool | None:
     if isinstance(value, Captured):
         return _object_truth(value.value)
     return bool(value) if isinstance(value, (*PLAIN, *values.PYTHON_NUMBERS, range)) else True
+
+
+def constant_value(value: Any) -> Any:
+    """The number that an operation on nothing but Python's numbers gives; other values as is."""
+    if not isinstance(value, Symbol) or not isinstance(value.fact, values.Scalar):
+        return value
+    rule, operands, params = value.builder.definition(value)
+    known = [constant_value(each) for each in operands]
+    if rule is None or params or any(isinstance(each, Symbol) for each in known):
+        return value
+    return value if isinstance(rule, Kept) else rule.function(*known)
 
 
 def _tree_truth(value: Tree) -> bool:
@@ -165,18 +183,37 @@ def _refuse_own(kind: type) -> None:
 
 @expression(gast.IfExp)
 def choice(lowering: Lowering, node: gast.IfExp) -> Any:
-    truth = known_truth(lowering.evaluate(node.test))
+    """`a if condition else b` Decided when code is generated."""
+    test = lowering.evaluate(node.test)
+    truth = known_truth(test)
     if truth is None:
+        ask_for(lowering, test)
         raise lowering.refuse(node)
     return lowering.evaluate(node.body if truth else node.orelse)
 
 
 @statement(gast.If)
 def branch(lowering: Lowering, node: gast.If) -> Any:
-    """A branch that is decided now, or one that only prints, asserts or raises."""
-    truth = known_truth(lowering.evaluate(node.test))
+    """`if condition:` Decided when code is generated; else it may only print, assert or raise."""
+    try:
+        test = lowering.evaluate(node.test)
+    except UnsupportedError:
+        if effects.keep_statement(lowering, node):
+            return CONTINUE
+        raise
+    truth = known_truth(test)
     if truth is not None:
         return lowering.run(node.body if truth else node.orelse)
     if effects.keep_statement(lowering, node):
         return CONTINUE
+    ask_for(lowering, test)
     raise lowering.refuse(node)
+
+
+def ask_for(lowering: Lowering, test: Symbol) -> None:
+    """Ask for the value of a condition on captured numbers and integer arguments alone."""
+    names = lowering.builder.ancestors(test.name)
+    inputs = [each for each in names if each not in lowering.builder.definitions]
+    numbers = lowering.captures.numbers
+    if all(each in numbers or lowering.builder.facts[each] == INTEGER for each in inputs):
+        raise NeedStatic(test.name, "the condition")

@@ -28,21 +28,24 @@ def is_sequence(value: Any) -> bool:
 
 @expression(gast.Tuple)
 def tuple_display(lowering: Lowering, node: gast.Tuple) -> Any:
+    """`(a, *items)`"""
     return sequence(tuple, spread(lowering, node.elts))
 
 
 @expression(gast.List)
 def list_display(lowering: Lowering, node: gast.List) -> Any:
+    """`[a, *items]`"""
     return sequence(list, spread(lowering, node.elts))
 
 
 @expression(gast.Dict)
 def dict_display(lowering: Lowering, node: gast.Dict) -> Any:
-    """{key: value, **other}; the keys have to be known."""
+    """`{key: value, **entries}` The keys have to be known."""
     entries: dict[Any, Any] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None:
-            known = known_key(lowering, lowering.evaluate(key))
+            with lowering.placed(key):
+                known = known_key(lowering, lowering.evaluate(key))
             entries[known] = lowering.evaluate(value)
             continue
         item = lowering.evaluate(value)

@@ -17,6 +17,7 @@ from s2s_ad.core import tree
 from s2s_ad.core.builder import Builder, NeedStatic
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.memory import Memory
+from s2s_ad.frontend.lower.outline import keeps_name, outlined_call
 from s2s_ad.frontend.lower.refused import refusal
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
 from s2s_ad.frontend.source import source_of
@@ -66,6 +67,7 @@ class Lowering:
         self.memory = Memory()
         self.root = 0
         self.needed_at: Origin | None = None
+        self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
 
     @property
     def frame(self) -> Frame:
@@ -89,7 +91,7 @@ class Lowering:
     def run(self, body: list[gast.stmt]) -> Any:
         """Lower statements up to a return; gives its value, or CONTINUE."""
         for node in body:
-            if len(self.frames) == 1:
+            if len(self.frames) == 1 or self.frame.is_kept:
                 self.root = node.lineno
             handler = STATEMENTS.get(type(node))
             if handler is None:
@@ -150,7 +152,12 @@ class Lowering:
         """The value of a call of a Python function, written in place."""
         source = source_of(function)
         frame = Frame(function, source, function.__globals__, cells_of(function))
-        return self.enter_frame(frame, arguments)
+        if not self.frames or not keeps_name(source):
+            return self.enter_frame(frame, arguments)
+        root, frame.is_kept = self.root, True
+        result = outlined_call(self, frame, arguments)
+        self.root = root
+        return result
 
     def enter_frame(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         node = frame.source.node

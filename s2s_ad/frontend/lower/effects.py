@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, fresh_name
+from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
@@ -17,23 +19,27 @@ from s2s_ad.frontend.lower.core import CONTINUE, Lowering, Raises, statement
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap
+from s2s_ad.frontend.scopes import COMPREHENSIONS
 
 LOGGER_METHODS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 PURE = (abs, all, any, ascii, bool, complex, dict, divmod, enumerate, float, format, getattr)
 PURE += (hasattr, int, isinstance, len, list, logging.getLogger, max, min, range, repr, reversed)
 PURE += (round, set, sorted, str, sum, tuple, type, zip)
 PURE_METHODS = {"format", "item", "join", "lower", "strip", "title", "tolist", "upper", *METHODS}
+REFUSED_INSIDE = (gast.Await, gast.Lambda, gast.NamedExpr, gast.Yield, gast.YieldFrom)
 OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 
 
 @statement(gast.Assert)
 def asserted(lowering: Lowering, node: gast.Assert) -> Any:
+    """`assert condition, message` Kept as it stands, and checked once."""
     append(lowering, node)
     return CONTINUE
 
 
 @statement(gast.Raise)
 def raised(lowering: Lowering, node: gast.Raise) -> Any:
+    """`raise Error(message)` Kept as it stands."""
     append(lowering, node)
     raise Raises
 
@@ -77,13 +83,13 @@ def is_effect(lowering: Lowering, node: gast.stmt) -> bool:
 
 def _is_effect_call(lowering: Lowering, function: gast.AST) -> bool:
     """Whether the call prints, warns or logs."""
-    value = _read(lowering, function, set())
+    value = _read(lowering, function, {})
     if isinstance(value, Method) and isinstance(unwrap(value.holder), logging.Logger):
         return getattr(value.function, "__name__", "") in LOGGER_METHODS
     return any(value is each for each in STATEMENTS_ONLY)
 
 
-def _read(lowering: Lowering, node: gast.AST, bound: set[str]) -> Any:
+def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
     """The value of a name, or of an attribute or item of one; None of anything else."""
     root = node
     while isinstance(root, gast.Attribute | gast.Subscript):
@@ -96,7 +102,7 @@ def _read(lowering: Lowering, node: gast.AST, bound: set[str]) -> Any:
 
 
 def _is_logger(lowering: Lowering, node: gast.Call) -> bool:
-    return unwrap(_read(lowering, node.func, set())) is logging.getLogger
+    return unwrap(_read(lowering, node.func, {})) is logging.getLogger
 
 
 # ---- keeping an expression whole -----------------------------------------------------------------
@@ -104,34 +110,12 @@ def _is_logger(lowering: Lowering, node: gast.Call) -> bool:
 
 def kept(lowering: Lowering, node: gast.AST) -> gast.AST:
     """The tree with the user's names replaced by Core names and by the objects they stand for."""
-    bound = {each.id for each in gast.walk(node) if isinstance(each, gast.Name) and _binds(each)}
-    for each in gast.walk(node):
-        if isinstance(each, gast.Name) and _binds(each):
-            _check_bound(lowering, each)
-        _check(lowering, each, bound)
-    return _replaced(lowering, node, bound)
+    return _replaced(lowering, node, {})
 
 
-def _binds(node: gast.Name) -> bool:
-    return isinstance(node.ctx, gast.Store | gast.Param)
-
-
-def _check_bound(lowering: Lowering, node: gast.Name) -> None:
-    """A name that a comprehension binds must not be a name of the function too."""
-    frame = lowering.frame
-    while frame is not None:
-        if node.id in frame.locals:
-            raise lowering.refuse(
-                node,
-                f"{node.id!r} is a name of the function and of a comprehension in it",
-                "call it otherwise in one of the two",
-            )
-        frame = frame.parent
-
-
-def _check(lowering: Lowering, node: gast.AST, bound: set[str]) -> None:
+def _check(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> None:
     """Only calls that change nothing may stand in what is kept."""
-    if isinstance(node, gast.NamedExpr | gast.Await | gast.Yield | gast.YieldFrom | gast.Lambda):
+    if isinstance(node, REFUSED_INSIDE):
         raise lowering.refuse(node)
     if isinstance(node, gast.Call) and not _is_pure_call(lowering, node.func, bound):
         raise UnsupportedError(
@@ -143,7 +127,7 @@ def _check(lowering: Lowering, node: gast.AST, bound: set[str]) -> None:
         )
 
 
-def _is_pure_call(lowering: Lowering, function: gast.AST, bound: set[str]) -> bool:
+def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, str]) -> bool:
     if isinstance(function, gast.Attribute):
         holder = _read(lowering, function.value, bound)
         if isinstance(holder, Tree):
@@ -158,22 +142,44 @@ def _is_pure_call(lowering: Lowering, function: gast.AST, bound: set[str]) -> bo
     return rule_for(value) is not None or any(value is each for each in (*STATEMENTS_ONLY, *PURE))
 
 
-def _replaced(lowering: Lowering, node: Any, bound: set[str]) -> Any:
+def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
+    """`bound` gives the new names of what comprehensions around the node bind."""
     if isinstance(node, list):
         return [_replaced(lowering, item, bound) for item in node]
+    if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
+        return node
+    if isinstance(node, COMPREHENSIONS):
+        return _comprehension(lowering, node, bound)
+    _check(lowering, node, bound)
     if isinstance(node, gast.Name):
-        return node if node.id in bound else as_expression(lowering, lowering.lookup(node))
+        if node.id in bound:
+            return form.name(bound[node.id], type(node.ctx))
+        return as_expression(lowering, lowering.lookup(node))
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
         if isinstance(holder, Captured | Tree | type) or is_library(holder):
             return _item(lowering, node, holder, bound)
-    if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
-        return node
     fields = {name: _replaced(lowering, getattr(node, name, None), bound) for name in node._fields}
     return type(node)(**fields)
 
 
-def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: set[str]) -> gast.AST:
+def _comprehension(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:
+    """The names that it binds are its own: they get names that nothing else has."""
+    inner, generators = dict(bound), []
+    for each in node.generators:
+        source = _replaced(lowering, each.iter, inner)
+        for name in gast.walk(each.target):
+            if isinstance(name, gast.Name):
+                inner[name.id] = fresh_name()
+                lowering.builder.hints[inner[name.id]] = Hint(name.id, "user")
+        target, tests = (_replaced(lowering, part, inner) for part in (each.target, each.ifs))
+        generators.append(gast.comprehension(target, source, tests, each.is_async))
+    fields = [name for name in node._fields if name != "generators"]
+    parts = [_replaced(lowering, getattr(node, name), inner) for name in fields]
+    return type(node)(*parts, generators)
+
+
+def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, str]) -> gast.AST:
     """self.rate is a captured number, params["w"] an item of a Tree, np.sum a function."""
     if isinstance(node, gast.Attribute):
         value = lowering.evaluate(node)

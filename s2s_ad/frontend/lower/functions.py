@@ -55,11 +55,13 @@ class Closure:
 
 @expression(gast.Lambda)
 def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
+    """`lambda x: value` Anywhere, with all kinds of parameters."""
     return _closure(lowering, node, "<lambda>")
 
 
 @statement(gast.FunctionDef)
 def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
+    """`def f(x): ...` A function in the function, with all kinds of parameters."""
     if node.decorator_list:
         raise lowering.refuse(
             node, "a decorator inside the function", "decorate a function at module level"

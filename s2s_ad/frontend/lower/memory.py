@@ -36,12 +36,17 @@ class Memory:
         if not isinstance(result, Symbol):
             return result
         if _is_copy(function, arguments) or _is_new(result, arguments):
-            result = Symbol(result.builder, result.name)
-            self._own[id(result)] = result
-            return result
+            return self.renewed(result, own=True)
         same = [each for each in symbols(arguments) if each.name == result.name]
         self.share(arguments)
         return same[0] if same else result
+
+    def renewed(self, value: Symbol, *, own: bool) -> Symbol:
+        """The result of a call, as a Symbol of its own."""
+        value = Symbol(value.builder, value.name)
+        if own:
+            self._own[id(value)] = value
+        return value
 
     def share(self, value: Any) -> None:
         """Something may hold the memory of these values from now on."""

@@ -14,7 +14,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import known_object
-from s2s_ad.frontend.lower.conditions import kept_expression, negated
+from s2s_ad.frontend.lower.conditions import constant_value, kept_expression, negated
 from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.memory import symbols
@@ -53,16 +53,19 @@ IDENTITY = {gast.Is: True, gast.IsNot: False}
 
 @expression(gast.Name)
 def name(lowering: Lowering, node: gast.Name) -> Any:
+    """`x` Locals, names of functions around, cells, globals and builtins, under guards."""
     return lowering.lookup(node)
 
 
 @expression(gast.Constant)
 def constant(lowering: Lowering, node: gast.Constant) -> Any:
+    """`2.0`, `"text"`, `None`"""
     return node.value
 
 
 @expression(gast.BinOp)
 def binary(lowering: Lowering, node: gast.BinOp) -> Any:
+    """`a * b`, `a @ b` All operators, on numbers and arrays; + * and | join containers."""
     left, right = lowering.evaluate(node.left), lowering.evaluate(node.right)
     return apply_operator(lowering, node.op, left, right)
 
@@ -127,6 +130,7 @@ def _is_array(value: Any) -> bool:
 
 @expression(gast.UnaryOp)
 def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
+    """`-a`, `+a`, `~a`, `not a`"""
     if isinstance(node.op, gast.Not):
         return negated(lowering, node)
     value = lowering.evaluate(node.operand)
@@ -140,7 +144,7 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
 
 @expression(gast.Compare)
 def compare(lowering: Lowering, node: gast.Compare) -> Any:
-    """a < b; a chain of values that are not known is kept whole."""
+    """`a < b`, `a < b < c`, `is`, `in` The last two on values that are known."""
     operands = [lowering.evaluate(each) for each in (node.left, *node.comparators)]
     if len(node.ops) > 1 and any(isinstance(each, Symbol) for each in operands):
         return kept_expression(lowering, node)
@@ -159,6 +163,9 @@ def _compared(
     if kind in (gast.In, gast.NotIn):
         return _contains(lowering, node, left, right) is (kind is gast.In)
     if is_number(left) and is_number(right):
+        left, right = (constant_value(each) for each in (left, right))
+        if not symbols_in(left, right):
+            return COMPARE[kind](left, right)
         return lowering.call(COMPARE[kind], left, right)
     if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
         return _compared_with(lowering, node, kind, left, right)

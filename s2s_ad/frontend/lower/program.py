@@ -41,7 +41,7 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
         try:
             return _program(lowering, function, inputs, given)
         except NeedStatic as need:
-            ancestors = _ancestors(lowering, need.name)
+            ancestors = lowering.builder.ancestors(need.name)
             numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
             if not numbers:
                 raise _static_needed(lowering, inputs, ancestors, need) from None
@@ -117,17 +117,6 @@ def as_call(signature: inspect.Signature, given: dict[str, Any]) -> tuple[list, 
 
 
 # ---- values that are needed while code is generated ----------------------------------------------
-
-
-def _ancestors(lowering: Lowering, name: str) -> set[str]:
-    """The names that a value was computed from, and its own."""
-    waiting, found = [name], set()
-    while waiting:
-        each = waiting.pop()
-        found.add(each)
-        _, operands, _ = lowering.builder.definitions.get(each, (None, [], {}))
-        waiting += [operand.name for operand in operands if isinstance(operand, Symbol)]
-    return found
 
 
 def _static_needed(

@@ -62,7 +62,7 @@ IN_PLACE_METHODS: dict[str, str] = {
     **dict.fromkeys(("remove", "reverse", "setdefault", "update"), _NEW_LIST),
     **dict.fromkeys(("fill", "itemset", "partition", "put", "resize", "setfield"), _NEW_ARRAY),
     **dict.fromkeys(("byteswap", "setflags"), _NEW_ARRAY),
-    "sort": "np.sort(x) and sorted(items) give sorted copies",
+    "sort": "np.sort(x) gives a sorted copy",
 }
 
 IN_PLACE_FUNCTIONS = (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask)

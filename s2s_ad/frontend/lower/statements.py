@@ -10,7 +10,7 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Hint
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import shape_of
 from s2s_ad.frontend.lower.containers import known_items, rows, sequence
@@ -23,7 +23,7 @@ from s2s_ad.frontend.resolve import unwrap
 
 @statement(gast.Assign)
 def assign(lowering: Lowering, node: gast.Assign) -> Any:
-    """a = b = value; every target gets the same value."""
+    """`a = (b, *c) = value` Names, nested and starred; not elements or attributes."""
     value = lowering.evaluate(node.value)
     for target in node.targets:
         bind(lowering, target, value)
@@ -32,7 +32,7 @@ def assign(lowering: Lowering, node: gast.Assign) -> Any:
 
 @statement(gast.AnnAssign)
 def annotated(lowering: Lowering, node: gast.AnnAssign) -> Any:
-    """a: int = value; the annotation says nothing to the compiler."""
+    """`a: float = value` The annotation says nothing to the compiler."""
     if node.value is not None:
         bind(lowering, node.target, lowering.evaluate(node.value))
     return CONTINUE
@@ -40,7 +40,7 @@ def annotated(lowering: Lowering, node: gast.AnnAssign) -> Any:
 
 @statement(gast.AugAssign)
 def augmented(lowering: Lowering, node: gast.AugAssign) -> Any:
-    """a += value on a name: where nothing else holds the array, the same as a = a + value."""
+    """`a += value` Of a name, where nothing else holds the array: a new value for it."""
     if not isinstance(node.target, gast.Name):
         raise lowering.refuse(
             node,
@@ -88,7 +88,8 @@ def as_stored(lowering: Lowering, node: gast.AugAssign, old: Symbol, result: Any
         return result
     if len(old.shape) < len(result.shape) or any(map(_grows, old.shape, result.shape)):
         raise ValueError(f"the result of {_symbol(node.op)}= has another shape than the array")
-    return lowering.call(np.broadcast_to, result, shape_of(lowering, old))
+    fitted = lowering.call(np.broadcast_to, result, to_object(shape_of(lowering, old)))
+    return lowering.memory.renewed(fitted, own=True)
 
 
 def _grows(old: Any, new: Any) -> bool:
@@ -102,17 +103,19 @@ def _symbol(operation: gast.AST) -> str:
 
 @statement(gast.Return)
 def returned(lowering: Lowering, node: gast.Return) -> Any:
+    """`return value` Anywhere in the function, also in branches that are decided."""
     return None if node.value is None else lowering.evaluate(node.value)
 
 
 @statement(gast.Pass)
 def passed(lowering: Lowering, node: gast.Pass) -> Any:
+    """`pass`"""
     return CONTINUE
 
 
 @statement(gast.Expr)
 def expression_statement(lowering: Lowering, node: gast.Expr) -> Any:
-    """A docstring, a print or a log; other values are computed and dropped."""
+    """`print(x)` Prints, warnings and logs run once; other values are dropped."""
     if not isinstance(node.value, gast.Constant) and not keep_statement(lowering, node):
         lowering.evaluate(node.value)
     return CONTINUE

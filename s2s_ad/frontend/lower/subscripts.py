@@ -18,6 +18,7 @@ from s2s_ad.frontend.resolve import unwrap
 
 @expression(gast.Subscript)
 def subscript(lowering: Lowering, node: gast.Subscript) -> Any:
+    """`x[i, 1:, None, ..., mask]`, `params["w"]` Keys of containers have to be known."""
     value, index = lowering.evaluate(node.value), lowering.evaluate(node.slice)
     if isinstance(value, Tree):
         return _of_container(lowering, value, index)
@@ -65,7 +66,7 @@ def as_index(index: Any) -> Any:
         items = tuple(as_index(each) for each in index.items)
         return list(items) if index.kind is list else items
     if isinstance(index, Symbol):
-        if values.is_inexact(index.fact):
+        if values.is_inexact(index.fact) and not isinstance(index.fact, values.Unknown):
             raise UnsupportedError("S2S203", "an index that is not an integer or a boolean")
         return index
     if index is None or isinstance(index, int | slice) or index is Ellipsis:
@@ -76,13 +77,15 @@ def as_index(index: Any) -> Any:
 
 @expression(gast.Slice)
 def slice_(lowering: Lowering, node: gast.Slice) -> Any:
+    """`x[a:b:c]` With bounds that are integers, known or not."""
     bounds = (node.lower, node.upper, node.step)
     return slice(*(None if each is None else _bound(lowering, each) for each in bounds))
 
 
 def _bound(lowering: Lowering, node: gast.AST) -> Any:
     value = lowering.evaluate(node)
-    inexact = isinstance(value, Symbol) and values.is_inexact(value.fact)
+    known = isinstance(value, Symbol) and not isinstance(value.fact, values.Unknown)
+    inexact = known and values.is_inexact(value.fact)
     if inexact or not isinstance(value, Symbol | int | None):
         raise UnsupportedError(
             "S2S203", "a slice bound that is not an integer", origin=lowering.origin(node)

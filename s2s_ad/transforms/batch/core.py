@@ -8,14 +8,14 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core import form, measure, values
+from s2s_ad.core.builder import Builder, Symbol, describe
+from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.registry import CannotBatch, Operation
 from s2s_ad.diagnostics import BatchError
-from s2s_ad.rules import support
-from s2s_ad.rules.elementwise import is_zeros
 from s2s_ad.transforms.batch import effects, samples
+from s2s_ad.transforms.calls import derived_callee
 
 
 class Batch:
@@ -29,6 +29,7 @@ class Batch:
     def __init__(self, builder: Builder, example: Symbol):
         self.builder, self.example = builder, example
         self.batched: set[str] = set()
+        self.outputs: dict[str, tuple[bool, ...]] = {}  # of calls with several outputs
         self.dim = example.shape[0] if example.shape else values.fresh_dim()
 
     @property
@@ -67,9 +68,10 @@ class Batch:
             return value
         if not isinstance(value, Symbol):
             return self.builder.call(np.full, ((self.size,), value), {})
-        rank = support.sample_rank(value, False)
-        shape = (self.size, *support.lengths(value, range(rank)))
-        if is_zeros(self.builder, value) and value.dtype is not None:
+        rank = measure.sample_rank(value, False)
+        shape = (self.size, *measure.lengths(value, range(rank)))
+        rule, _, _ = self.builder.definition(value)
+        if rule is not None and rule.zeros and value.dtype is not None:
             return self.builder.call(np.zeros, (shape,), {"dtype": value.dtype})
         return np.broadcast_to(value, shape)
 
@@ -106,20 +108,78 @@ def _step(context: Batch, program: Program, statement: form.Statement, atoms: di
     if form.is_effect(statement):
         effects.batch_effect(context, statement, atoms)
         return
+    item = item_of(statement)
+    if item is not None and atoms[item[0]].name in context.outputs:
+        context.builder.replay(statement, atoms, program)
+        if context.outputs[atoms[item[0]].name][item[1]]:
+            context.batched.add(atoms[form.target(statement)].name)
+        return
     operation = context.builder.operation(statement, atoms)
     flags = [context.is_batched(each) for each in operation.operands]
     in_params = any(context.is_batched(each) for each in operation.params.values())
     if not any(flags) and not in_params:
         context.builder.replay(statement, atoms, program)
         return
-    result = _batched(context, statement, operation, flags)
+    if in_params and not operation.rule.varied_parameters:
+        function = describe(operation.rule.function)
+        raise BatchError(
+            "S2S402",
+            f"{function} with an argument that differs from sample to sample",
+            origin=statement.origin,
+            why="the samples' results could have different shapes",
+        )
     name = form.target(statement)
+    if isinstance(operation.rule, Callee):
+        atoms[name] = _call(context, operation, flags, program.hints.get(name, TEMPORARY))
+        return
+    result = _batched(context, statement, operation, flags)
     atoms[name] = context.builder.named(result, program.hints.get(name, TEMPORARY))
-    if isinstance(result, Symbol) and not getattr(operation.rule, "uniform", False):
+    if isinstance(result, Symbol) and not operation.rule.uniform:
         context.batched.add(result.name)
         known = program.facts[name]
         if isinstance(result.fact, values.Unknown) and isinstance(known, values.Array):
             context.builder.facts[result.name] = values.add_axis(known, 0, context.dim)
+
+
+def _call(context: Batch, operation: Operation, flags: list[bool], hint: Hint) -> Any:
+    """Call the batched callee; each of its outputs is batched or not."""
+    facts = tuple(map(context.builder.fact, operation.operands))
+    made, batched = batched_call(operation.rule, facts, tuple(flags))
+    result = context.builder.named(context.builder.emit(made, operation.operands, {}), hint)
+    if made.several:
+        context.outputs[result.name] = batched
+    elif batched[0]:
+        context.batched.add(result.name)
+    return result
+
+
+def batched_call(
+    call: Callee, facts: tuple[Any, ...], flags: tuple[bool, ...]
+) -> tuple[Callee, tuple[bool, ...]]:
+    """(callee of a batch, which outputs are batched)."""
+    key = ("batch", facts, flags)
+    if key not in call.derived:
+        call.derived[key] = _batched_call(call, facts, flags)
+    return call.derived[key]
+
+
+def _batched_call(call: Callee, facts: tuple, flags: tuple) -> tuple[Callee, tuple[bool, ...]]:
+    program, builder = call.program, Builder()
+    leaves = program.leaves()
+    arguments = {
+        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
+        for name, fact in zip(leaves, facts, strict=True)
+    }
+    moved = {name for name, flag in zip(leaves, flags, strict=True) if flag}
+    outputs, batched, _ = batch(builder, program, arguments, moved)
+    made = derived_callee(
+        program.with_(facts=dict(builder.facts), hints=dict(builder.hints)),
+        outputs,
+        body=tuple(builder.body),
+        name=f"{program.name}_vmap",
+        doc=f"{program.doc}, for each of a batch",
+    )
+    return made, tuple(batched)
 
 
 def _batched(
@@ -127,7 +187,7 @@ def _batched(
 ) -> Any:
     try:
         return operation.rule.batch(operation, flags, context)
-    except support.CannotBatch:
+    except CannotBatch:
         return samples.each_sample(context, operation, flags)
     except NotImplementedError:
         raise BatchError(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.registry import Operation, Rule, register, rule_for
@@ -91,11 +92,45 @@ class EachSample(Rule):
         function, flags = options.pop("function"), options.pop("batched")
         return rule_for(function), flags, options
 
-    def surface(self, call: Any, facts: Any) -> Any:
-        named = {keyword.arg: keyword.value for keyword in call.keywords}
-        first = [named.pop("function"), named.pop("batched")]
-        rest = [keyword for keyword in call.keywords if keyword.arg in named]
-        return type(call)(func=call.func, args=[*first, *call.args], keywords=rest)
+    def surface(self, call: gast.Call, facts: Any) -> gast.AST:
+        """each_sample(np.sort, (True,), x, axis=0), or with a lambda: lambda x: x[1:]."""
+        function, flags, *params = call.keywords
+        names = _parameters(len(call.args))
+        one = gast.Call(function.value, [form.name(each) for each in names], params)
+        spelled = rule_for(function.value.value).surface(one, lambda node: values.Unknown())
+        if spelled is one and not any(isinstance(each.value, gast.Slice) for each in params):
+            first = [function.value, flags.value]
+            return gast.Call(func=call.func, args=[*first, *call.args], keywords=params)
+        return _with_lambda(call, function.value.value, flags.value, params)
+
+
+def _parameters(count: int) -> list[str]:
+    return ["x"] if count == 1 else list("abcdefghijklm"[:count])
+
+
+def _with_lambda(
+    call: gast.Call, function: Any, flags: gast.Tuple, params: list[gast.keyword]
+) -> gast.Call:
+    """The sample's expression as a lambda, which reads nothing but its own parameters."""
+    free = list(dict.fromkeys(name for each in params for name in form.reads(each.value)))
+    names = _parameters(len(call.args) + len(free))
+    own, shared = names[: len(call.args)], names[len(call.args) :]
+    atoms = {old: form.name(new) for old, new in zip(free, shared, strict=True)}
+    given = [gast.keyword(each.arg, form.substitute(each.value, atoms)) for each in params]
+    one = gast.Call(form.constant(function), [form.name(each) for each in own], given)
+    arguments = gast.arguments(
+        args=[form.name(each, gast.Param) for each in names],
+        posonlyargs=[],
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+    body = rule_for(function).surface(one, lambda node: values.Unknown())
+    batched = [*flags.elts, *(form.constant(False) for _ in free)]
+    first = [gast.Lambda(arguments, body), gast.Tuple(batched, gast.Load())]
+    return gast.Call(call.func, [*first, *call.args, *map(form.name, free)], [])
 
 
 def _stand_in(scratch: Builder, value: Any) -> Any:

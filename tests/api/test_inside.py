@@ -1,0 +1,218 @@
+"""Transforms called inside functions that are compiled themselves."""
+
+import numpy as np
+import pytest
+
+import s2s_ad
+from api.decorated import slope
+from api.oracles import gradient, hessian, jacobian
+from s2s_ad import S2SError, grad, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
+
+X, V = np.array([0.5, -1.5, 2.0]), np.array([1.0, 2.0, -0.5])
+ROWS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
+
+
+def energy(x):
+    return np.sum(np.sin(x) * x) + x[0] * x[1] * x[2]
+
+
+def energy_slope(x):
+    return np.cos(x) * x + np.sin(x) + np.array([x[1] * x[2], x[0] * x[2], x[0] * x[1]])
+
+
+made_before = grad(energy)
+
+
+def of_module_level(x):
+    return np.sum(made_before(x) ** 2)
+
+
+def of_decorated(x):
+    return np.sum(slope(x) ** 3)
+
+
+def made_inside(x):
+    return np.sum(grad(energy)(x) ** 2)
+
+
+def by_module(x):
+    return np.sum(s2s_ad.grad(energy)(x) ** 2)
+
+
+def of_lambda(x):
+    return np.sum(grad(lambda y: np.sum(np.sin(y) * y * x))(x) ** 2)
+
+
+def of_nested_function(x):
+    scale = np.sum(x)
+
+    def inner(y, k):
+        return np.sum(y**3) * scale * k
+
+    return np.sum(grad(inner)(x, 2.0))
+
+
+def with_value(x):
+    value, derivative = value_and_grad(energy)(x)
+    return value + np.sum(derivative)
+
+
+def of_vjp(x):
+    value, pull = vjp(energy, x)
+    (x_bar,) = pull(value)
+    return np.sum(x_bar)
+
+
+def of_vjp_of_two(x):
+    (y, z), pull = vjp(lambda a, b: (a * b, np.sum(a)), x, 2.0 * x)
+    a_bar, b_bar = pull(y, z)
+    return np.sum(a_bar * b_bar)
+
+
+def of_vjp_with_aux(x):
+    value, pull, aux = vjp(lambda a: (np.sum(a * a), a + 1.0), x, has_aux=True)
+    return np.sum(pull(1.0)[0] * aux) + value
+
+
+def of_jvp(x):
+    value, tangent = jvp(energy, (x,), (V,))
+    return value * tangent
+
+
+def of_jvp_of_lambda(x):
+    return jvp(lambda y: np.sum(y * y * x), x, x)[1]
+
+
+def of_vmap(x):
+    return np.sum(vmap(lambda row: energy(row) * x[0])(ROWS) ** 2)
+
+
+def of_vmap_of_grad(x):
+    return np.sum(vmap(grad(lambda row: energy(row * x)))(ROWS) ** 2)
+
+
+def of_jacobian(x):
+    return np.sum(jacrev(lambda y: y * y * x)(x) ** 2)
+
+
+def of_columns(x):
+    return np.sum(jacfwd(lambda y: y * y * x)(x) ** 2)
+
+
+def of_jit(x):
+    return jit(energy)(x)
+
+
+def of_grad_of_grad(x):
+    return grad(grad(lambda y: y**4 * x[0]))(x[1])
+
+
+def of_a_function_as_argument(x):
+    return helper(energy, x)
+
+
+def helper(function, x):
+    return np.sum(grad(function)(x) * x)
+
+
+FUNCTIONS = [each for name, each in list(globals().items()) if name.startswith(("of_", "made_in"))]
+FUNCTIONS += [by_module, with_value]
+
+
+def by_python(function, x):
+    """The value by plain Python: transforms inside are then functions like any other."""
+    return function(x)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.__name__)
+def test_values_and_derivatives_of_functions_with_transforms_inside(function):
+    value = by_python(function, X)
+    np.testing.assert_allclose(jit(function)(X), value)
+    expected = gradient(lambda x: by_python(function, x), X)
+    np.testing.assert_allclose(grad(function)(X), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(jacfwd(function)(X), expected, rtol=1e-6, atol=1e-6)
+    batched = vmap(function)(np.stack([X, V]))
+    np.testing.assert_allclose(batched, [value, by_python(function, V)])
+    both = vmap(grad(function))(np.stack([X, V]))
+    np.testing.assert_allclose(both[0], expected, rtol=1e-6, atol=1e-6)
+
+
+def test_python_s_values_are_right():
+    """What the test above compares with, against formulas and differences."""
+    np.testing.assert_allclose(made_inside(X), np.sum(energy_slope(X) ** 2))
+    np.testing.assert_allclose(of_module_level(X), np.sum(energy_slope(X) ** 2))
+    np.testing.assert_allclose(of_decorated(X), np.sum((2 * X) ** 3))
+    np.testing.assert_allclose(of_nested_function(X), np.sum(3 * X**2) * np.sum(X) * 2)
+    np.testing.assert_allclose(of_vjp(X), energy(X) * np.sum(energy_slope(X)))
+    np.testing.assert_allclose(of_jvp(X), energy(X) * np.sum(energy_slope(X) * V))
+    np.testing.assert_allclose(of_jvp_of_lambda(X), np.sum(2 * X * X * X))
+    np.testing.assert_allclose(of_jacobian(X), np.sum((2 * X * X) ** 2))
+    np.testing.assert_allclose(of_grad_of_grad(X), 12 * X[1] ** 2 * X[0])
+    np.testing.assert_allclose(
+        of_vjp_of_two(X),
+        np.sum(2 * X**2 * 2 * X + np.sum(X)) * 0
+        + np.sum((2 * X**2 * 2 * X + np.sum(X)) * (2 * X**2 * X)),
+    )
+    np.testing.assert_allclose(of_vjp_with_aux(X), np.sum(2 * X * (X + 1)) + np.sum(X * X))
+    expected = jacobian(energy, X) @ X
+    np.testing.assert_allclose(of_a_function_as_argument(X), expected, rtol=1e-6)
+
+
+def test_second_derivatives_through_a_transform_inside():
+    found = jacfwd(grad(of_jvp))(X)
+    np.testing.assert_allclose(found, hessian(of_jvp, X), rtol=1e-4, atol=1e-4)
+
+
+def test_a_changed_global_under_a_transform_inside_is_followed(monkeypatch):
+    derivative = jit(uses_rate_inside)
+    for rate in (2.0, 3.0, 5.0):
+        monkeypatch.setitem(globals(), "RATE", rate)
+        np.testing.assert_allclose(derivative(X), 2 * rate * X)
+
+
+RATE = 1.0
+
+
+def uses_rate(x):
+    return np.sum(x * x) * RATE
+
+
+def uses_rate_inside(x):
+    return grad(uses_rate)(x)
+
+
+def refuses_weights(x):
+    return grad(energy, 0, x)(x)
+
+
+def out_of_range(x):
+    return grad(energy, 3)(x)
+
+
+def of_ints(x):
+    return grad(lambda n: n * 2.0)(3) * x
+
+
+def wrong_adjoints(x):
+    return vjp(energy, x)[1](1.0, 2.0)[0]
+
+
+def closure_as_argument(x):
+    return grad(lambda f, y: f(y), 1)(lambda z: z * 2.0, x)
+
+
+@pytest.mark.parametrize(
+    "function, text, place",
+    [
+        (refuses_weights, "'weights'", "grad(energy, 0, x)"),
+        (out_of_range, "grad_position = 3", "grad(energy, 3)"),
+        (of_ints, "int 3; gradients", "grad(lambda n: n * 2.0)(3)"),
+        (wrong_adjoints, "1 adjoint", "vjp(energy, x)[1](1.0, 2.0)"),
+        (closure_as_argument, "passed to a transformed function", "lambda z: z * 2.0"),
+    ],
+)
+def test_misuse_inside_is_refused_with_its_place(function, text, place):
+    with pytest.raises(S2SError) as caught:
+        jit(function)(X)
+    assert text in str(caught.value)
+    assert place in str(caught.value)

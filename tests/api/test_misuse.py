@@ -1,0 +1,404 @@
+"""What a wrong use says, and when: the misuse of MindSpore's interface, row by row.
+
+Each row has the moment at which the error is due ("made", "called" or "pulled back"), its type and
+what its text has to hold: the name of the argument and its value.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
+
+X, Y = np.array([1.0, 2.0]), np.array([3.0, -1.0])
+A, B, B3, C = np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 3)), np.ones(3)
+INTS = np.array([1, 2])
+
+
+def f(x, y):
+    return np.sum(x * y)
+
+
+def square(x):
+    return x * x
+
+
+def loss(x):
+    return np.sum(x * x)
+
+
+def add(x, y):
+    return x + y
+
+
+def scaled(x, n):
+    return x * n
+
+
+def first_of(t):
+    return t[0] * t[1]
+
+
+def nothing():
+    return 1.0
+
+
+def tail(*xs):
+    return np.sum(xs[0])
+
+
+def returns_none(x):
+    x * x
+
+
+def returns_int(x):
+    return np.argmax(x)
+
+
+def returns_number(x):
+    return 3.0
+
+
+def returns_text(x):
+    return "a"
+
+
+def one_in_a_tuple(x):
+    return (x * x,)
+
+
+def two_in_a_list(x):
+    return [x * x, x]
+
+
+def two_in_a_dict(x):
+    return {"a": x * x, "b": x}
+
+
+def two(x):
+    return x * x, x
+
+
+def three(x, y):
+    return x, y, x
+
+
+def with_text(x):
+    return x * 2, "tag"
+
+
+def yields(x):
+    yield x
+
+
+def item_inside(x):
+    return x * x[0].item()
+
+
+def float_inside(x):
+    return x * float(x[0])
+
+
+def generator_error(x):
+    raise KeyError("mine")
+
+
+def unknown_name(x):
+    return undefined_name(x)  # noqa: F821
+
+
+def matrix_product(x, y):
+    return np.matmul(x, y)
+
+
+def branches(x):
+    if x.sum() > 7:
+        return x
+    return -x
+
+
+def masked(x):
+    return x[x > 2]
+
+
+def tries(x):
+    try:
+        return x * 2
+    except ValueError:
+        return x
+
+
+TYPE, VALUE = TypeError, ValueError
+MADE, CALLED, PULLED = "made", "called", "pulled back"
+
+
+def row(name, when, make, call, kind, *texts):
+    return pytest.param(when, make, call, kind, texts, id=name)
+
+
+def on(*args, **kwargs):
+    return lambda made: made(*args, **kwargs)
+
+
+def derivative_rows(maker):
+    """What grad, value_and_grad and the Jacobians have in common."""
+    api = maker.__name__
+
+    def each(name, when, fn, options, call, kind, *texts):
+        made = functools.partial(maker, fn, **options)
+        return row(f"{api}: {name}", when, made, call, kind, f"{api}: ", *texts)
+
+    inner = api if maker is not hessian else "jac"
+    rows = [
+        each("none_none", MADE, f, {"grad_position": None}, None, VALUE, "can not be None"),
+        each("range", MADE, f, {"grad_position": 2}, None, VALUE, "= 2", "f(x, y)", "0..1"),
+        each("range in a tuple", MADE, f, {"grad_position": (0, 5)}, None, VALUE, "[1] = 5"),
+        each("negative", MADE, f, {"grad_position": -1}, None, VALUE, ">= 0", "-1"),
+        each("twice", MADE, f, {"grad_position": (0, 0)}, None, VALUE, "(0, 0)", "input 0 twice"),
+        each("float", MADE, f, {"grad_position": 0.0}, None, TYPE, "grad_position", "float 0.0"),
+        each("bool", MADE, f, {"grad_position": True}, None, TYPE, "bool True", "has_aux=True?"),
+        each("str", MADE, f, {"grad_position": "x"}, None, TYPE, "grad_position", "str 'x'"),
+        each("empty", MADE, f, {"grad_position": ()}, None, VALUE, "grad_position", "empty"),
+        each("float in a tuple", MADE, f, {"grad_position": (0, 1.0)}, None, TYPE, "[1]", "1.0"),
+        each("no inputs", MADE, nothing, {}, None, VALUE, "nothing()", "takes none"),
+        each("not callable", MADE, 3, {}, None, TYPE, "'fn'", "int 3"),
+        each("None", MADE, None, {}, None, TYPE, "'fn'", "None"),
+        each("class", MADE, int, {}, None, TYPE, "'fn'", "int"),
+        each("ufunc", MADE, np.sin, {}, None, TYPE, "'sin'", "def f(x): return np.sin(x)"),
+        each("generator", MADE, yields, {}, None, TYPE, "generator", "yields"),
+        each("has_aux str", MADE, f, {"has_aux": "yes"}, None, TYPE, "'has_aux'", "str 'yes'"),
+        each("has_aux int", MADE, f, {"has_aux": 1}, None, TYPE, "'has_aux'", "int 1"),
+        each(
+            "two names",
+            MADE,
+            f,
+            {"grad_position": 1, "argnums": (0, 1)},
+            None,
+            VALUE,
+            "grad_position 1",
+            "argnums (0, 1)",
+        ),
+    ]
+    return [*rows, *call_rows(maker, inner)]
+
+
+def call_rows(maker, inner):
+    """Wrong arguments of the call."""
+
+    def each(name, fn, options, call, kind, *texts):
+        made = functools.partial(maker, fn, **options)
+        return row(f"{maker.__name__}: {name}", CALLED, made, call, kind, *texts)
+
+    def refused(name, fn, options, args, *texts):
+        return each(name, fn, options, on(*args), TYPE, f"{inner}", *texts)
+
+    return [
+        each("too few", f, {}, on(X), TYPE, "f()", "'y'"),
+        each("too many", f, {}, on(X, Y, X), TYPE, "f()", "too many positional"),
+        each("wrong keyword", f, {}, on(X, z=Y), TYPE, "f()", "'y'"),
+        each("range of *args", tail, {"grad_position": 2}, on(X, Y), VALUE, "position 2", "2"),
+        refused("int at position", scaled, {"grad_position": 1}, (X, 3), "1 (n)", "Python int"),
+        refused("one of two", scaled, {"grad_position": (0, 1)}, (X, 3), "1 (n)", "Python int"),
+        refused("list of ints", first_of, {}, ([1.0, 2],), "0 (t[1])", "Python int"),
+        refused("None at position", scaled, {}, (None, X), "0 (x)", "None"),
+        refused("str at position", scaled, {}, ("s", X), "0 (x)", "str 's'"),
+        refused("int array", square, {}, (INTS,), "0 (x)", "dtype int64", "floating-point"),
+        refused("bool array", square, {}, (X > 0,), "0 (x)", "dtype bool", "floating-point"),
+        refused("bool", square, {}, (True,), "0 (x)", "bool True"),
+        refused("complex", square, {}, (X * 1j,), "0 (x)", "complex128", "not supported"),
+        each("objects", square, {}, on(np.array([None])), TYPE, "argument x", "dtype object"),
+        each("int output", returns_int, {}, on(X), TYPE, "returned", "int64"),
+        each("number output", returns_number, {}, on(X), TYPE, "returned float 3.0"),
+        each("None output", returns_none, {}, on(X), TYPE, "returned None", "return statement"),
+        each("str output", returns_text, {}, on(X), TYPE, "returned str 'a'"),
+        each("aux: one", loss, {"has_aux": True}, on(X), VALUE, "has_aux=True", "two or more"),
+        each("aux: a tuple of one", one_in_a_tuple, {"has_aux": True}, on(X), VALUE, "has_aux"),
+        each("aux: list", two_in_a_list, {"has_aux": True}, on(X), VALUE, "has_aux", "list"),
+        each("aux: dict", two_in_a_dict, {"has_aux": True}, on(X), VALUE, "has_aux", "dict"),
+        each("an undefined name", unknown_name, {}, on(X), S2SError, "'undefined_name'"),
+        each("the function raises", generator_error, {}, on(X), KeyError, "mine"),
+        each("try", tries, {}, on(X), S2SError, "try"),
+        each("shapes", matrix_product, {}, on(A, B), (VALUE, S2SError), "matmul"),
+    ]
+
+
+GRAD_ONLY = [
+    row("ids str", MADE, lambda: grad(f, return_ids="yes"), None, TYPE, "'return_ids'", "'yes'"),
+    row("weights", MADE, lambda: grad(f, 0, X), None, S2SError, "'weights'", "later version"),
+    row("weights", MADE, lambda: value_and_grad(f, None, [X]), None, S2SError, "'weights'"),
+    row("keyword", MADE, lambda: grad(f, position=0), None, TYPE, "position"),
+    row("decorator", MADE, lambda: grad(grad_position=-1), None, VALUE, ">= 0, got -1"),
+]
+
+
+def axes_row(name, when, fn, options, args, kind, *texts):
+    made = functools.partial(vmap, fn, **options)
+    return row(f"vmap: {name}", when, made, on(*args), kind, "vmap: ", *texts)
+
+
+VMAP = [
+    axes_row(
+        "short", MADE, add, {"in_axes": (0,)}, (), VALUE, "(0,)", "1 entry", "2 inputs (x, y)"
+    ),
+    axes_row("long", MADE, add, {"in_axes": (0, 0, 0)}, (), VALUE, "3 entries", "2 inputs"),
+    axes_row("empty", MADE, add, {"in_axes": ()}, (), VALUE, "in_axes = ()"),
+    axes_row("*args", CALLED, tail, {"in_axes": (0,)}, (A, B), VALUE, "1 entry", "2 inputs"),
+    axes_row("range", CALLED, add, {"in_axes": (2, 0)}, (A, B), VALUE, "2", "0 (x)", "(2, 3)"),
+    axes_row("-range", CALLED, add, {"in_axes": (-3, 0)}, (A, B), VALUE, "-3", "0 (x)", "-2..1"),
+    axes_row("int range", CALLED, add, {"in_axes": 2}, (A, B), VALUE, "2", "0 (x)", "(2, 3)"),
+    axes_row("scalar", CALLED, add, {}, (A, np.array(1.0)), VALUE, "1 (y)", "shape ()", "axis 0"),
+    axes_row("all None", MADE, add, {"in_axes": (None, None)}, (), VALUE, "(None, None)"),
+    axes_row("None", MADE, add, {"in_axes": None}, (), VALUE, "in_axes = None"),
+    axes_row("float", MADE, add, {"in_axes": 1.0}, (), TYPE, "in_axes", "float 1.0"),
+    axes_row("str", MADE, add, {"in_axes": "0"}, (), TYPE, "in_axes", "str '0'"),
+    axes_row("bool", MADE, add, {"in_axes": True}, (), TYPE, "in_axes", "bool True"),
+    axes_row("float in", MADE, add, {"in_axes": (0, 1.5)}, (), TYPE, "in_axes[1]", "float 1.5"),
+    axes_row("int keys", MADE, add, {"in_axes": {0: 0}}, (), TYPE, "in_axes", "int 0"),
+    axes_row("wrong name", MADE, add, {"in_axes": {"z": 0}}, (), VALUE, "'z'", "(x, y)"),
+    axes_row(
+        "nesting",
+        CALLED,
+        add,
+        {"in_axes": ((0,), 0)},
+        ((A, B), A),
+        VALUE,
+        "in_axes[0]",
+        "1 entry",
+        "input 0 (x)",
+        "2 entries",
+    ),
+    axes_row(
+        "nesting on an array",
+        CALLED,
+        add,
+        {"in_axes": ((0, 0), 0)},
+        (A, B),
+        VALUE,
+        "in_axes[0] = (0, 0)",
+        "input 0 (x) is a single value",
+    ),
+    axes_row(
+        "keys",
+        CALLED,
+        first_of,
+        {"in_axes": ({"a": 0},)},
+        ({"b": A},),
+        VALUE,
+        "in_axes[0]",
+        "'a'",
+        "'b'",
+    ),
+    axes_row(
+        "sizes",
+        CALLED,
+        add,
+        {},
+        (A, B3),
+        VALUE,
+        "input 0 (x) axis 0 has 2",
+        "input 1 (y) axis 0 has 3",
+    ),
+    axes_row("1 and 3", CALLED, add, {}, (A[:1], B3), VALUE, "0 (x) axis 0 has 1", "has 3"),
+    axes_row("nested sizes", CALLED, first_of, {}, ((A, B3),), VALUE, "0 (t[1]) axis 0 has 3"),
+    axes_row("out range", CALLED, add, {"out_axes": 2}, (A, B), VALUE, "out_axes 2", "2 axes"),
+    axes_row("out -range", CALLED, add, {"out_axes": -3}, (A, B), VALUE, "out_axes -3", "-2..1"),
+    axes_row("out long", CALLED, add, {"out_axes": (0, 0)}, (A, B), VALUE, "out_axes", "2 entries"),
+    axes_row("out short", CALLED, three, {"out_axes": (0, 0)}, (A, B), VALUE, "2 e", "3 entries"),
+    axes_row("out None", CALLED, add, {"out_axes": None}, (A, B), VALUE, "out_axes is None"),
+    axes_row("out None", CALLED, two, {"out_axes": (0, None)}, (A,), VALUE, "two[1]", "None"),
+    axes_row("out float", MADE, add, {"out_axes": 1.0}, (), TYPE, "out_axes", "float 1.0"),
+    axes_row("out str", MADE, add, {"out_axes": "0"}, (), TYPE, "out_axes", "str '0'"),
+    axes_row("not callable", MADE, 3, {}, (), TYPE, "'fn'", "int 3"),
+    axes_row("None fn", MADE, None, {}, (), TYPE, "'fn'", "None"),
+    axes_row("no inputs", MADE, nothing, {}, (), VALUE, "no inputs to map"),
+    row("vmap: too few", CALLED, lambda: vmap(add), on(A), TYPE, "add()", "'y'"),
+    row("vmap: too many", CALLED, lambda: vmap(add), on(A, B, A), TYPE, "add()", "too many"),
+    axes_row("list of floats", CALLED, square, {}, ([1.0, 2.0],), TYPE, "0 (x[0])", "float"),
+    axes_row("float", CALLED, square, {}, (3.0,), TYPE, "0 (x)", "Python float", "axis 0"),
+    axes_row("None", CALLED, scaled, {}, (A, None), TYPE, "1 (n)", "None", "axis 0"),
+    axes_row("text out", CALLED, with_text, {}, (A,), TYPE, "[1]", "str 'tag'", "stacked"),
+    row("vmap: mask", CALLED, lambda: vmap(masked), on(A), S2SError, "x[x > 2]"),
+    row("vmap: if", CALLED, lambda: vmap(branches), on(A), S2SError, "if x.sum() > 7"),
+]
+
+AT_ONCE = [
+    row("v None", CALLED, lambda: jvp, on(loss, X, None), TYPE, "jvp: v[0]", "None"),
+    row("v short", CALLED, lambda: jvp, on(f, (X, Y), (X,)), VALUE, "jvp: 2 inputs", "1 tangent"),
+    row("v shape", CALLED, lambda: jvp, on(loss, X, C), VALUE, "v[0]", "(3,)", "0 (x)", "(2,)"),
+    row("v dtype", CALLED, lambda: jvp, on(loss, X, INTS), TYPE, "v[0]", "int64", "float64"),
+    row(
+        "v width",
+        CALLED,
+        lambda: jvp,
+        on(loss, X, X.astype(np.float32)),
+        TYPE,
+        "v[0] has dtype float32",
+        "0 (x) has dtype float64",
+    ),
+    row("v structure", CALLED, lambda: jvp, on(loss, X, ({"a": X},)), TYPE, "v[0]", "'a'"),
+    row("int input", CALLED, lambda: jvp, on(loss, INTS, INTS), TYPE, "jvp: input 0 (x)", "int64"),
+    row("jvp aux", CALLED, lambda: jvp, on(loss, X, X, has_aux=True), VALUE, "has_aux"),
+    row("jvp too few", CALLED, lambda: jvp, on(f, (X,), (X,)), TYPE, "f()", "'y'"),
+    row("jvp fn", CALLED, lambda: jvp, on(3, X, X), TYPE, "jvp: argument 'fn'", "int 3"),
+    row("vjp fn", CALLED, lambda: vjp, on(3, X), TYPE, "vjp: argument 'fn'", "int 3"),
+    row("vjp no inputs", CALLED, lambda: vjp, on(loss), TYPE, "loss()", "'x'"),
+    row("vjp aux", CALLED, lambda: vjp, on(loss, X, has_aux=True), VALUE, "has_aux"),
+    row("vjp int", CALLED, lambda: vjp, on(loss, INTS), TYPE, "vjp: input 0 (x)", "int64"),
+    row("vjp weights", CALLED, lambda: vjp, on(loss, X, weights=[X]), S2SError, "'weights'"),
+    row("ct shape", PULLED, lambda: vjp(square, X)[1], on(C), VALUE, "(3,)", "(2,)"),
+    row("ct missing", PULLED, lambda: vjp(square, X)[1], on(), TYPE, "vjp_fn", "0 given"),
+    row("ct many", PULLED, lambda: vjp(square, X)[1], on(X, X), TYPE, "2 adjoints", "1 adjoint"),
+    row("ct dtype", PULLED, lambda: vjp(square, X)[1], on(INTS), TYPE, "int64", "float64"),
+    row("ct int", PULLED, lambda: vjp(loss, X)[1], on(1), TYPE, "Python int", "float64"),
+    row("ct keys", PULLED, lambda: vjp(two_in_a_dict, X)[1], on({"a": X}), TYPE, "'a', 'b'"),
+    row("jit", MADE, lambda: jit(3), None, TYPE, "jit: argument 'fn'", "int 3"),
+    row("jit level", MADE, lambda: jit(f, jit_level="O9"), None, VALUE, "'jit_level'", "'O9'"),
+    row("jit name", CALLED, lambda: jit(unknown_name), on(X), S2SError, "'undefined_name'"),
+]
+
+ROWS = [each for maker in (grad, value_and_grad, jacfwd, jacrev) for each in derivative_rows(maker)]
+
+
+@pytest.mark.parametrize("when, make, call, kind, texts", [*ROWS, *GRAD_ONLY, *VMAP, *AT_ONCE])
+def test_misuse_is_refused_at_the_moment_it_can_be_known(when, make, call, kind, texts):
+    if when is MADE:
+        with pytest.raises(kind) as caught:
+            make()
+    else:
+        made = make()
+        with pytest.raises(kind) as caught:
+            call(made)
+    message = str(caught.value)
+    assert [text for text in texts if text not in message] == [], message
+
+
+@pytest.mark.parametrize("maker", [grad, value_and_grad, jacfwd, jacrev, vmap, jit])
+def test_a_function_without_source_is_refused_by_name(maker):
+    space = {"np": np}
+    exec("def typed(x):\n    return x * x", space)
+    with pytest.raises(S2SError, match="the source of typed cannot be read"):
+        maker(space["typed"])(A)
+
+
+def test_errors_of_wrong_arguments_are_python_s_own_types_and_ours():
+    with pytest.raises(S2SError) as caught:
+        grad(f, 5)
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.code == "S2S502"
+    with pytest.raises(S2SError) as caught:
+        grad(f, "x")
+    assert isinstance(caught.value, TypeError)
+    assert caught.value.code == "S2S501"
+
+
+@pytest.mark.parametrize("function", [item_inside, float_inside])
+def test_numbers_taken_out_of_arrays_carry_their_derivative(function):
+    np.testing.assert_allclose(grad(function)(X), [2 * X[0] + X[1], X[0]])
+    np.testing.assert_allclose(vmap(function)(B3 * C), B3)
+
+
+def test_arguments_that_are_not_differentiated_may_be_anything():
+    np.testing.assert_allclose(grad(scaled)(X, 3), [3, 3])
+    np.testing.assert_allclose(vmap(lambda x, n: x * 2, in_axes=(0, None))(A, None), 2 * A)
+    np.testing.assert_allclose(vmap(lambda x, n: x * 2, in_axes=(0, None))(A, "s"), 2 * A)

@@ -1,0 +1,121 @@
+"""What a rule cannot do right it refuses, in place; and functions that are captured."""
+
+import numpy as np
+import pytest
+
+from rules.properties import module
+from s2s_ad import grad, jit, vmap
+from s2s_ad.core.registry import RULES
+from s2s_ad.diagnostics import S2SError
+from s2s_ad.rules.elementwise import Elementwise
+
+X = np.arange(6.0).reshape(2, 3)
+
+CALLS = [
+    ("np.sum(x, dtype=float)", "dtype"),
+    ("np.sum(x, axis=5)", "axis"),
+    ("np.max(x, initial=0.0)", "initial"),
+    ("np.prod(x)", "np.prod"),
+    ("np.reshape(x, (3, 2), order='F')", "order"),
+    ("np.transpose(x, (0, 1, 2))", "axes"),
+    ("np.swapaxes(x, 0, 7)", "out of range"),
+    ("np.tril(x[0])", "rank 1"),
+    ("np.diag(x[0], 1)", "np.diag"),
+    ("np.squeeze(x[1:])", "length one"),
+    ("np.repeat(x, [1, 2], axis=0)", "number of repeats"),
+    ("np.concatenate(x)", "list of arrays"),
+    ("np.linalg.norm(x, 2)", "np.linalg.norm"),
+    ("np.linalg.norm(x, 'nuc')", "np.linalg.norm"),
+    ("np.linalg.solve(x[0], x[0])", "rank 1"),
+    ("np.linalg.cholesky(x, upper=True)", "upper"),
+    ("np.matmul(x, 2.0)", "matmul"),
+    ("x @ np.ones((1, 3))", "lengths"),
+    ("np.einsum('ij->', x, dtype=float)", "dtype"),
+    ("np.einsum('ijk->i', x)", "rank 2"),
+    ("np.cumsum(x, axis=0, dtype=float)", "dtype"),
+    ("np.diff(x, prepend=0.0)", "prepend"),
+    ("np.split(x, 3)[3]", ""),
+    ("x[0, 0, 0]", "too many indices"),
+    ("x[0.5]", "index"),
+    ("np.where(x > 0)", ""),
+    ("np.fft.fft(x)", "np.fft"),
+    ("np.clip(x, 0, 1, 2, 3, 4)", ""),
+]
+
+
+@pytest.mark.parametrize("text, said", CALLS)
+def test_call_that_is_refused(text, said):
+    f = module(f"def f(x):\n    return np.sum({text})\n").f
+    with pytest.raises(S2SError) as caught:
+        grad(f)(X)
+    assert said in str(caught.value)
+    assert caught.value.origin.line == 7
+    assert caught.value.origin.text[caught.value.origin.column :]
+
+
+def test_diagonal_of_axes_of_different_length():
+    """Lengths are not known when code is generated: NumPy says it when it runs."""
+    f = module("def f(x):\n    return np.sum(np.einsum('ii->i', x))\n").f
+    with pytest.raises(ValueError, match="don't match"):
+        grad(f)(X)
+
+
+BATCHES = [
+    ("x[x > 0]", "boolean index"),
+    ("x[:i]", "slice"),
+    ("np.arange(i) * 1.0", "np.arange"),
+    ("np.zeros(i) + x[0]", ""),
+    ("np.reshape(x, (i, 1))", ""),
+]
+
+
+@pytest.mark.parametrize("text, said", BATCHES)
+def test_batch_that_is_refused(text, said):
+    """The samples' results could have different shapes."""
+    f = module(f"def f(x, i):\n    return {text}\n").f
+    with pytest.raises(S2SError) as caught:
+        vmap(f)(np.ones((3, 2)), np.array([0, 1, 1]))
+    assert said in str(caught.value)
+    assert caught.value.origin.line == 7
+
+
+def test_captured_function():
+    """One piece of code that calls the function it closes over: each closure gets its own."""
+    space = module(
+        "def applied(function):\n"
+        "    def apply(x):\n"
+        "        return np.sum(function(x))\n"
+        "    return apply\n"
+    )
+    x = np.array([0.3, 0.7])
+    functions = [
+        function
+        for function, rule in RULES.items()
+        if isinstance(rule, Elementwise) and isinstance(function, np.ufunc)
+        if len(rule.adjoints) == 1 and not rule.flat and rule.domain != "above one"
+    ]
+    assert len(functions) > 20
+    for function in functions:
+        step = 1e-6
+        slope = (function(x + step) - function(x - step)) / (2 * step)
+        np.testing.assert_allclose(grad(space.applied(function))(x), slope, rtol=1e-6, atol=1e-8)
+        assert jit(space.applied(function))(x) == np.sum(function(x))
+
+
+def test_captured_function_that_changes():
+    """The cell is guarded: another function in it is another program."""
+    space = module(
+        "def two():\n"
+        "    function = np.sin\n"
+        "    def apply(x):\n"
+        "        return function(x)\n"
+        "    def put(other):\n"
+        "        nonlocal function\n"
+        "        function = other\n"
+        "    return apply, put\n"
+    )
+    apply, put = space.two()
+    slope = grad(apply)
+    assert slope(0.5) == np.cos(0.5)
+    put(np.exp)
+    assert slope(0.5) == np.exp(0.5)

@@ -1,0 +1,11 @@
+"""A module with a global and a helper whose names module_b has too."""
+
+rate = 2.0
+
+
+def helper(x):
+    return rate * x
+
+
+def scaled(x):
+    return helper(x) + rate

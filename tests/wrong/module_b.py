@@ -1,0 +1,11 @@
+"""A module with a global and a helper whose names module_a has too."""
+
+rate = 7.0
+
+
+def helper(x):
+    return x**rate
+
+
+def scaled(x):
+    return helper(x) - rate
