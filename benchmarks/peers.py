@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-
-from programs import programs
+from subjects import programs
 
 
 def load_peers():

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import by_hand
 import numpy as np
+from subjects import programs
 
-from programs import programs
 from s2s_ad import grad, jit, jvp, stop_gradient, value_and_grad, vmap
 
 r_tp1 = np.array(2.0)

@@ -64,7 +64,7 @@ class Transformed:
         entry = self._dispatch.find(bound.arguments)
         if entry.is_hot or "__call__" not in vars(type(self)):
             self._follow(bound.arguments, entry)
-        return entry.found.loaded.function(*bound.args, **bound.kwargs)
+        return entry.found.function(*bound.args, **bound.kwargs)
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""
@@ -84,7 +84,7 @@ class Transformed:
 
     def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
         """Let the fast path serve calls like this one."""
-        found = Arguments(self.__signature__, exact(self.__signature__, arguments).facts)
+        found = exact(self.__signature__, arguments)
         call = fast_call(
             self.__signature__,
             arguments,
@@ -152,7 +152,9 @@ class Transformed:
             return self.fn.derive(inside)[0]
         return getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))(inside.facts)
 
-    def _compile(self, abstract: dict[str, Any], arguments: dict[str, Any]) -> Loaded:
+    def _compile(
+        self, abstract: dict[str, Any], arguments: dict[str, Any]
+    ) -> tuple[Loaded, Callable]:
         while True:
             try:
                 programs = self._finished(Arguments(self.__signature__, abstract))
@@ -160,9 +162,9 @@ class Transformed:
             except StaticNeeded as need:
                 self._count_by_value(need, arguments)
                 abstract = self._prepare(arguments)
-        first, *others = [load(*each) for each in programs]
-        first.companions.extend(others)
-        return first
+        loaded = [load(*each) for each in programs]
+        loaded[0].companions.extend(loaded[1:])
+        return loaded[0], self.transform.function
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
         """Let the ints that a rule asked for be part of the signature from now on."""

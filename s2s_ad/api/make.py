@@ -259,6 +259,7 @@ def _made_once(api: str, fn: Callable, transform: Transform, inputs: tuple) -> T
     """The transformed function, compiled once for functions that are made of the same parts."""
     known = _made.get(parts_of(fn), dict)
     if transform not in known:
+        check.check_callable(api, fn)
         check.check_call(api, fn, inputs)
         known[transform] = Transformed(fn, transform, api)
     return known[transform]
@@ -280,7 +281,6 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
         >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
         (6.0, 3.0)
     """
-    check.check_callable("jvp", fn)
     check.check_flag("jvp", "has_aux", has_aux)
     primals, tangents = listed(inputs), listed(v)
     check_count(primals, tangents)
@@ -301,17 +301,14 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
         >>> value, vjp_fn(1.0)
         (6.0, (3.0, 2.0))
     """
-    check.check_callable("vjp", fn)
     check.check_flag("vjp", "has_aux", has_aux)
     check.check_weights("vjp", weights)
     transform = Vjp(tuple(range(len(inputs))), has_aux)
-    loaded = _made_once("vjp", fn, transform, inputs).specialised(inputs, {})
-    output, residuals = loaded.function(*inputs)
-    backward = loaded.companions[0].function
+    output, needed, backward = _made_once("vjp", fn, transform, inputs)(*inputs)
     if not has_aux:
-        return output, pullback(backward, residuals, output)
+        return output, pullback(backward, needed, output)
     output, aux = output
-    return output, pullback(backward, residuals, output), aux
+    return output, pullback(backward, needed, output), aux
 
 
 for _maker in (grad, value_and_grad, vmap, jit, jacrev, jacfwd, hessian):

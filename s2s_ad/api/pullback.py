@@ -11,19 +11,17 @@ from s2s_ad.core import tree, values
 from s2s_ad.diagnostics import ArgumentTypeError
 
 
-def pullback(backward: Callable, residuals: tuple, output: Any) -> Callable:
+def pullback(backward: Callable, needed: tuple, output: Any) -> Callable:
     """`backward` for what the forward pass kept; `output` says what an adjoint looks like."""
     facts = values.of_object(output, "output")
-    wanted = [
-        (path, tree.follow(output, path))
-        for path, fact in zip(tree.paths(facts), tree.leaves(facts), strict=True)
-        if values.is_inexact(fact) is not False
-    ]
+    paths = zip(tree.paths(facts), tree.leaves(facts), strict=True)
+    floats = [path for path, fact in paths if values.is_inexact(fact) is not False]
+    wanted = [(path, tree.follow(output, path)) for path in floats]
 
     def vjp_fn(*adjoints: Any) -> tuple:
         """The adjoints of the inputs, for the adjoint of each output."""
         given = _as_given(adjoints, output)
-        return backward(residuals, *(_leaf(given, path, y) for path, y in wanted))
+        return backward(needed, *(_leaf(given, path, y) for path, y in wanted))
 
     return vjp_fn
 
@@ -34,6 +32,8 @@ def _as_given(adjoints: tuple, output: Any) -> Any:
         raise ArgumentTypeError("S2S501", "vjp_fn: needs the adjoint of the output, 0 given")
     alone = len(adjoints) == 1 and (type(output) is not tuple or type(adjoints[0]) is tuple)
     given = adjoints[0] if alone else adjoints
+    if not tree.is_container(given) and not tree.is_container(output):
+        return given
     found, wanted = (tree.from_object(each, lambda leaf, _: leaf) for each in (given, output))
     if set(tree.paths(found)) != set(tree.paths(wanted)):
         raise ArgumentTypeError(
@@ -55,11 +55,14 @@ def _counted(value: Any) -> str:
 def _leaf(given: Any, path: tree.Path, y: Any) -> Any:
     """One adjoint, once it is known to fit its output."""
     y_bar = tree.follow(given, path)
-    if type(y_bar) is not type(y) or not _alike(y_bar, y):
+    if not _alike(y_bar, y):
         names = tree.path_text("the adjoint", path), tree.path_text("the output", path)
         check_like("vjp_fn", names[0], exact_leaf(y_bar), names[1], exact_leaf(y))
     return y_bar
 
 
 def _alike(y_bar: Any, y: Any) -> bool:
-    return type(y) is float or (y_bar.dtype == y.dtype and y_bar.shape == y.shape)
+    """Whether they plainly fit: the same kind of array, or a float for a scalar."""
+    if type(y_bar) is float:
+        return type(y) is float or y.shape == ()
+    return type(y_bar) is type(y) and y_bar.dtype == y.dtype and y_bar.shape == y.shape

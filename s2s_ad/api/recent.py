@@ -7,7 +7,17 @@ import sys
 import threading
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(slots=True)
+class Made:
+    """A value, the objects that it was made for, and whether it was asked for again."""
+
+    value: Any
+    objects: tuple
+    again: bool = False
 
 
 class Recent:
@@ -21,20 +31,32 @@ class Recent:
 
     def __init__(self, size: int = 64):
         self.size = size
-        self._values: dict[tuple[int, ...], tuple[tuple, Any]] = {}
-        self._lock = threading.Lock()
+        self._made: dict[tuple[int, ...], Made] = {}
+        self._lock = threading.RLock()
 
     def get(self, objects: tuple, make: Callable[[], Any]) -> Any:
         """The value for these objects, made where it is not known."""
         key = tuple(map(id, objects))
+        entry = self._made.get(key)
+        if entry is not None:
+            entry.again = True
+            return entry.value
         with self._lock:
-            entry = self._values.pop(key, None)
+            entry = self._made.get(key)
             if entry is None:
-                entry = objects, make()
-            self._values[key] = entry  # now the last one
-            while len(self._values) > self.size:
-                del self._values[next(iter(self._values))]
-        return entry[1]
+                entry = Made(make(), objects)
+                self._make_room()
+                self._made[key] = entry
+        return entry.value
+
+    def _make_room(self) -> None:
+        """The oldest goes; what was asked for since it was last the oldest stays a round more."""
+        while len(self._made) >= self.size:
+            key = next(iter(self._made))
+            entry = self._made.pop(key)
+            if entry.again:
+                entry.again = False
+                self._made[key] = entry
 
 
 def parts_of(function: Any) -> tuple:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from s2s_ad.api.arguments import DOUBLE_STAR, KEYWORD_ONLY, STAR, Arguments, Slot
 from s2s_ad.api.check_arguments import check_differentiable, check_like
@@ -45,6 +46,10 @@ class Transform:
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         """What is derived from the program inside, and others that are compiled with it."""
         raise NotImplementedError
+
+    def function(self, made: list[Callable]) -> Callable:
+        """What a call runs, made of the compiled `programs`."""
+        return made[0]
 
     def options(self) -> str:
         """The options that are not the default, as a repr shows them."""
@@ -106,14 +111,21 @@ def located(positions: Iterable[int], arguments: Arguments, label: str = "") -> 
     found = []
     for position in positions:
         if position not in by_position:
-            count = sum(each is not None for each in by_position)
-            raise ArgumentValueError(
-                "S2S502",
-                f"{label}: grad_position {position} names no input of the call, which has {count}",
-                help="pass the argument by its position or its name",
-            )
+            raise _not_given(position, arguments, label)
         found.append(by_position[position])
     return found
+
+
+def _not_given(position: int, arguments: Arguments, label: str) -> ArgumentValueError:
+    names = {slot.position: slot.identifier for slot in arguments.slots()}
+    if position in names:
+        what = f"names {names[position]}, which the call leaves to its default"
+    else:
+        count = sum(each is not None for each in names)
+        what = f"is out of range: the call has {count} {'input' if count == 1 else 'inputs'}"
+    return ArgumentValueError(
+        "S2S502", f"{label}: grad_position {position} {what}", help="pass the argument"
+    )
 
 
 @dataclass(frozen=True)
@@ -154,7 +166,16 @@ class Jacobian(Differentiation):
 
 @dataclass(frozen=True)
 class Vjp(Differentiation):
-    """Inputs -> (output[, aux], what the backward pass needs); the backward pass comes with it."""
+    """Inputs -> ((output[, aux]), what the backward pass needs, the backward pass)."""
+
+    def function(self, made: list[Callable]) -> Callable:
+        forward, backward = made
+
+        def both(*args: Any, **kwargs: Any) -> tuple:
+            output, needed = forward(*args, **kwargs)
+            return output, needed, backward
+
+        return both
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         joint = self.joint(program, arguments)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -186,7 +186,7 @@ class Builder:
         return value.fact if isinstance(value, Symbol) else values.of_constant(value)
 
     @contextmanager
-    def at(self, origin: Origin | None, phase: str | None = None):
+    def at(self, origin: Origin | None, phase: str | None = None) -> Iterator[None]:
         """Operations emitted inside come from this place of the user's code."""
         before = self.origin, self.phase
         self.origin = origin

@@ -51,7 +51,7 @@ def one_level(value: Any) -> Tree:
 
 
 def from_object(value: Any, leaf: Callable[[Any, Path], Any], path: Path = ()) -> Any:
-    """`value` with its containers as Trees and every other object mapped by `leaf(object, path)`."""
+    """`value` with its containers as Trees and every other object mapped by leaf(object, path)."""
     if not is_container(value):
         return leaf(value, path)
     top = one_level(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 from collections.abc import Iterable
 from typing import Any
@@ -132,7 +133,7 @@ class Naming:
     def _may_take(self, name: str, position: int, kind: str, again: bool) -> bool:
         if name in self.reserved or keyword.iskeyword(name) or not name.isidentifier():
             return False
-        if kind != "user" and name in self.users:
+        if kind != "user" and (name in self.users or hasattr(builtins, name)):
             return False
         if name not in self.holder:
             return True

@@ -1,4 +1,4 @@
-"""Which `index_add` may update its operand in place: where the memory is ours and nobody reads on."""
+"""Which `index_add` may update its operand in place: memory of ours that nobody reads again."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ class Surface:
     def fact(self, node: gast.AST) -> values.AbstractValue:
         if isinstance(node, gast.Name):
             return self.facts.get(node.id, values.Unknown())
-        return values.of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
+        known = isinstance(node, gast.Constant)
+        return values.of_constant(node.value) if known else values.Unknown()
 
     def expression(self, call: gast.Call) -> gast.AST:
         """The expression of one operation on atoms."""

@@ -62,7 +62,7 @@ class Text:
             imports += ["", print_statements([line], WIDTH).rstrip("\n")]
         bound = [*self.captured, *self.objects]
         note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
-        return "\n".join([*imports, *([""] + note if note else []), "", "", self.function])
+        return "\n".join([*imports, *(["", *note] if note else []), "", "", self.function])
 
 
 def write(program: Program) -> Text:

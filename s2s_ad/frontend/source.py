@@ -85,20 +85,32 @@ def _read(function: types.FunctionType) -> Source:
             help="put the function into a file or a notebook cell",
         )
     try:
-        module = _module(lines, file)
+        module = _parsed(lines, file)
     except SyntaxError as error:
         raise _stale(function, f"{file} no longer parses: {error}") from None
     top, around, node = _find(module, function)
-    _prove(function, [*_imports(module), top], node)
+    _prove(function, [*module.imports, top], node)
     converted = gast.ast_to_gast(node)
     if around is not None:
         _mangle(converted, around.name.lstrip("_"))
     return Source(converted, file, lines, function.__name__)
 
 
+Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A parsed file: its imports, and each function with the statement and class around it."""
+
+    imports: list[ast.stmt]
+    definitions: list[Found]
+
+
 @functools.lru_cache(maxsize=64)
-def _module(text: tuple[str, ...], file: str) -> ast.Module:
-    return ast.parse("".join(text), file)
+def _parsed(text: tuple[str, ...], file: str) -> Module:
+    module = ast.parse("".join(text), file)
+    return Module(_imports(module), list(_definitions(module)))
 
 
 def _stale(function: types.FunctionType, why: str) -> SourceError:
@@ -111,8 +123,6 @@ def _stale(function: types.FunctionType, why: str) -> SourceError:
 
 
 # ---- finding the definition ----------------------------------------------------------------------
-
-Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
 
 
 def _definitions(module: ast.Module) -> Iterator[Found]:
@@ -127,7 +137,7 @@ def _definitions(module: ast.Module) -> Iterator[Found]:
             waiting += [(child, inner) for child in ast.iter_child_nodes(node)]
 
 
-def _find(module: ast.Module, function: types.FunctionType) -> Found:
+def _find(module: Module, function: types.FunctionType) -> Found:
     """The definition whose code starts where the function's does."""
     code = function.__code__
     if code.co_name == "<lambda>":
@@ -135,7 +145,7 @@ def _find(module: ast.Module, function: types.FunctionType) -> Found:
     else:
         found = [
             each
-            for each in _definitions(module)
+            for each in module.definitions
             if getattr(each[2], "name", "") == code.co_name
             and _first_line(each[2]) == code.co_firstlineno
         ]
@@ -154,9 +164,9 @@ def _first_line(node: ast.FunctionDef) -> int:
     return min([node.lineno, *(each.lineno for each in node.decorator_list)])
 
 
-def _find_lambdas(module: ast.Module, code: types.CodeType) -> list[Found]:
+def _find_lambdas(module: Module, code: types.CodeType) -> list[Found]:
     """The lambdas that the code may belong to: one, where the code knows its columns."""
-    lambdas = [each for each in _definitions(module) if isinstance(each[2], ast.Lambda)]
+    lambdas = [each for each in module.definitions if isinstance(each[2], ast.Lambda)]
     place = _first_position(code)
     if place is None:  # Python was told to leave the columns out
         return [each for each in lambdas if each[2].lineno == code.co_firstlineno]

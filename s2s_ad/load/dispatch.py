@@ -8,7 +8,8 @@ table by signature (ranks and which lengths are one), whose miss compiles.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ from s2s_ad.load.module import Loaded
 LARGEST_TABLE = 4096  # exact kinds of calls
 MOST_COMPILED = 256  # signatures
 MOST_VARIANTS = 8  # of one signature: captured objects that shaped the code differ
+
+LIBRARIES = ("math", "numpy")
 
 #: objects that count by value where they are part of a signature; all others by identity
 BY_VALUE = {bool, bytes, complex, float, int, range, str, type(None), type(Ellipsis)}
@@ -93,49 +96,66 @@ def pattern(value: Any) -> Any:
 # ---- compiled code and what it is bound to -------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Specialisation:
-    """One compiled function with the captured objects that it is bound to."""
+    """Compiled code bound to captured objects: for others there is another specialisation.
+
+    `function` is what a call runs; `assemble` makes it of the compiled functions.
+    """
 
     loaded: Loaded
+    assemble: Callable[[list[Callable]], Callable]
+    function: Callable
     captures: tuple[Capture, ...]
-    bound: list[Any]
+    bound: tuple
 
     @classmethod
-    def of(cls, loaded: Loaded) -> Specialisation:
+    def of(cls, loaded: Loaded, assemble: Callable) -> Specialisation:
         programs = [loaded.program, *(each.program for each in loaded.companions)]
-        captures = tuple({id(each): each for made in programs for each in made.captures}.values())
-        return cls(loaded, captures, [each.value for each in captures])
+        found = {id(each): each for made in programs for each in made.captures}
+        captures = tuple(each for each in found.values() if not is_library(each.value))
+        bound = tuple(each.value for each in captures)
+        return cls(loaded, assemble, assembled(loaded, assemble), captures, bound)
 
     def holds(self) -> bool:
         """Whether every captured object is still the one that stands there."""
         pairs = zip(self.captures, self.bound, strict=True)
         return all(each.same(read(each), value) for each, value in pairs)
 
-    def rebind(self) -> bool:
-        """Follow captured numbers and arrays of the same kind; False where the code is stale."""
-        now = [read(each) for each in self.captures]
-        changed = [
-            i for i, capture in enumerate(self.captures) if not capture.same(now[i], self.bound[i])
-        ]
-        if not all(self._follows(i, now[i]) for i in changed):
-            return False
-        for i in changed:
-            self.loaded.rebind(self.captures[i], now[i])
-            self.bound[i] = now[i]
-        return True
+    def followed(self) -> Specialisation | None:
+        """The code bound to what stands there now; None where it is not the code for that."""
+        now = tuple(read(each) for each in self.captures)
+        changes = {}
+        for capture, value, before in zip(self.captures, now, self.bound, strict=True):
+            if not capture.same(value, before):
+                if not self._is_free(capture) or not same_kind(value, before):
+                    return None
+                changes[capture.name] = value
+        loaded = self.loaded.rebound(changes)
+        function = assembled(loaded, self.assemble)
+        return Specialisation(loaded, self.assemble, function, self.captures, now)
 
-    def _follows(self, i: int, now: Any) -> bool:
-        capture = self.captures[i]
-        if capture.name is None or now is _GONE:
-            return False
+    def _is_free(self, capture: Capture) -> bool:
+        """Whether the object did not shape the code, and only the first function reads it."""
         companions = (own for made in self.loaded.companions for own in made.program.captures)
-        if any(each is capture for each in companions):
-            return False  # what was returned before may still run them
-        try:
-            return pattern(values.of_leaf(now)) == pattern(values.of_leaf(self.bound[i]))
-        except S2SError:
-            return False  # compiling says what is wrong with it
+        return capture.name is not None and all(each is not capture for each in companions)
+
+
+def assembled(loaded: Loaded, assemble: Callable) -> Callable:
+    return assemble([loaded.function, *(each.function for each in loaded.companions)])
+
+
+def same_kind(now: Any, before: Any) -> bool:
+    """Whether code for one captured number or array is code for the other."""
+    try:
+        return now is not _GONE and pattern(values.of_leaf(now)) == pattern(values.of_leaf(before))
+    except S2SError:
+        return False  # compiling says what is wrong with it
+
+
+def is_library(value: Any) -> bool:
+    """Whether the object is NumPy or the like as a module: nobody gives its name to another."""
+    return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in LIBRARIES
 
 
 def read(capture: Capture) -> Any:
@@ -166,14 +186,15 @@ class Dispatcher:
         key: arguments -> their exact key. It may change while a call is compiled: an argument
             that a rule needs to know counts by value from then on.
         prepare: arguments -> abstract values by name; raises on what is refused.
-        compile: (abstract values, arguments) -> Loaded.
+        compile: (abstract values, arguments) -> what was compiled, and what makes of the compiled
+            functions the one that a call runs.
     """
 
     def __init__(
         self,
         key: Callable[[dict], Any],
         prepare: Callable[[dict], Any],
-        compile: Callable[[Any, dict], Loaded],
+        compile: Callable[[Any, dict], tuple[Loaded, Callable]],
     ):
         self.key, self.prepare, self.compile = key, prepare, compile
         self.exact: dict[Any, Entry] = {}
@@ -191,20 +212,26 @@ class Dispatcher:
 
     def _enter(self, arguments: dict[str, Any]) -> Entry:
         abstract = self.prepare(arguments)
-        found = self._variant(self.by_signature.get(_signature(abstract), ()))
+        found = self._variant(self.by_signature.get(_signature(abstract), []))
         if found is None:
-            found = Specialisation.of(self.compile(abstract, arguments))
+            found = Specialisation.of(*self.compile(abstract, arguments))
             self._keep(_signature(self.prepare(arguments)), found)
         if len(self.exact) >= LARGEST_TABLE:
             self.exact.clear()
         entry = self.exact[self.key(arguments)] = Entry(found)
         return entry
 
-    def _variant(self, variants: Iterable[Specialisation]) -> Specialisation | None:
+    def _variant(self, variants: list[Specialisation]) -> Specialisation | None:
         """The one that is bound to what stands there now, or that can be."""
-        variants = list(variants)
-        held = next((each for each in variants if each.holds()), None)
-        return held or next((each for each in reversed(variants) if each.rebind()), None)
+        for each in variants:
+            if each.holds():
+                return each
+        for i, each in enumerate(variants):
+            found = each.followed()
+            if found is not None:
+                variants[i] = found
+                return found
+        return None
 
     def _keep(self, signature: Any, found: Specialisation) -> None:
         variants = self.by_signature.setdefault(signature, [])

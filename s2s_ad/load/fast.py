@@ -14,7 +14,9 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.program import Program
 from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, Specialisation, exact_key
 
-VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+STAR = inspect.Parameter.VAR_POSITIONAL
+DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 
 
 class Absent:
@@ -47,16 +49,18 @@ def fast_call(
         required: parameters that are passed on though a call may leave them to their defaults.
 
     Returns:
-        None where the signature has parameters that a plain comparison cannot serve.
+        None where the names of the parameters are ours.
     """
     parameters = list(signature.parameters.values())
-    if any(p.kind in VARIADIC or p.name.startswith("_s2s") for p in parameters):
+    if any(p.name.startswith("_s2s") for p in parameters):
         return None
     writer = Writer(found.loaded.program, by_value, watched)
-    writer.space |= {"_s2s_f": found.loaded.function, "_s2s_slow": slow}
+    writer.space |= {"_s2s_f": found.function, "_s2s_slow": slow}
     for parameter in parameters:
         if parameter.name in arguments:
             writer.argument(parameter.name, arguments[parameter.name])
+        elif parameter.kind in (STAR, DOUBLE_STAR):
+            writer.tests.append(f"not {parameter.name}")
         else:
             writer.tests.append(f"{parameter.name} is _s2s_absent")
     writer.guards(found)
@@ -174,20 +178,29 @@ class Writer:
 
     def _source(self, parameters: list, arguments: dict[str, Any], required: Set[str]) -> str:
         """The tests are in a `try`: what a guard reads may be gone. The call is not."""
-        by_name = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        by_position = [p.name for p in parameters if p.name not in by_name]
+        head, passed, again, named = ["_s2s_self", "/"], [], [], []
+        more = next((p.name for p in parameters if p.kind is STAR), "_s2s_more")
         for p in parameters:
             default = p.default if p.name in required and p.default is not p.empty else ABSENT
             self.space[f"_s2s_default_{p.name}"] = default
-        head = ["_s2s_self", *(f"{name}=_s2s_default_{name}" for name in by_position)]
-        only = sum(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in parameters)
-        head.insert(1 + only, "/")
-        head += ["*_s2s_more", *(f"{name}=_s2s_default_{name}" for name in by_name)]
-        passed = [name for name in by_position if name in arguments]
-        passed += [f"{name}={name}" for name in by_name if name in arguments]
-        again = "".join(f"{name}, " for name in by_position)
-        named = ", ".join(f"{name!r}: {name}" for name in by_name)
-        condition = " and ".join(["not _s2s_more", *self.tests])
+            if p.kind >= KEYWORD_ONLY and f"*{more}" not in head:
+                head.append(f"*{more}")
+            stars = {STAR: "*", DOUBLE_STAR: "**"}.get(p.kind)
+            head.append(f"{stars}{p.name}" if stars else f"{p.name}=_s2s_default_{p.name}")
+            by_name = f"{p.name}={p.name}" if p.kind is KEYWORD_ONLY else p.name
+            if p.name in arguments:
+                passed.append(f"{stars}{p.name}" if stars else by_name)
+            if p.kind >= KEYWORD_ONLY:
+                named.append(f"**{p.name}" if stars else f"{p.name!r}: {p.name}")
+            elif not stars:
+                again.append(p.name)
+            if p.kind is inspect.Parameter.POSITIONAL_ONLY:
+                head.remove("/")
+                head.append("/")
+        if f"*{more}" not in head:
+            head.append(f"*{more}")
+        own = ["not _s2s_more"] if more == "_s2s_more" else []
+        condition = " and ".join([*own, *self.tests]) or "True"
         return (
             f"def __call__({', '.join(head)}):\n"
             f"    try:\n"
@@ -195,6 +208,7 @@ class Writer:
             f"    except _s2s_gone:\n"
             f"        _s2s_other = True\n"
             f"    if _s2s_other:\n"
-            f"        return _s2s_slow(_s2s_self, ({again}*_s2s_more), {{{named}}})\n"
+            f"        _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
+            f"        return _s2s_slow(_s2s_self, _s2s_given, {{{', '.join(named)}}})\n"
             f"    return _s2s_f({', '.join(passed)})\n"
         )

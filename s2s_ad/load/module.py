@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 import itertools
 import linecache
+import types
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core.program import Capture, Program
+from s2s_ad.core.program import Program
 from s2s_ad.emit.write import Text
 
 _number = itertools.count(1)
@@ -29,11 +30,22 @@ class Loaded:
     program: Program
     companions: list[Loaded] = field(default_factory=list)
 
-    def rebind(self, capture: Capture, value: Any) -> None:
-        """Let the function read another object where it read the captured one."""
+    def rebound(self, changes: Mapping[str, Any]) -> Loaded:
+        """The same code in a module of its own, with other objects for some captured ones.
+
+        Calls that are under way, and whoever knows the old function, keep what they are bound to.
+
+        Args:
+            changes: new objects by the Core name of the captured one.
+        """
+        space = dict(self.namespace)
         for shown, name in self.text.captured.items():
-            if name == capture.name:
-                self.namespace[shown] = value
+            if name in changes:
+                space[shown] = changes[name]
+        for shown, value in self.namespace.items():
+            if getattr(value, "__globals__", None) is self.namespace:
+                space[shown] = types.FunctionType(value.__code__, space, value.__name__)
+        return replace(self, function=space[self.text.name], namespace=space)
 
 
 def load(program: Program, text: Text) -> Loaded:
@@ -54,5 +66,5 @@ def load(program: Program, text: Text) -> Loaded:
     namespace.update({key: value for key, value in bound.items() if key != text.name})
     function = namespace[text.name]
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    weakref.finalize(function, linecache.cache.pop, file, None).atexit = False
+    weakref.finalize(function.__code__, linecache.cache.pop, file, None).atexit = False
     return Loaded(function, text, namespace, program)

@@ -72,9 +72,7 @@ class Division:
     kept: list[str]
 
 
-def joint_sweep(
-    builder: Builder, program: Program, seeds: list[str], outputs: list
-) -> Program:
+def joint_sweep(builder: Builder, program: Program, seeds: list[str], outputs: list) -> Program:
     """Both sweeps as one program, without what nobody reads; the seeds are its last inputs."""
     nodes = tuple(map(to_node, outputs))
     made = program.with_(
@@ -126,9 +124,7 @@ def recomputing(program: Program, seeds: list[str], results: list) -> Division:
     return Division([], body, _read_from_outside(body, results, program, seeds))
 
 
-def _read_from_outside(
-    body: list, results: list, program: Program, seeds: list[str]
-) -> list[str]:
+def _read_from_outside(body: list, results: list, program: Program, seeds: list[str]) -> list[str]:
     defined = {*seeds, *(form_target(statement) for statement in body)}
     read = [name for statement in body for name in form.reads(statement)]
     read += [each.name for each in results if isinstance(each, Symbol)]

@@ -13,6 +13,7 @@ import pytest
 
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vjp, vmap
 from s2s_ad.api import function as api
+from s2s_ad.api.recent import Recent
 from s2s_ad.load import dispatch
 
 X = np.array([1.0, 2.0, 3.0])
@@ -47,6 +48,10 @@ def power(x, n):
 
 def sum_along(x, axis):
     return np.sum(np.sum(x, axis=axis) ** 2)
+
+
+def sum_of_config(x, config):
+    return np.sum(np.sum(x, axis=config["axis"]) ** 2)
 
 
 def of_config(x, config):
@@ -84,6 +89,12 @@ SHARED = [  # function, the arguments of several calls, how many compilations th
     ("arrays and NumPy scalars", power, [(np.array(2.0), 2), (np.float64(2.0), 2)], 1),
     ("ints and floats are dynamic", scaled, [(X, 2), (X, 3), (X, 4.0), (X, 5.0)], 2),
     ("an axis is static", sum_along, [(rows(3), 0), (rows(4), 0), (rows(3), 1), (rows(3), 0)], 2),
+    (
+        "an axis in a container is static",
+        sum_of_config,
+        [(rows(3), {"axis": 0}), (rows(3), {"axis": 1}), (rows(4), {"axis": 0})],
+        2,
+    ),
     ("bools are static", power, [(X, True), (X, False), (X, True)], 2),
     (
         "containers",
@@ -209,6 +220,32 @@ def test_arguments_by_position_by_name_and_by_default():
             wrong()
 
 
+def test_star_arguments():
+    def spread(x, *others, scale=1.0, **named):
+        total = x * scale
+        if len(others) > 0:
+            total = total * others[0]
+        if "k" in named:
+            total = total * named["k"]
+        return np.sum(total)
+
+    derivative = grad(spread)
+    calls = [
+        (lambda: derivative(X), np.ones(3)),
+        (lambda: derivative(X, 2 * X), 2 * X),
+        (lambda: derivative(X, 2 * X, None), 2 * X),
+        (lambda: derivative(X, scale=3.0), 3 * np.ones(3)),
+        (lambda: derivative(X, k=2.0), 2 * np.ones(3)),
+        (lambda: derivative(X, X, scale=3.0, k=2.0), 6 * X),
+        (lambda: derivative(X, j=2.0), np.ones(3)),
+    ]
+    for call, expected in calls * CALLS:
+        np.testing.assert_allclose(call(), expected)
+    for call, expected in calls:
+        for _ in range(CALLS):
+            np.testing.assert_allclose(call(), expected)
+
+
 def test_positional_only_arguments_have_no_name():
     def only(x, /, y):
         return np.sum(x * y)
@@ -280,6 +317,24 @@ def of_weight(x):
     return np.sum(WEIGHT * x)
 
 
+def weighted(x):
+    y = x * WEIGHT
+    z = y * y
+    return z + WEIGHT * z
+
+
+def of_weight_in_a_helper(x):
+    return np.sum(weighted(weighted(x)))
+
+
+def grad_by_weight(function, w):
+    """The slope at X of the two functions above, by the chain rule."""
+    if function is of_weight:
+        return w
+    first = (1 + w) * (w * X) ** 2
+    return (1 + w) * 2 * w * w * first * (1 + w) * 2 * w * w * X
+
+
 def of_flag(x):
     return np.sum(x * 2) if FLAG else np.sum(x * 3)
 
@@ -327,6 +382,20 @@ def test_a_changed_global_is_followed(function, name, values, slope, monkeypatch
         monkeypatch.setitem(globals(), name, value)
         for _ in range(CALLS):
             np.testing.assert_allclose(derivative(X), slope(value))
+
+
+@pytest.mark.parametrize("function", [of_weight, of_weight_in_a_helper])
+def test_a_global_that_changes_for_one_call_is_followed_there_and_back(function, monkeypatch):
+    derivative, pulled = grad(function), lambda x: vjp(function, x)[1](1.0)[0]
+    for value in [X, 2 * X, X, 2 * X]:
+        monkeypatch.setitem(globals(), "WEIGHT", X)
+        for _ in range(CALLS):
+            np.testing.assert_allclose(derivative(X), grad_by_weight(function, X))
+            np.testing.assert_allclose(pulled(X), grad_by_weight(function, X))
+        for each in (value, 3 * X, X, value):
+            monkeypatch.setitem(globals(), "WEIGHT", each)
+            np.testing.assert_allclose(derivative(X), grad_by_weight(function, each))
+            np.testing.assert_allclose(pulled(X), grad_by_weight(function, each))
 
 
 def test_a_new_array_of_the_same_kind_needs_no_new_code(compiled, monkeypatch):
@@ -470,10 +539,20 @@ def test_a_method_does_not_keep_more_than_some_of_its_instances():
             return np.sum(x * self.w)
 
     seen = []
-    for k in range(api.Recent().size + 10):
+    for k in range(Recent().size + 10):
         model = Model(float(k))
         np.testing.assert_allclose(model.loss(X), k * np.ones(3))
         seen.append(weakref.ref(model))
     del model
     gc.collect()
-    assert sum(each() is not None for each in seen) <= api.Recent().size
+    assert sum(each() is not None for each in seen) <= Recent().size
+
+
+def test_recent_values_stay_as_long_as_they_are_asked_for():
+    recent, objects = Recent(size=3), [object() for _ in range(10)]
+    for each in objects:
+        recent.get((each,), object)
+        first = recent.get((objects[0],), object)
+        assert recent.get((objects[0],), object) is first
+    assert recent.get((objects[0],), lambda: "made again") is first
+    assert recent.get((objects[1],), lambda: "made again") == "made again"

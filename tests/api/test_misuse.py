@@ -197,7 +197,9 @@ def call_rows(maker, inner):
         each("too few", f, {}, on(X), TYPE, "f()", "'y'"),
         each("too many", f, {}, on(X, Y, X), TYPE, "f()", "too many positional"),
         each("wrong keyword", f, {}, on(X, z=Y), TYPE, "f()", "'y'"),
-        each("range of *args", tail, {"grad_position": 2}, on(X, Y), VALUE, "position 2", "2"),
+        each(
+            "range of *args", tail, {"grad_position": 2}, on(X, Y), VALUE, "position 2", "2 inputs"
+        ),
         refused("int at position", scaled, {"grad_position": 1}, (X, 3), "1 (n)", "Python int"),
         refused("one of two", scaled, {"grad_position": (0, 1)}, (X, 3), "1 (n)", "Python int"),
         refused("list of ints", first_of, {}, ([1.0, 2],), "0 (t[1])", "Python int"),

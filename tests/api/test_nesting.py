@@ -215,6 +215,37 @@ def test_vjp_with_aux(function, aux):
     same(vjp_fn(1.0), (GX, GY))
 
 
+@pytest.mark.parametrize(
+    "function, position, args, kwargs, expected",
+    [
+        (lambda x, a=2.0: x * a, 1, (3.0,), {}, 3.0),
+        (lambda x, a=2.0, b=5.0: x * a * b, 2, (3.0,), {}, 6.0),
+        (lambda x, a=2.0, b=5.0: x * a * b, 2, (3.0,), {"b": 1.0}, 6.0),
+        (lambda x, a=2.0, b=5.0: x * a * b, (0, 2), (3.0,), {}, (10.0, 6.0)),
+        (lambda x, *, k: x * k * k, 1, (3.0,), {"k": 2.0}, 12.0),
+        (lambda x, *xs: x * xs[1], 2, (3.0, 1.0, 2.0), {}, 3.0),
+        (lambda x, /, y: x * y, 1, (3.0,), {"y": 2.0}, 3.0),
+    ],
+)
+def test_positions_count_the_parameters(function, position, args, kwargs, expected):
+    same(grad(function, position)(*args, **kwargs), expected)
+
+
+@pytest.mark.parametrize(
+    "function, inputs, v, expected",
+    [
+        (lambda x, k=3.0: x * k, (2.0,), (1.0,), (6.0, 3.0)),
+        (lambda x, *, k=3.0: x * k, (2.0,), (1.0,), (6.0, 3.0)),
+        (lambda *xs: xs[0] * xs[1], (2.0, 3.0), (1.0, 1.0), (6.0, 5.0)),
+        (lambda x, *xs, k=2.0: x * xs[0] * k, (2.0, 3.0), (1.0, 0.0), (12.0, 6.0)),
+        (lambda x, x_dot: x * x_dot, (2.0, 3.0), (1.0, 0.0), (6.0, 3.0)),
+        (lambda d: d["a"] * d["b"], ({"a": 2.0, "b": 3.0},), ({"a": 1.0, "b": 1.0},), (6.0, 5.0)),
+    ],
+)
+def test_jvp_along_the_inputs_that_are_given(function, inputs, v, expected):
+    same(jvp(function, inputs, v), expected)
+
+
 def test_outputs_that_are_no_floating_point_numbers_have_no_gradient():
     def mixed(x):
         return x * 2, np.argmax(x), "text", None

@@ -30,7 +30,8 @@ def test_numbers_are_weak_and_everything_else_that_is_no_array_is_static():
 @pytest.mark.parametrize("container", [(1.0, 2), [1.0, 2], {"a": 1.0, "b": 2}, Pair(1.0, 2)])
 def test_containers_are_trees_of_their_items(container):
     tree = values.of_object(container)
-    assert isinstance(tree, Tree) and tree.kind is type(container)
+    assert isinstance(tree, Tree)
+    assert tree.kind is type(container)
     assert tree.items == (values.Scalar(float), values.Scalar(int))
 
 
@@ -44,9 +45,7 @@ def test_of_a_length_only_being_one_is_part_of_the_signature():
     assert signature((0,)) == signature((5,))
 
 
-@pytest.mark.parametrize(
-    "value", [np.array(["a"]), np.array([None]), np.matrix([[1.0]]), np.ma.array([1.0])]
-)
+@pytest.mark.parametrize("value", [np.array(["a"]), np.array([None]), np.ma.array([1.0])])
 def test_what_is_not_a_plain_array_of_numbers_is_refused_by_name(value):
     with pytest.raises(ArgumentTypeError, match="argument weight"):
         values.of_object(value, "weight")

@@ -47,18 +47,21 @@ def test_gradients_share_no_memory_with_arguments_or_each_other(f):
     before = x.copy(), y.copy()
     x_bar, y_bar = grad(f, (0, 1))(x, y)
     for part in (x_bar, y_bar):
-        assert not np.shares_memory(part, x) and not np.shares_memory(part, y)
+        assert not np.shares_memory(part, x)
+        assert not np.shares_memory(part, y)
     assert not np.shares_memory(x_bar, y_bar)
     x_bar += 1.0
     y_bar += 1.0
-    assert np.array_equal(x, before[0]) and np.array_equal(y, before[1])
+    assert np.array_equal(x, before[0])
+    assert np.array_equal(y, before[1])
 
 
 def test_one_buffer_serves_all_stores():
     text = grad(picked).source(table)
     assert text.count("zeros_like") == 1
     assert len(re.findall(r"table_bar\[.*\] \+=", text)) == 2
-    assert "copy" not in text and "index_add" not in text
+    assert "copy" not in text
+    assert "index_add" not in text
 
 
 def test_repeated_indices_accumulate():
@@ -72,7 +75,9 @@ def test_repeated_indices_accumulate():
 
 def test_slices_need_no_add_at():
     text = grad(windowed).source(x)
-    assert "x_bar[1:] +=" in text and "x_bar[:-1] +=" in text and "add.at" not in text
+    assert "x_bar[1:] +=" in text
+    assert "x_bar[:-1] +=" in text
+    assert "add.at" not in text
 
 
 def test_per_sample_elements_need_no_add_at():
@@ -103,11 +108,13 @@ def test_no_name_of_the_users_is_taken():
     arguments = (2.0, x, 3.0)
     x_mean = np.mean(x)
     len_bar, array_bar, x_bar_bar = grad(shadowing, (0, 1, 2))(*arguments)
-    assert np.isclose(len_bar, 3 * x_mean) and np.isclose(x_bar_bar, 2 * x_mean)
+    assert np.isclose(len_bar, 3 * x_mean)
+    assert np.isclose(x_bar_bar, 2 * x_mean)
     np.testing.assert_allclose(array_bar, np.full(5, 6 / 5))
 
 
 def test_lines_of_the_user_are_named():
     text = grad(twice).source(x)
     first = twice.__code__.co_firstlineno
-    assert f"# line {first + 1}" in text and f"# line {first + 2}" in text
+    assert f"# line {first + 1}" in text
+    assert f"# line {first + 2}" in text
