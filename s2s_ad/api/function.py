@@ -26,6 +26,7 @@ from s2s_ad.emit.write import Text, write
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.program import mentioned
 from s2s_ad.load.dispatch import Dispatcher, Entry, exact_key, static_key
 from s2s_ad.load.fast import ABSENT, fast_call
 from s2s_ad.load.module import Loaded, load
@@ -84,19 +85,27 @@ class Transformed:
 
     def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
         """Let the fast path serve calls like this one."""
-        found = exact(self.__signature__, arguments)
+        names = self._watched(exact(self.__signature__, arguments))
         call = fast_call(
             self.__signature__,
             arguments,
             entry.found,
             _from_fast_path,
             by_value=frozenset(self._by_value),
-            watched=self.transform.watched(found),
+            ignored=arguments.keys() - names,
             required=self._required,
         )
         if call is not None:
             call.__qualname__ = self._name()
             type(self).__call__ = call
+
+    def _watched(self, arguments: Arguments) -> set[str]:
+        """Parameters whose arguments may make a difference."""
+        if isinstance(self.fn, Transformed):
+            inner = self.fn._watched(self._inside(arguments))
+        else:
+            inner = mentioned(self.fn)
+        return inner | self.transform.watched(arguments)
 
     def _key(self, arguments: dict[str, Any]) -> Any:
         key = tuple((name, exact_key(value)) for name, value in arguments.items())

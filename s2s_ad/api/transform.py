@@ -40,7 +40,7 @@ class Transform:
         return arguments
 
     def watched(self, arguments: Arguments) -> set[str]:
-        """Parameters that matter even where the generated code does not read them."""
+        """Parameters that matter even where the function does not mention them."""
         return set()
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:

@@ -7,10 +7,9 @@ import operator
 from collections.abc import Callable, Set
 from typing import Any
 
-import gast
 import numpy as np
 
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
 from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, Specialisation, exact_key
 
@@ -33,19 +32,17 @@ def fast_call(
     slow: Callable,
     *,
     by_value: Set[tuple[str, tree.Path]] = frozenset(),
-    watched: Set[str] = frozenset(),
+    ignored: Set[str] = frozenset(),
     required: Set[str] = frozenset(),
 ) -> Callable | None:
     """A method that serves calls like this one after a comparison; others go to `slow`.
-
-    What the generated code does not read is compared by its type alone, unless it is `watched`.
 
     Args:
         signature: of the transformed function.
         arguments: of the call that others are compared with.
         slow: (the callable, arguments by position, arguments by name) -> result.
         by_value: where the arguments stand that count by value.
-        watched: parameters that matter even where the code does not read them.
+        ignored: parameters of which only the type is compared.
         required: parameters that are passed on though a call may leave them to their defaults.
 
     Returns:
@@ -54,7 +51,7 @@ def fast_call(
     parameters = list(signature.parameters.values())
     if any(p.name.startswith("_s2s") for p in parameters):
         return None
-    writer = Writer(found.loaded.program, by_value, watched)
+    writer = Writer(found.loaded.program, by_value, ignored)
     writer.space |= {"_s2s_f": found.function, "_s2s_slow": slow}
     for parameter in parameters:
         if parameter.name in arguments:
@@ -70,11 +67,9 @@ def fast_call(
 class Writer:
     """Collects the tests of one fast path, and the objects that they compare with."""
 
-    def __init__(self, program: Program, by_value: Set, watched: Set[str]):
-        self.by_value, self.watched = by_value, watched
+    def __init__(self, program: Program, by_value: Set, ignored: Set[str]):
+        self.by_value, self.ignored = by_value, ignored
         self.trees = {each.name: each.tree for each in program.inputs}
-        self.read = {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
-        self.read.update(name for statement in program.body for name in form.reads(statement))
         self.tests: list[str] = []
         self.space: dict[str, Any] = {
             "_s2s_absent": ABSENT,
@@ -97,15 +92,15 @@ class Writer:
     # ---- arguments
 
     def argument(self, name: str, value: Any) -> None:
-        self._value(name, value, self.trees[name], (name, ()), name in self.watched)
+        self._value(name, value, self.trees[name], (name, ()))
 
-    def _value(self, text: str, value: Any, node: Any, place: tuple, watched: bool) -> None:
+    def _value(self, text: str, value: Any, node: Any, place: tuple) -> None:
         if isinstance(node, tree.Tree):
-            self._container(text, value, node, place, watched)
+            self._container(text, value, node, place)
         elif place in self.by_value or type(value) in BY_VALUE - {int, float, complex}:
             self._known(text, value)
         elif type(value) in values.ARRAY_TYPES:
-            self._array(text, value, watched or node in self.read)
+            self._array(text, value, place[0] not in self.ignored)
         elif type(value) in (int, float, complex) or isinstance(value, np.generic):
             self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
         else:
@@ -133,9 +128,7 @@ class Writer:
         self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
         self.tests.append(f"{text} == {self.object(value)}")
 
-    def _container(
-        self, text: str, value: Any, node: tree.Tree, place: tuple, watched: bool
-    ) -> None:
+    def _container(self, text: str, value: Any, node: tree.Tree, place: tuple) -> None:
         self.tests.append(f"_s2s_type({text}) is {self.object(node.kind)}")
         if node.kind in (tuple, list):
             self.tests.append(f"_s2s_len({text}) == {len(node.items)}")
@@ -149,7 +142,7 @@ class Writer:
             plain = isinstance(key, str) or type(key) is int
             index = repr(key) if plain else self.object(key)
             inner = f"{text}.{key}" if way == "attribute" else f"{text}[{index}]"
-            self._value(inner, tree.follow(value, (step,)), item, (name, (*path, step)), watched)
+            self._value(inner, tree.follow(value, (step,)), item, (name, (*path, step)))
 
     # ---- captured objects
 

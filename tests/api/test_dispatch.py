@@ -272,6 +272,21 @@ def test_the_fast_path_refuses_what_the_first_call_would_have_refused():
 
 
 @pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: np.sum(x) if y.ndim == 1 else np.sum(2 * x),
+        lambda x, y: np.sum(x) if y.dtype == np.float64 else np.sum(2 * x),
+        lambda x, y: np.sum(x) if np.ndim(y) == 1 else np.sum(2 * x),
+    ],
+)
+def test_what_only_shapes_the_code_is_compared_on_the_fast_path(function):
+    derivative = grad(function)
+    for y in (X, f32(X).reshape(1, 3), X):
+        for _ in range(CALLS):
+            np.testing.assert_array_equal(derivative(X, y), (1 if y is X else 2) * np.ones(3))
+
+
+@pytest.mark.parametrize(
     "argument",
     [
         {"w": X, "b": 1.0},

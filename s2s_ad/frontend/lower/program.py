@@ -98,6 +98,14 @@ def plain_function(function: Any) -> types.FunctionType:
     )
 
 
+def mentioned(function: Callable) -> set[str]:
+    """The names that stand in the body of the function that a call runs."""
+    body = source_of(plain_function(function)).node.body
+    statements = body if isinstance(body, list) else [body]
+    nodes = (node for statement in statements for node in gast.walk(statement))
+    return {node.id for node in nodes if isinstance(node, gast.Name)}
+
+
 def as_call(signature: inspect.Signature, given: dict[str, Any]) -> tuple[list, dict[str, Any]]:
     """The arguments of a call that gives each of these parameters its value."""
     args, kwargs = [], {}
