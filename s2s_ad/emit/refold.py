@@ -155,9 +155,9 @@ class Refold:
             return False
         if name in self.outputs:
             return self.counts[name] == 1 and not self._is_tree() and size <= LARGEST
-        if rule.cheap or is_plain_view(statement):
-            computed = any(self.sizes.get(each, 0) for each in form.reads(statement))
-            return size <= 2 and (self.counts[name] == 1 or not computed)
+        again = rule.cheap or is_plain_view(statement)
+        if again and not any(self.sizes.get(each, 0) for each in form.reads(statement)):
+            return True  # shorter to write again than to name
         if self._read_by_effect(name):
             return False
         return self.counts[name] == 1 and (size < LARGEST or self._is_users(statement))

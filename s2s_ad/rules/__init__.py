@@ -3,13 +3,16 @@
 from s2s_ad.rules import (  # noqa: F401
     adjoint,
     contractions,
+    conversions,
     creation,
     elementwise,
     indexing,
+    joining,
     linalg,
-    numbers,
+    moves,
     reductions,
     repeats,
     scans,
-    structure,
+    shapes,
+    triangles,
 )

@@ -22,7 +22,7 @@ from s2s_ad.core.builder import Builder, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
-from s2s_ad.rules.structure import Diagonal
+from s2s_ad.rules.triangles import Diagonal
 
 
 def parts(spec: str) -> tuple[str, str, str]:

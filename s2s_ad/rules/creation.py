@@ -13,8 +13,8 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
-from s2s_ad.rules.reductions import composite
-from s2s_ad.rules.structure import BroadcastTo, dim_of
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.shapes import BroadcastTo, dim_of
 
 
 class Creation(Rule):

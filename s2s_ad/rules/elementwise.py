@@ -444,7 +444,7 @@ elementwise(np.tanh, "y_bar * (1 - y**2)")
 elementwise(
     (operator.truediv, np.divide),
     "y_bar / b",
-    "-y_bar * (a / b**2)",
+    "-y_bar * (y / b)",
     kind=Quotient,
     domain="positive",
 )

@@ -17,7 +17,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.rules import support
-from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.composite import composite
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.composite import composite
 from s2s_ad.runtime import log_abs_det, sign_of_det
 
 

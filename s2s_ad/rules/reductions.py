@@ -14,6 +14,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import broadcast_source
 
 TEXT = "x, axis=None, keepdims=False"
@@ -134,17 +135,12 @@ class Reduction(Rule):
             return self._of_numbers(batch.builder, x)
         axis = axes[0] if len(axes) == 1 else axes
         if not self.many_axes and len(axes) > 1:
-            x, axis = flatten_samples(x), 1
+            x, axis = support.flatten_samples(x), 1
         return batch.builder.emit(self, [x], operation.params | {"axis": axis})
 
     def _of_numbers(self, builder: Builder, x: Symbol) -> Any:
         """The reduction of samples that are single numbers."""
         return builder.emit(self, [np.expand_dims(x, 1)], {"axis": 1})
-
-
-def flatten_samples(x: Symbol) -> Symbol:
-    sizes = support.lengths(x, range(x.ndim))
-    return np.reshape(x, (sizes[0], support.product(sizes[1:])))
 
 
 def count_of(x: Symbol, axes: Any) -> Any:
@@ -199,24 +195,6 @@ register(Reduction(np.sum, _sum_adjoint, lambda x, y, x_dot, axes: (np.sum, x_do
 
 
 # ---- reductions that are written as the NumPy they stand for -------------------------------------
-
-
-class Composite(Rule):
-    """A function written as plain NumPy: calls of it become that."""
-
-    def __init__(self, function: Callable, text: str, meaning: Callable):
-        super().__init__(function, getattr(function, "__name__", str(function)))
-        self.text, self.meaning = text, meaning
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        arguments = support.bind_call(builder, self, self.text, args, kwargs)
-        if "x" in arguments:
-            arguments["x"] = support.as_operand(builder, arguments["x"])
-        return self.meaning(**arguments)
-
-
-def composite(function: Callable, text: str, meaning: Callable) -> None:
-    register(Composite(function, text, meaning))
 
 
 def _var(x: Symbol, axis: Any, ddof: Any, keepdims: Any) -> Any:

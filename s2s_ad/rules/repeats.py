@@ -13,9 +13,9 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, register
-from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.composite import composite
 from s2s_ad.rules.structure import Structural, leading
 
 
@@ -124,20 +124,14 @@ class Tile(Copies):
 
 def _split(x: Symbol, indices_or_sections: Any, axis: Any) -> list:
     """The parts, as slices; a number of parts has to divide the length, which reshape checks."""
-    if x.ndim is None:
-        raise ArgumentValueError(
-            "S2S205",
-            "np.split of an array whose rank is not known",
-            origin=x.builder.origin,
-            help="give example arguments, or --like on the command line",
-        )
+    rank = support.known_rank(x, "np.split")
     parts = static(indices_or_sections, "where np.split cuts")
-    axis = support.normal_axis(static(axis, "axis of np.split"), x.ndim)
+    axis = support.normal_axis(static(axis, "axis of np.split"), rank)
     lead = (slice(None),) * axis
     if isinstance(parts, tuple | list):
         bounds = [None, *parts, None]
         return [x[(*lead, slice(*each)) if lead else slice(*each)] for each in pairwise(bounds)]
-    sizes = support.lengths(x, range(x.ndim))
+    sizes = support.lengths(x, range(rank))
     sizes[axis : axis + 1] = [parts, sizes[axis] // parts]
     stacked = np.reshape(x, tuple(sizes))
     return [stacked[(*lead, part) if lead else part] for part in range(parts)]

@@ -12,7 +12,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
-from s2s_ad.rules.reductions import composite
+from s2s_ad.rules.composite import composite
 
 
 class Scan(Rule):
@@ -83,17 +83,11 @@ class ArgSort(Scan):
 
 def _diff(x: Symbol, n: Any, axis: Any) -> Any:
     """Differences of neighbours, n times over."""
-    if x.ndim is None:
-        raise ArgumentValueError(
-            "S2S205",
-            "np.diff of an array whose rank is not known",
-            origin=x.builder.origin,
-            help="give example arguments, or --like on the command line",
-        )
+    rank = support.known_rank(x, "np.diff")
     n, axis = static((n, axis), "n and axis of np.diff")
     if n < 0:
         raise ArgumentValueError("S2S203", f"np.diff with n={n}", origin=x.builder.origin)
-    lead = (slice(None),) * support.normal_axis(axis, x.ndim)
+    lead = (slice(None),) * support.normal_axis(axis, rank)
     change = operator.ne if values.is_dtype(x.dtype, bool) else operator.sub
     for _ in range(n):
         x = change(x[_index(lead, slice(1, None))], x[_index(lead, slice(None, -1))])

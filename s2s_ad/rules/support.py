@@ -15,7 +15,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
 from s2s_ad.core.registry import CannotBatch, Rule  # noqa: F401
-from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
 
 
 @functools.cache
@@ -72,6 +72,25 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     return tuple(normal_axis(each, ndim) for each in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def known_rank(x: Any, name: str) -> int:
+    """The rank of an array, which the function called `name` cannot do without."""
+    found = rank(x)
+    if found is None:
+        raise ArgumentValueError(
+            "S2S205",
+            f"{name} of an array whose rank is not known",
+            origin=x.builder.origin,
+            help="give example arguments, or --like on the command line",
+        )
+    return found
+
+
+def flatten_samples(x: Symbol) -> Symbol:
+    """A batch whose samples are vectors."""
+    sizes = lengths(x, range(x.ndim))
+    return np.reshape(x, (sizes[0], product(sizes[1:])))
 
 
 def product(factors: list) -> Any:

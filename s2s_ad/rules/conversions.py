@@ -1,0 +1,114 @@
+"""The same values in another type or in other memory: float, np.float32, astype, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.rules import support
+from s2s_ad.rules.structure import Structural
+
+
+class AsType(Structural):
+    """x.astype(dtype); the adjoint goes back to the dtype of x."""
+
+    text = "x, dtype"
+    view = False
+
+    def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
+        return {"dtype": np.dtype(static(params["dtype"], "the dtype of astype")).type}
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        dtype = np.dtype(params["dtype"])
+        x = operands[0]
+        if isinstance(x, values.Unknown):
+            return values.Unknown(dtype.kind in "fc")
+        return values.Array(dtype, values.shape_of(x))
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        same = builder.derived and values.is_dtype(operands[0].dtype, params["dtype"])
+        return operands[0] if same else None
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        x = operation.operands[0]
+        return x.builder.call(runtime.unbroadcast, (y_bar, x), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, operation.params)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        method = gast.Attribute(value=call.args[0], attr="astype", ctx=gast.Load())
+        return gast.Call(func=method, args=[call.keywords[0].value], keywords=[])
+
+
+class Conversion(Rule):
+    """A type called as a function; of arrays NumPy's types are `astype`."""
+
+    def __init__(self, function: Callable):
+        super().__init__(function, function.__name__)
+        self.flat = np.dtype(function).kind not in "fc"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        (x,) = support.bind_call(builder, self, "x=0", args, kwargs).values()
+        of_array = isinstance(x, Symbol) and isinstance(x.fact, values.Array)
+        if of_array and self.function is not float:
+            return x.astype(self.function)
+        return builder.emit(self, [x], {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if self.function is float:
+            return values.Scalar(float)
+        return values.Array(np.dtype(self.function), ())
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder = operation.result.builder
+        return [builder.call(runtime.unbroadcast, (y_bar, operation.operands[0]), {})]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        return operation.result.builder.call(self.function, (tangents[0],), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return operation.operands[0].astype(self.function)
+
+
+class Identity(Structural):
+    """Copies: the identity of values."""
+
+    text = "x"
+    view = False
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        return x if isinstance(x, values.Unknown) else values.with_shape(x, x.shape)
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        return y_bar
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        if not isinstance(facts(call.args[0]), values.Array):
+            return call
+        method = gast.Attribute(value=call.args[0], attr="copy", ctx=gast.Load())
+        return gast.Call(func=method, args=[], keywords=[])
+
+
+register(AsType(np.ndarray.astype, "astype"))
+register(Identity(np.copy, "copy"))
+
+
+for each in (float, np.float16, np.float32, np.float64, np.int32, np.int64):
+    register(Conversion(each))
+
+
+METHODS |= {"astype": np.ndarray.astype, "copy": np.copy}

@@ -1,0 +1,83 @@
+"""Elements in other places along an axis: flip and roll."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.registry import Operation, register
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.structure import Structural, leading
+
+
+class Along(Structural):
+    """Functions of an array and an axis that undo themselves or have a simple inverse."""
+
+    text = "x, axis=None"
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def shift(self, params: dict[str, Any], rank: int) -> dict[str, Any]:
+        axes = tuple(axis + 1 for axis in support.normal_axes(params.get("axis"), rank))
+        return params | {"axis": axes[0] if len(axes) == 1 else axes}
+
+
+class Flip(Along):
+    """np.flip: its own inverse."""
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        return np.flip(y_bar, **operation.params)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        rank = support.sample_rank(operation.operands[0], True)
+        return np.flip(operation.operands[0], **self.shift(operation.params, rank))
+
+
+class Roll(Along):
+    """np.roll: rolled back by the adjoint."""
+
+    text = "x, shift, axis=None"
+    view = False
+
+    def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
+        axis = static(params["axis"], "axis of np.roll")
+        return {"shift": params["shift"]} | ({} if axis is None else {"axis": axis})
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        shift = operation["shift"]
+        back = tuple(-each for each in shift) if isinstance(shift, tuple) else -shift
+        return np.roll(y_bar, **operation.params | {"shift": back})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x = operation.operands[0]
+        rank = support.sample_rank(x, True)
+        if operation.params.get("axis") is None and rank != 1:
+            rolled = np.roll(support.flatten_samples(x), operation["shift"], axis=1)
+            return np.reshape(rolled, tuple(support.lengths(x, range(rank + 1))))
+        return np.roll(x, **self.shift(operation.params, rank))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return leading(call)
+
+
+def _fliplr(x: Symbol) -> Any:
+    return np.flip(x, axis=1)
+
+
+def _flipud(x: Symbol) -> Any:
+    return np.flip(x, axis=0)
+
+
+register(Flip(np.flip, "flip"))
+register(Roll(np.roll, "roll"))
+
+
+composite(np.fliplr, "x", _fliplr)
+composite(np.flipud, "x", _flipud)

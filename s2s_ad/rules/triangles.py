@@ -1,0 +1,116 @@
+"""Triangles and diagonals of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.registry import METHODS, Operation, register
+from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.structure import Structural, leading
+
+
+class Triangle(Structural):
+    """np.tril and np.triu of the last two axes: their own adjoints."""
+
+    text = "x, k=0"
+    view = False
+
+    def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
+        if x.ndim is not None and x.ndim < 2:
+            raise ArgumentValueError(
+                "S2S203",
+                f"np.{self.name} of an array of rank {x.ndim}",
+                origin=x.builder.origin,
+                help="it takes a matrix, or a stack of matrices",
+            )
+        return super().prepare(x, params)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return leading(call)
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        return self.function(y_bar, **operation.params)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        support.samplesupport.known_rank(operation.operands[0], True)
+        return self.function(operation.operands[0], **operation.params)
+
+
+class Diagonal(Structural):
+    """np.diagonal(x, offset, axis1, axis2): the adjoint adds along the diagonal."""
+
+    text = "x, offset=0, axis1=0, axis2=1"
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        if support.any_unknown(x):
+            return support.unknown(x)
+        rank = len(x.shape)
+        axes = support.normal_axes((params.get("axis1", 0), params.get("axis2", 1)), rank)
+        rest = tuple(dim for i, dim in enumerate(x.shape) if i not in axes)
+        square = params.get("offset", 0) == 0 and x.shape[axes[0]] == x.shape[axes[1]]
+        return values.with_shape(x, (*rest, x.shape[axes[0]] if square else values.fresh_dim()))
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        x = operation.operands[0]
+        if x.ndim is None:
+            raise support.CannotBatch
+        axes = support.normal_axes(
+            (operation.params.get("axis1", 0), operation.params.get("axis2", 1)), x.ndim
+        )
+        offset = operation.params.get("offset", 0)
+        count = np.arange(support.length(y_bar, y_bar.ndim - 1), like=y_bar)
+        places: list[Any] = [slice(None)] * x.ndim
+        places[axes[0]] = count - offset if offset < 0 else count
+        places[axes[1]] = count + offset if offset > 0 else count
+        if x.ndim > 2:  # adjacent indices stay in place, others come first
+            place = min(axes) if abs(axes[0] - axes[1]) == 1 else 0
+            y_bar = np.moveaxis(y_bar, -1, place)
+        zeros = np.zeros_like(x)
+        return x.builder.call(runtime.index_add, (zeros, tuple(places), y_bar), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        rank = support.samplesupport.known_rank(operation.operands[0], True)
+        axes = support.normal_axes(
+            (operation.params.get("axis1", 0), operation.params.get("axis2", 1)), rank
+        )
+        shifted = {"axis1": axes[0] + 1, "axis2": axes[1] + 1}
+        return batch.builder.call(
+            self.function, (operation.operands[0],), operation.params | shifted
+        )
+
+
+def _diag(x: Symbol, k: int) -> Any:
+    if support.known_rank(x, "np.diag") == 2:
+        return np.diagonal(x, offset=k)
+    if k != 0:
+        raise ArgumentValueError("S2S203", "np.diag of a vector with k other than 0")
+    return np.expand_dims(x, 1) * np.eye(support.length(x, 0), dtype=x.dtype, like=x)
+
+
+def _trace(x: Symbol) -> Any:
+    return np.sum(np.diagonal(x), axis=-1)
+
+
+register(Diagonal(np.diagonal, "diagonal"))
+register(Triangle(np.tril, "tril"))
+register(Triangle(np.triu, "triu"))
+
+
+composite(np.diag, "x, k=0", _diag)
+composite(np.trace, "x", _trace)
+
+
+METHODS |= {"diagonal": np.diagonal, "trace": np.trace}
