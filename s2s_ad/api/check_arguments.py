@@ -71,7 +71,7 @@ def check_weights(api: str, weights: Any) -> None:
 def signature_of(api: str, fn: Callable) -> inspect.Signature:
     """The signature of the function that runs: a decorator's wrapper has its own."""
     try:
-        return inspect.signature(fn, follow_wrapped=False)
+        return signatures.signature_of(fn)
     except (ValueError, TypeError):
         raise ArgumentTypeError(
             "S2S501",

@@ -48,7 +48,7 @@ class Modes:
         only: Collection[tree.Path] | None = None,
         first_output: bool = False,
     ):
-        bound = inspect.signature(fn).bind(*args)
+        bound = signature_of(fn).bind(*args)
         bound.apply_defaults()
         program = _program(fn, args)
         self.args = {each.name: bound.arguments[each.name] for each in program.inputs}

@@ -318,7 +318,7 @@ def docstring(program: Program) -> str:
 def _wrapped(text: str) -> str:
     if len(text) <= WIDTH - 10:
         return text
-    rows = textwrap.wrap(text, WIDTH - 7, break_long_words=False)
+    rows = textwrap.wrap(text, WIDTH - 7, break_long_words=False, break_on_hyphens=False)
     return "\n    ".join(rows) + "\n    "
 
 

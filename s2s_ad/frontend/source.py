@@ -9,6 +9,7 @@ import functools
 import inspect
 import linecache
 import types
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -109,7 +110,8 @@ class Module:
 
 @functools.lru_cache(maxsize=64)
 def _parsed(text: tuple[str, ...], file: str) -> Module:
-    module = ast.parse("".join(text), file)
+    with warnings.catch_warnings(action="ignore"):
+        module = ast.parse("".join(text), file)
     return Module(_imports(module), list(_definitions(module)))
 
 
@@ -220,7 +222,9 @@ def _prove(function: types.FunctionType, statements: list[ast.stmt], node: ast.A
     """The text, compiled, has to give the code that runs."""
     code = function.__code__
     flags = code.co_flags & FUTURE
-    whole = compile(ast.Module(statements, []), code.co_filename, "exec", flags, dont_inherit=True)
+    module = ast.Module(statements, [])
+    with warnings.catch_warnings(action="ignore"):  # Python gave them when it compiled the file
+        whole = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     asserts = [(n.lineno, n.end_lineno) for n in ast.walk(node) if isinstance(n, ast.Assert)]
     running = _comparable(code, asserts)
     if not any(_comparable(each, asserts) == running for each in _codes(whole)):

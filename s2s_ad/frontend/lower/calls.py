@@ -147,7 +147,7 @@ def _of_function(
         return function(*map(known_object, args), **known)
     if (function.__module__ or "").partition(".")[0] in LIBRARIES:
         raise refused_call(function, lowering.builder.origin)
-    signature = inspect.signature(function, follow_wrapped=False)
+    signature = signature_of(function)
     arguments = bind(lowering, signature, function.__qualname__, args, kwargs)
     supplied = signature.bind(*args, **kwargs).arguments
     for name, parameter in signature.parameters.items():
@@ -252,7 +252,7 @@ def _made(
     lowering: Lowering, kind: type, names: tuple[str, ...], args: list, kwargs: dict[str, Any]
 ) -> Tree:
     """The container with these fields; defaults that are arrays or containers are captured."""
-    signature = inspect.signature(kind)
+    signature = signature_of(kind)
     arguments = bind(lowering, signature, kind.__name__, args, kwargs)
     for name in names:
         value = arguments[name]

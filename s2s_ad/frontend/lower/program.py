@@ -18,6 +18,7 @@ from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
 from s2s_ad.frontend.lower.calls import apply, method_of
 from s2s_ad.frontend.lower.core import Lowering, Raises, StaticNeeded
 from s2s_ad.frontend.resolve import Captured
+from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
 
 OUTPUTS = (int, float, complex, str, bytes, type(None), np.dtype, type, types.EllipsisType)
@@ -75,11 +76,6 @@ def _program(
         captures=tuple(lowering.captures.found.values()),
         origin=origin,
     )
-
-
-def signature_of(function: Any) -> inspect.Signature:
-    """The signature of what runs, not of what a decorator says it wraps."""
-    return inspect.signature(function, follow_wrapped=False)
 
 
 def plain_function(function: Any) -> types.FunctionType:

@@ -1,0 +1,26 @@
+"""The signature of a callable: of what runs, whatever its annotations name."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+# From Python 3.14 on, annotations are evaluated when somebody asks for them; they may name what
+# only type checkers import.
+UNEVALUATED: dict[str, Any] = {}
+if sys.version_info >= (3, 14):
+    import annotationlib
+
+    UNEVALUATED["annotation_format"] = annotationlib.Format.FORWARDREF
+
+
+def signature_of(function: Callable) -> inspect.Signature:
+    """The signature of what runs, not of what a decorator says it wraps.
+
+    Raises:
+        TypeError: the object cannot be called.
+        ValueError: it is not written in Python, and has no signature.
+    """
+    return inspect.signature(function, follow_wrapped=False, **UNEVALUATED)

@@ -1,0 +1,201 @@
+"""Helpers of more than one expression keep their name, in every transform."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, hessian, jit, jvp, value_and_grad, vmap
+
+rng = np.random.default_rng(0)
+h, x, other = rng.normal(size=(3, 3))
+W, U = rng.normal(size=(2, 3, 3))
+
+
+def cell(h, x, W, U):
+    pre = W @ x + U @ h
+    return np.tanh(pre)
+
+
+def twice(h, x, W, U):
+    h = cell(h, x, W, U)
+    h = cell(h, x, W, U)
+    err = h - x
+    return err @ err
+
+
+def moments(x, scale=2.0):
+    """Mean and spread."""
+    mean = np.mean(x)
+    centred = x - mean
+    return mean, np.sum(centred * centred) * scale
+
+
+def mixed(x, y):
+    mean_x, spread_x = moments(x)
+    mean_y, spread_y = moments(y, scale=3.0)
+    return spread_x * mean_y + spread_y * mean_x
+
+
+def speaking(x):
+    print("speaking")
+    y = x * 2
+    return y + 1
+
+
+def spoken(x):
+    return np.sum(speaking(x) ** 2)
+
+
+def square(x):
+    return x * x
+
+
+def inlined(x):
+    return np.sum(square(x))
+
+
+def level_0(x):
+    y = np.sin(x)
+    return y + x
+
+
+def level_1(x):
+    a = level_0(x)
+    return 0.5 * a + 0.1 * level_0(a)
+
+
+def level_2(x):
+    a = level_1(x)
+    return 0.5 * a + 0.1 * level_1(a)
+
+
+def level_3(x):
+    a = level_2(x)
+    return 0.5 * a + 0.1 * level_2(a)
+
+
+def level_4(x):
+    a = level_3(x)
+    return 0.5 * a + 0.1 * level_3(a)
+
+
+def functions(text: str) -> list[str]:
+    return re.findall(r"^def (\w+)", text, re.MULTILINE)
+
+
+def numeric(f, arguments, position, step=1e-6):
+    """Central differences with respect to one argument."""
+    point = np.asarray(arguments[position])
+    slopes = np.zeros(point.shape)
+    for place in np.ndindex(point.shape):
+        shift = np.zeros(point.shape)
+        shift[place] = step
+        ends = [
+            f(*arguments[:position], point + sign * shift, *arguments[position + 1 :])
+            for sign in (1, -1)
+        ]
+        slopes[place] = (ends[0] - ends[1]) / (2 * step)
+    return slopes
+
+
+CASES = [
+    (twice, (h, x, W, U), (0, 1, 2, 3)),
+    (mixed, (x, other), (0, 1)),
+    (spoken, (x,), (0,)),
+    (inlined, (x,), (0,)),
+    (level_4, (0.3,), (0,)),
+]
+
+
+@pytest.mark.parametrize("f, arguments, positions", CASES)
+def test_gradients_are_those_of_central_differences(f, arguments, positions):
+    value, found = value_and_grad(f, positions)(*arguments)
+    assert np.isclose(value, f(*arguments))
+    parts = found if len(positions) > 1 else (found,)
+    for position, part in zip(positions, parts, strict=True):
+        np.testing.assert_allclose(part, numeric(f, arguments, position), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("f, arguments, positions", CASES)
+def test_forward_mode_agrees_with_reverse_mode(f, arguments, positions):
+    directions = tuple(np.cos(each) for each in arguments)
+    found = grad(f, positions)(*arguments)
+    parts = found if len(positions) > 1 else (found,)
+    expected = sum(np.sum(p * d) for p, d in zip(parts, directions, strict=True))
+    assert np.isclose(jvp(f, arguments, directions)[1], expected)
+
+
+@pytest.mark.parametrize("f, arguments, positions", CASES[:3])
+def test_batches_are_loops_over_samples(f, arguments, positions):
+    derived = grad(f, positions)
+    batches = [np.stack([each, 0.5 * each, -each]) for each in arguments]
+    axes = (0, *(None for _ in arguments[1:]))
+    found = vmap(derived, in_axes=axes)(batches[0], *arguments[1:])
+    for i in range(3):
+        expected = derived(batches[0][i], *arguments[1:])
+        pairs = zip(*map(as_tuple, (found, expected)), strict=True)
+        for ours, theirs in pairs:
+            np.testing.assert_allclose(ours[i], theirs, rtol=1e-10)
+
+
+def as_tuple(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def test_second_order():
+    matrix = hessian(mixed)(x, other)
+    rows = [
+        (grad(mixed)(x + 1e-5 * unit, other) - grad(mixed)(x - 1e-5 * unit, other)) / 2e-5
+        for unit in np.eye(3)
+    ]
+    np.testing.assert_allclose(matrix, rows, rtol=1e-6, atol=1e-8)
+
+
+def test_a_helper_has_a_backward_of_its_own():
+    assert functions(grad(twice).source(h, x, W, U)) == ["twice_grad", "cell", "cell_backward"]
+
+
+def test_a_helper_of_one_expression_is_written_in_place():
+    assert functions(grad(inlined).source(x)) == ["inlined_grad"]
+
+
+def test_other_constants_make_another_function():
+    names = functions(jit(mixed).source(x, other))
+    assert names == ["mixed", "moments", "moments_2"]
+
+
+def test_effects_happen_once(capsys):
+    value_and_grad(spoken)(x)
+    assert capsys.readouterr().out == "speaking\n"
+    jvp(spoken, (x,), (x,))
+    assert capsys.readouterr().out == "speaking\n"
+
+
+def test_text_is_linear_in_the_users_code():
+    """Each level calls the one below twice: written in place it would double each time."""
+    derived = [grad(each) for each in (level_2, level_3, level_4)]
+    lengths = [len(each.source(0.3).splitlines()) for each in derived]
+    assert lengths[2] - lengths[1] < 1.5 * (lengths[1] - lengths[0]) + 20
+
+
+def test_captured_values_are_shared_by_all_functions():
+    text = jit(reading).source(x)
+    assert functions(text) == ["reading", "scaled"]
+    np.testing.assert_allclose(jit(reading)(x), reading(x))
+    np.testing.assert_allclose(grad(reading)(x), numeric(reading, (x,), 0), rtol=1e-6)
+
+
+weights = np.array([1.0, 2.0, 3.0])
+
+
+def scaled(x):
+    y = x * weights
+    return y * y
+
+
+def reading(x):
+    y = scaled(x) * weights
+    return np.sum(y)
