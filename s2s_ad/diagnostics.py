@@ -116,5 +116,9 @@ class ArgumentValueError(S2SError, ValueError):
     """An argument of the right kind and a wrong value."""
 
 
+class SampleLoopWarning(UserWarning):
+    """A function without a batched form: `vmap` takes one sample after the other."""
+
+
 class InternalError(S2SError):
     """The compiler broke its own contract: a bug of ours, never the user's."""

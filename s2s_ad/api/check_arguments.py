@@ -10,6 +10,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, S2SError
+from s2s_ad.frontend import signatures
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

@@ -19,6 +19,7 @@ from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.write import write
+from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.load.module import load
 from s2s_ad.simplify.pipelines import FINAL_DERIVED
 from s2s_ad.transforms.common import Target, check_output, pair

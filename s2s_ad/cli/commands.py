@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except S2SError as error:
         return _say(str(error), REFUSED)
     except (Exception, SystemExit) as error:  # the user's module may raise anything
-        return _say(f"{type(error).__name__}: {error}", REFUSED)
+        return _say(_as_python_shows(error, options.target), REFUSED)
+
+
+def _as_python_shows(error: BaseException, target: str) -> str:
+    """The end of a traceback, after the last line of the user's file that it passed."""
+    file = str(Path(target).resolve())
+    passed = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == file]
+    end = [*traceback.format_list(passed[-1:]), *traceback.format_exception_only(error)]
+    return "".join(end).strip()
 
 
 def _say(message: str, status: int) -> int:

@@ -53,7 +53,7 @@ class Refold:
             if not form.is_effect(statement):
                 position[form.target(statement)] = place
         stores = [
-            (place, statement.value.args[0].id)
+            (place, self.stores.changed[form.target(statement)])
             for place, statement in enumerate(self.program.body)
             if not form.is_effect(statement) and form.target(statement) in self.stores.in_place
         ]
@@ -64,7 +64,7 @@ class Refold:
                     continue
                 name = form.target(statement)
                 late = readers.get(name, -1) > place or name in self.outputs
-                if late and changed in self._sources(name, position):
+                if late and changed & self._sources(name, position):
                     blocked.add(name)
         return blocked
 

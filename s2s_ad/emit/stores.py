@@ -20,6 +20,7 @@ class Stores:
         in_place: results that take over the memory of their operand: `a[index] += value`.
         copied: results that start from a copy: `b = a.copy()`, then `b[index] += value`.
         repeating: results whose index may name an element twice: `np.add.at`.
+        changed: for each result that is in place the names whose memory the update changes.
         The rest is an expression that calls the helper.
     """
 
@@ -27,6 +28,7 @@ class Stores:
         self.in_place: set[str] = set()
         self.copied: set[str] = set()
         self.repeating: set[str] = set()
+        self.changed: dict[str, set[str]] = {}
         memory = Memory(program)
         last = liveness.last_reads(program.body, program.outputs())
         builder = Builder.of(program)
@@ -44,6 +46,7 @@ class Stores:
             free = all(last.get(each, -1) <= position for each in sharing)
             if memory.owns(base.id) and free and _reads_once(statement, base.id):
                 self.in_place.add(name)
+                self.changed[name] = set(sharing)
                 memory.share(name, base)
             else:
                 self.copied.add(name)

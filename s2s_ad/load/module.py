@@ -6,6 +6,7 @@ import importlib
 import itertools
 import linecache
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -62,7 +63,9 @@ def load(program: Program, text: Text) -> Loaded:
         **text.objects,
     }
     bound = dict(namespace)
-    exec(compile(source, file, "exec"), namespace)
+    with warnings.catch_warnings(action="ignore"):  # Python gave them for the user's own text
+        code = compile(source, file, "exec")
+    exec(code, namespace)
     namespace.update({key: value for key, value in bound.items() if key != text.name})
     function = namespace[text.name]
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gast
@@ -18,7 +18,19 @@ from s2s_ad.rules.composite import composite
 
 
 class Joining(Rule):
-    """np.concatenate and np.stack: functions of a list of arrays and an axis."""
+    """A function of a list of arrays and an axis.
+
+    Subclasses give `joined` (the shape of the result) and `places` (where each array stands in it).
+    """
+
+    #: how many axes the result has more than the arrays
+    new_axes = 0
+
+    def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
+        raise NotImplementedError
+
+    def places(self, arrays: list, axis: int) -> Iterator[Any]:
+        raise NotImplementedError
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "arrays, axis=0", args, kwargs)
@@ -35,39 +47,27 @@ class Joining(Rule):
         if axis is None:
             arrays, axis = [np.ravel(each) for each in arrays], 0
         elif None not in ranks:
-            axis = support.normal_axis(axis, max(ranks) + (self.function is np.stack))
+            axis = support.normal_axis(axis, max(ranks) + self.new_axes)
         return builder.emit(self, arrays, {"axis": axis})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if support.any_unknown(*operands):
             return support.unknown(*operands)
-        axis = params["axis"]
         kinds = [values.strong_dtype(each) for each in operands]
         dtype = None if values.missing(kinds) else np.result_type(*kinds)
         shapes = [values.shape_of(each) for each in operands]
-        if self.function is np.stack:
-            first = values.broadcast(shapes)
-            return values.Array(dtype, (*first[:axis], len(operands), *first[axis:]))
-        joined = [shape[axis] for shape in shapes]
-        total = sum(joined) if all(isinstance(dim, int) for dim in joined) else values.fresh_dim()
-        rest = values.broadcast((*shape[:axis], 1, *shape[axis + 1 :]) for shape in shapes)
-        return values.Array(dtype, (*rest[:axis], total, *rest[axis + 1 :]))
+        return values.Array(dtype, self.joined(shapes, params["axis"]))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         axis, builder = operation["axis"], operation.result.builder
         if axis < 0:
             raise support.CannotBatch
-        adjoints, start = [], 0
-        for position, operand in enumerate(operation.operands):
-            if self.function is np.stack:
-                place, start = start, start + 1
-            else:
-                stop = start + np.size(operand, axis)
-                last = position == len(operation.operands) - 1
-                place, start = slice(start if position else None, None if last else stop), stop
-            index = (*(slice(None),) * axis, place)
-            part = y_bar[index[0] if len(index) == 1 else index]
-            wanted = operation.active[position]
+        adjoints = []
+        places = self.places(operation.operands, axis)
+        for operand, place, wanted in zip(
+            operation.operands, places, operation.active, strict=True
+        ):
+            part = y_bar[(*(slice(None),) * axis, place) if axis else place]
             adjoints.append(
                 builder.call(runtime.unbroadcast, (part, operand), {}) if wanted else None
             )
@@ -84,7 +84,7 @@ class Joining(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         for pair in zip(operation.operands, batched, strict=True):
-            support.samplesupport.known_rank(*pair)
+            support.sample_rank(*pair)
         arrays = [batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True)]
         return batch.builder.call(self.function, (arrays,), {"axis": operation["axis"] + 1})
 
@@ -92,6 +92,37 @@ class Joining(Rule):
         arrays = gast.List(elts=call.args, ctx=gast.Load())
         keywords = [each for each in call.keywords if each.value.value != 0]
         return gast.Call(func=call.func, args=[arrays], keywords=keywords)
+
+
+class Concatenate(Joining):
+    """np.concatenate(arrays, axis): one after the other along an axis that they have."""
+
+    def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
+        lengths = [shape[axis] for shape in shapes]
+        total = sum(lengths) if all(isinstance(dim, int) for dim in lengths) else values.fresh_dim()
+        rest = values.broadcast((*shape[:axis], 1, *shape[axis + 1 :]) for shape in shapes)
+        return (*rest[:axis], total, *rest[axis + 1 :])
+
+    def places(self, arrays: list, axis: int) -> Iterator[slice]:
+        start = 0
+        for position, array in enumerate(arrays):
+            stop = start + np.size(array, axis)
+            last = position == len(arrays) - 1
+            yield slice(start if position else None, None if last else stop)
+            start = stop
+
+
+class Stack(Joining):
+    """np.stack(arrays, axis): side by side along a new axis."""
+
+    new_axes = 1
+
+    def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
+        first = values.broadcast(shapes)
+        return (*first[:axis], len(shapes), *first[axis:])
+
+    def places(self, arrays: list, axis: int) -> Iterator[int]:
+        yield from range(len(arrays))
 
 
 def _at_least_2d(arrays: list) -> list:
@@ -104,17 +135,16 @@ def _column_stack(arrays: Any) -> Any:
 
 
 def _hstack(arrays: Any) -> Any:
-    return np.concatenate(
-        list(arrays), axis=0 if support.known_rank(arrays[0], "np.hstack") == 1 else 1
-    )
+    vectors = support.known_rank(arrays[0], "np.hstack") == 1
+    return np.concatenate(list(arrays), axis=0 if vectors else 1)
 
 
 def _vstack(arrays: Any) -> Any:
     return np.concatenate(_at_least_2d(list(arrays)))
 
 
-register(Joining(np.concatenate, "concatenate"))
-register(Joining(np.stack, "stack"))
+register(Concatenate(np.concatenate, "concatenate"))
+register(Stack(np.stack, "stack"))
 
 
 composite(np.column_stack, "arrays", _column_stack)

@@ -62,7 +62,7 @@ class Reshape(Structural):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
-        rank = support.samplesupport.known_rank(x, True)
+        rank = support.sample_rank(x, True)
         shape = list(operation["shape"])
         whole = [i for i, each in enumerate(shape) if type(each) is int and each == -1]
         if whole:  # -1 is ambiguous for an empty batch
@@ -150,7 +150,7 @@ class Transpose(Structural):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
-        rank = support.samplesupport.known_rank(x, True)
+        rank = support.sample_rank(x, True)
         axes = operation.params.get("axes") or tuple(reversed(range(rank)))
         return np.transpose(x, (0, *(axis + 1 for axis in axes)))
 
@@ -205,7 +205,7 @@ class ExpandDims(Structural):
         return np.squeeze(y_bar, axis=operation["axis"])
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        support.samplesupport.known_rank(operation.operands[0], True)
+        support.sample_rank(operation.operands[0], True)
         axes = tuple(axis + 1 for axis in _tuple(operation["axis"]))
         return np.expand_dims(operation.operands[0], axes[0] if len(axes) == 1 else axes)
 
@@ -269,7 +269,7 @@ class Squeeze(Structural):
         return np.expand_dims(y_bar, axis)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        support.samplesupport.known_rank(operation.operands[0], True)
+        support.sample_rank(operation.operands[0], True)
         axes = tuple(axis + 1 for axis in _tuple(operation["axis"]))
         return np.squeeze(operation.operands[0], axis=axes[0] if len(axes) == 1 else axes)
 

@@ -44,7 +44,7 @@ class Triangle(Structural):
         return self.function(y_bar, **operation.params)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        support.samplesupport.known_rank(operation.operands[0], True)
+        support.sample_rank(operation.operands[0], True)
         return self.function(operation.operands[0], **operation.params)
 
 
@@ -82,7 +82,7 @@ class Diagonal(Structural):
         return x.builder.call(runtime.index_add, (zeros, tuple(places), y_bar), {})
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        rank = support.samplesupport.known_rank(operation.operands[0], True)
+        rank = support.sample_rank(operation.operands[0], True)
         axes = support.normal_axes(
             (operation.params.get("axis1", 0), operation.params.get("axis2", 1)), rank
         )

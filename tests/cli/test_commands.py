@@ -215,13 +215,15 @@ def test_wrong_uses_exit_with_two(run, arguments, said):
         ("no.such.module", 2, "neither a file nor a module"),
         ("nothing_of_this_name", 2, "neither a file nor a module"),
         ("numpy.py", 2, "rename it"),
-        ("broken.py", 1, "SyntaxError"),
+        ("broken.py", 1, 'broken.py", line 1\n    def f(:\n          ^\nSyntaxError'),
+        ("lacking.py", 1, '.py", line 2, in <module>\n    import missing\nModuleNotFoundError'),
         ("leaves.py", 1, "SystemExit"),
     ],
 )
 def test_targets_that_cannot_be_imported(run, tmp_path, target, status, said):
     (tmp_path / "numpy.py").touch()
     (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "lacking.py").write_text("import math\nimport missing\n")
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)\n")
     found, out, err = run("dump", target, "f")
     assert (found, out) == (status, "")

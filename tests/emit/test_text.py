@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 
 import numpy as np
@@ -111,6 +112,15 @@ def test_no_name_of_the_users_is_taken():
     assert np.isclose(len_bar, 3 * x_mean)
     assert np.isclose(x_bar_bar, 2 * x_mean)
     np.testing.assert_allclose(array_bar, np.full(5, 6 / 5))
+
+
+@pytest.mark.parametrize("length", range(1, 40, 6))
+def test_the_name_of_a_file_is_not_broken_at_its_hyphens(length):
+    file, name = "<ipython-input-9-40c739ebd935>", "f" * length
+    cell = f"def {name}(x):\n    return x * x\n"
+    linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
+    exec(compile(cell, file, "exec"), space := {})
+    assert f"({file}:1)" in grad(grad(space[name])).source(2.0)
 
 
 def test_lines_of_the_user_are_named():

@@ -5,6 +5,7 @@ import linecache
 import os
 import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -115,6 +116,37 @@ def test_postponed_annotations(tmp_path):
         return y * y
     """
     assert grad(load(tmp_path, text).f)(3.0) == 6.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are evaluated at once")
+def test_annotations_of_names_that_do_not_exist(tmp_path):
+    text = """
+    import dataclasses
+    @dataclasses.dataclass
+    class Pair:
+        x: Nothing
+        y: Nowhere = 2.0
+    def inner(x: Nothing) -> Nowhere:
+        pair = Pair(x)
+        return pair.x * pair.y
+    def f(x: Nothing) -> Nowhere:
+        y: Never = inner(x)
+        return y * y
+    """
+    assert grad(load(tmp_path, text).f)(3.0) == 24.0
+
+
+def test_what_python_warned_of_at_import_is_not_said_again(tmp_path):
+    text = r"""
+    def f(x):
+        assert (x, "always true")
+        name = "\d"
+        return x * len(name)
+    """
+    with warnings.catch_warnings(action="ignore"):
+        function = load(tmp_path, text).f
+    with warnings.catch_warnings(action="error"):
+        assert jit(function)(3.0) == 6.0
 
 
 def test_asserts_that_a_test_runner_rewrote():

@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
+from s2s_ad.frontend.signatures import signature_of
 
 #: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
 HANDLERS: dict[Any, Callable] = {}

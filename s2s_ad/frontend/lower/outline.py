@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.frontend.resolve import Captured, Frame
+from s2s_ad.frontend.resolve import PLAIN, Captured, Frame
 from s2s_ad.frontend.source import Source
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
 
 STATIC = (int, str, bytes, bool, type(None), type, types.FunctionType, types.BuiltinFunctionType)
+RESULTS = (Symbol, Captured, int, float, complex, np.generic, *PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,15 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> An
                 parts.append((name, path, id(leaf.value)))
             else:
                 return None
-        parts.append((name, getattr(value, "kind", None)))
+        parts.append((name, _structure(value)))
     return tuple(parts)
+
+
+def _structure(value: Any) -> Any:
+    """The kinds and keys of the containers: they have methods, a length, and may be returned."""
+    if not isinstance(value, Tree):
+        return None
+    return (value.kind, value.keys, tuple(map(_structure, value.items)))
 
 
 def _is_number(value: Any) -> bool:
@@ -118,7 +127,7 @@ def outline(
     captured = {each.name for each in lowering.captures.found.values() if each.name}
     names = {each.name for each in inputs}
     free = {name for each in segment for name in form.reads(each)} - defined - names
-    if len(segment) < 2 or not outputs or not free <= captured:
+    if len(segment) < 2 or not outputs or not free <= captured or not _is_plain(result):
         return None
     places = {each.name: i for i, each in enumerate(inputs)}
 
@@ -146,6 +155,11 @@ def outline(
     )
     del builder.body[start:]
     return Outlined(Callee(program), tree.tree_map(described, result))
+
+
+def _is_plain(result: Any) -> bool:
+    """Whether the result holds no function or slice that reads values of the helper's own."""
+    return all(isinstance(leaf, RESULTS) for leaf in tree.leaves(result))
 
 
 def _parameter_hints(arguments: dict[str, Any]) -> dict[str, Hint]:

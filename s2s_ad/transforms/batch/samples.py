@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import form, values
+from s2s_ad.core import form, measure, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.registry import Operation, Rule, register, rule_for
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import BatchError
+from s2s_ad.diagnostics import BatchError, SampleLoopWarning
 
 if TYPE_CHECKING:
     from s2s_ad.transforms.batch.core import Batch
@@ -28,6 +29,11 @@ def each_sample(context: Batch, operation: Operation, flags: list[bool]) -> Any:
             origin=context.builder.origin,
             help="give example arguments, so that ranks are known",
         )
+    if all(measure.rank(each) is not None for each in operation.operands):
+        origin = context.builder.origin
+        place = f" ({origin.file}:{origin.line})" if origin else ""
+        text = f"{operation.rule.name} has no batched form: a loop over samples{place}"
+        warnings.warn(text, SampleLoopWarning, stacklevel=2)
     arguments = (operation.rule.function, tuple(flags), *operation.operands)
     return context.builder.call(runtime.each_sample, arguments, operation.params)
 
