@@ -108,4 +108,4 @@ def unknown(signature: inspect.Signature) -> Arguments:
         for name, parameter in signature.parameters.items()
         if parameter.kind not in (STAR, DOUBLE_STAR)
     ]
-    return Arguments(signature, dict.fromkeys(names, values.Unknown(inexact=True)))
+    return Arguments(signature, {name: values.unknown(inexact=True) for name in names})

@@ -70,9 +70,13 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Anything at all; `inexact` where it holds floating-point numbers."""
+    """Anything at all; `inexact` where it holds floating-point numbers.
+
+    Values of the same `form` have the same shape, whatever it turns out to be.
+    """
 
     inexact: bool = False
+    form: int | None = None
 
 
 AbstractValue = Array | Scalar | Static | Unknown
@@ -117,6 +121,17 @@ def of_constant(value: Any) -> AbstractValue:
     if type(value) in PYTHON_NUMBERS:
         return Scalar(type(value))
     return of_leaf(value) if isinstance(value, np.generic) else Static(value)
+
+
+def unknown(inexact: bool = False) -> Unknown:
+    """An Unknown of a form of its own."""
+    return Unknown(inexact, next(_fresh))
+
+
+def same_form(a: Any, b: Any) -> bool:
+    """Whether two values of unknown shape are certain to have the same."""
+    both = isinstance(a, Unknown) and isinstance(b, Unknown)
+    return both and a.form is not None and a.form == b.form
 
 
 def shape_of(value: Any) -> Shape | None:

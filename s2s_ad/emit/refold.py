@@ -11,7 +11,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import callee_of, item_of, items_of
+from s2s_ad.core.callee import callee_of, has_effect, item_of, items_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.emit.stores import Stores
@@ -150,6 +150,8 @@ class Refold:
         rule = rule_for(form.function_of(statement))
         if name in self.blocked or form.function_of(statement) is runtime.index_add:
             return False
+        if has_effect(statement):
+            return False  # where it stands is when it prints
         hint = self.program.hints.get(name)
         if hint is not None and hint.kind != "temporary":
             return False

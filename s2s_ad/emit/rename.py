@@ -33,6 +33,8 @@ class Naming:
     Args:
         reserved: names that mean something else in the module.
         captured: what captured names are called in the module; new ones are entered.
+        elsewhere: names that mean something else in other functions of the module; a captured name,
+            which is the same in all of them, leaves these alone too.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Naming:
         output: Any,
         reserved: Iterable[str],
         captured: dict[str, str],
+        elsewhere: Iterable[str] = (),
     ):
         self.program = program
         self.reserved = set(reserved)
@@ -51,11 +54,21 @@ class Naming:
         self.last = self._last_reads(lines, output)
         self.best = self._best_hints(lines)
         self.users = {hint.text for hint in program.hints.values() if hint.kind == "user"}
-        self._name_captures(program, captured, len(lines) + 1)
+        self._name_captures(program, captured, len(lines) + 1, {*elsewhere})
         for position, line in enumerate(lines):
             self._name_line(position, line)
 
-    def _name_captures(self, program: Program, captured: dict[str, str], end: int) -> None:
+    @property
+    def discarded(self) -> str:
+        """Where an output goes that nobody reads: `_`, unless that is a name of the user's."""
+        candidate = "_"
+        while candidate in self.holder:
+            candidate += "_"
+        return candidate
+
+    def _name_captures(
+        self, program: Program, captured: dict[str, str], end: int, elsewhere: set[str]
+    ) -> None:
         """Captured names are the module's: the same in each of its functions."""
         names = [each.name for each in program.captured()]
         self.last.update(dict.fromkeys(names, end))
@@ -64,10 +77,12 @@ class Naming:
                 self._take(name, captured[name])
         for name in program.leaves():
             self._take(name, self._free(program.hints[name].text, -1))
+        own, self.reserved = self.reserved, self.reserved | elsewhere | {*captured.values()}
         for name in names:
             if name not in captured:
                 captured[name] = self._free(program.hints[name].text, -1)
                 self._take(name, captured[name])
+        self.reserved = own
 
     def _last_reads(self, lines: list[Line], output: Any) -> dict[str, int]:
         last: dict[str, int] = {}

@@ -67,7 +67,7 @@ class Text:
 
 def write(program: Program) -> Text:
     """The text of a program that has been simplified for good, with the functions it calls."""
-    module = Module()
+    module = Module({each.name for each in program.inputs})
     main = module.write(program, program.name)
     return Text(
         name=program.name,
@@ -91,9 +91,14 @@ class Written:
 
 
 class Module:
-    """The functions that are written together, and the names that they share."""
+    """The functions that are written together, and the names that they share.
 
-    def __init__(self) -> None:
+    Args:
+        parameters: the names of the parameters of the function that the user calls.
+    """
+
+    def __init__(self, parameters: set[str]) -> None:
+        self.parameters = parameters
         self.names: dict[Callee, str] = {}
         self.functions: list[str] = []
         self.captured: dict[str, str] = {}
@@ -117,7 +122,8 @@ class Module:
 
     def _free(self, text: str) -> str:
         candidate, count = text, 2
-        while candidate in self.taken or candidate in self.captured.values():
+        used = {*self.taken, *self.captured.values(), *self.objects}
+        while candidate in used:
             candidate, count = f"{text}_{count}", count + 1
         self.taken.add(candidate)
         return candidate
@@ -128,7 +134,7 @@ class Module:
         stores = Stores(program)
         inputs = {each.name for each in program.inputs}
         hinted = {hint.text for hint in program.hints.values()}
-        taken = {"np", "numpy", name, *inputs, *hinted}
+        taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
         fold = Refold(program, stores, surface)
         lines = fold.lines()
@@ -136,7 +142,7 @@ class Module:
         trees = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         reserved = {"np", "slice", name, *trees, *self.objects, *surface.helpers}
         reserved |= surface.builtins | surface.modules | set(self.names.values())
-        naming = Naming(program, lines, output, reserved, self.captured)
+        naming = Naming(program, lines, output, reserved, self.captured, self.parameters | self.taken)
         body = _destructuring(program, lines, output, naming)
         for line in lines:
             body += _statement(line, naming, stores)
@@ -178,7 +184,7 @@ def _statement(line: Line, naming: Naming, stores: Stores) -> list[gast.stmt]:
         return []
     expression = naming.renamed(line.expression)
     if line.kind == "unpack":
-        shown = (naming.shown[name] if name else "_" for name in line.names)
+        shown = (naming.shown[name] if name else naming.discarded for name in line.names)
         targets = gast.Tuple([form.name(each, gast.Store) for each in shown], gast.Store())
         unpacked = gast.Assign([targets], expression, None)
         return [form.place(unpacked, line.statement.origin, line.statement.phase)]

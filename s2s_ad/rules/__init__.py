@@ -5,7 +5,7 @@ from s2s_ad.rules import (  # noqa: F401
     contractions,
     conversions,
     creation,
-    elementwise,
+    elementwise_table,
     indexing,
     joining,
     linalg,

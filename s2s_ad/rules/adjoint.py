@@ -60,6 +60,7 @@ class Unbroadcast(TwoOperands):
     def _of_unknown(self, builder: Builder, value: Any, array: Any) -> Any:
         source = broadcast_source(builder, value)
         same = source and isinstance(array, Symbol) and source[1].name == array.name
+        same = same or values.same_form(builder.fact(value), builder.fact(array))
         return value if same else None
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -117,7 +118,7 @@ class BroadcastLike(TwoOperands):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         value, array = operands
         if isinstance(array, values.Unknown):
-            return values.Unknown(True)
+            return values.as_inexact(array)
         weak = isinstance(value, values.Scalar)
         dtype = values.strong_dtype(array if weak and values.is_inexact(array) else value)
         return values.Array(dtype, values.shape_of(array))
@@ -129,8 +130,10 @@ class BroadcastLike(TwoOperands):
             return value
         if values.same_shape(support.shape(value), target):
             return value
+        if values.same_form(builder.fact(value), builder.fact(array)):
+            return value
         source = broadcast_source(builder, value)
-        if source is not None and target is not None:
+        if source is not None:
             return builder.call(runtime.broadcast_like, (source[0], array), {})
         return None
 

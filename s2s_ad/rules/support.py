@@ -115,7 +115,7 @@ def result_dtype(function: Callable, operands: list, **options: Any) -> np.dtype
 
 
 def unknown(*operands: values.AbstractValue) -> values.Unknown:
-    return values.Unknown(any(values.is_inexact(each) for each in operands))
+    return values.unknown(any(values.is_inexact(each) for each in operands))
 
 
 def any_unknown(*operands: values.AbstractValue) -> bool:
@@ -146,7 +146,11 @@ def _padded(place: int, pairs: list) -> Any:
     value = pairs[place][0]
     for i, (other, flag) in enumerate(pairs):
         scalar = not isinstance(other, Symbol) or (other.ndim == 0 and not flag)
-        if i != place and not scalar and other.name != pairs[place][0].name:
+        same = not scalar and (
+            other.name == pairs[place][0].name
+            or (flag and values.same_form(other.fact, pairs[place][0].fact))
+        )
+        if i != place and not scalar and not same:
             wanted = np.ndim(other) if flag else np.ndim(other) + 1
             value = value.builder.call(runtime.pad_samples, (value, wanted), {})
     return value

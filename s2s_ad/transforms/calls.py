@@ -13,7 +13,7 @@ from typing import Any
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol, to_node
-from s2s_ad.core.callee import Callee, has_effect
+from s2s_ad.core.callee import Callee, callee_of, has_effect
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.registry import rule_for
@@ -58,6 +58,22 @@ def with_inputs(program: Program, names: Sequence[str], unnamed: dict[str, str])
         taken[text] = taken.get(text, 0) + 1
         inputs.append(Input(text if taken[text] == 1 else f"{text}_{taken[text]}", name))
     return program.with_(inputs=tuple(inputs), hints=hints)
+
+
+def without_effects(program: Program) -> Program:
+    """What the program computes, for where its effects happen elsewhere."""
+    body = []
+    for statement in program.body:
+        call = callee_of(statement)
+        if call is not None and call.effects:
+            if "quiet" not in call.derived:
+                call.derived["quiet"] = Callee(without_effects(call.program))
+            value = form.operation(call.derived["quiet"], statement.value.args, {})
+            name = form.target(statement)
+            statement = form.assign(name, value, statement.origin, statement.phase)
+        if not form.is_effect(statement):
+            body.append(statement)
+    return program.with_(body=tuple(body))
 
 
 MOST_SAVED = 8  # values; more of them are computed again by the backward pass

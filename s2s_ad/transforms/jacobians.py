@@ -12,6 +12,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.transforms.batches import batched_program
+from s2s_ad.transforms.calls import without_effects
 from s2s_ad.transforms.common import (
     Target,
     always_raises,
@@ -36,7 +37,7 @@ def jacobian(
     output, _ = split_aux(program, has_aux)
     for atom in tree.leaves(output):
         check_output(program, atom)
-    subject = program.with_(output=output)
+    subject = without_effects(program.with_(output=output))
     build = _jacobian_by_rows if reverse else _jacobian_by_columns
     builder = Builder()
     atoms = {name: builder.import_name(program, name) for name in program.leaves()}

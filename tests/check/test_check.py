@@ -1,6 +1,7 @@
 """`check` passes where derivatives are right, and fails where one of them is made wrong."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -58,6 +59,19 @@ def default(x, n=3, scale=2.0):
     return scale * x**n
 
 
+def scaled_by(function):
+    @functools.wraps(function)
+    def wrapper(x, scale):
+        return scale * function(x)
+
+    return wrapper
+
+
+@scaled_by
+def wrapped(x):
+    return np.sum(x**3)
+
+
 def printing(x):
     print("x", x)
     return np.sum(x * x)
@@ -73,6 +87,7 @@ CHECKED = {
     "container and index": (cross_entropy, (PARAMS, X, 1)),
     "defaults": (default, (X,)),
     "keyword default": (default, (X, 2)),
+    "decorator with parameters of its own": (wrapped, (X, 2.0)),
     "stopped gradient": (stops, (X,)),
     "effects": (printing, (X,)),
     "float32": (tanh_layer, (M.astype(np.float32), X.astype(np.float32))),

@@ -1,0 +1,164 @@
+"""Elementwise functions with simplifications, or ways to call them, of their own."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.rules import support
+from s2s_ad.rules.elementwise import Elementwise
+
+
+class Negative(Elementwise):
+    """Negation, which goes into a constant factor where there is one."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        rule, inner, _ = builder.definition(operands[0])
+        if rule is not None and rule.function is operator.neg:
+            return inner[0]
+        if rule is not None and rule.function is operator.mul and type(inner[0]) in (int, float):
+            return -inner[0] * inner[1]
+        if rule is not None and rule.function is operator.sub and builder.derived:
+            return inner[1] - inner[0]
+        return super().shortcut(builder, operands, params)
+
+
+class Multiplication(Elementwise):
+    """Multiplication: constants are gathered, and stand in front."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        a, b = operands
+        if type(b) in (int, float) and isinstance(a, Symbol):
+            a, b = b, a
+        if type(a) in (int, float) and isinstance(b, Symbol):
+            scaled = self._scale(builder, a, b)
+            if scaled is not None:
+                return scaled
+        elif builder.derived and isinstance(a, Symbol) and isinstance(b, Symbol):
+            for one, other in ((a, b), (b, a)):
+                rule, inner, _ = builder.definition(one)
+                if rule is not None and rule.function is operator.neg:
+                    return -(inner[0] * other)
+            factors = [_factor(builder, each) for each in (a, b)]
+            if None not in factors:
+                (left, x), (right, w) = factors
+                return (left * right) * (x * w)
+        if builder.derived and a is not operands[0]:
+            return builder.emit(self, [a, b], {})
+        return super().shortcut(builder, operands, params)
+
+    def _scale(self, builder: Builder, factor: Any, x: Symbol) -> Any:
+        if factor == -1 and values.is_inexact(x.fact):
+            return -x
+        rule, inner, _ = builder.definition(x)
+        if rule is None or not builder.derived or not values.is_inexact(x.fact):
+            return None
+        if rule.function is operator.neg:
+            return -factor * inner[0]
+        if rule.function is operator.mul and type(inner[0]) in (int, float):
+            return (factor * inner[0]) * inner[1]
+        return None
+
+
+def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
+    """(c, x) where the value is c * x with a number c."""
+    rule, inner, _ = builder.definition(value)
+    scaled = rule is not None and rule.function is operator.mul and type(inner[0]) in (int, float)
+    return tuple(inner) if scaled else None
+
+
+class Quotient(Elementwise):
+    """Division: a constant factor of the dividend goes in front."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        rule, inner, _ = builder.definition(operands[0])
+        negated = rule is not None and rule.function is operator.neg
+        if negated and builder.derived and isinstance(operands[1], Symbol):
+            return -(inner[0] / operands[1])
+        return super().shortcut(builder, operands, params)
+
+
+class Sum(Elementwise):
+    """Addition: a + (-b) is a - b; an update of a buffer of zeros starts from the other term."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        if builder.derived:
+            for one, other in (operands, operands[::-1]):
+                simpler = self._simpler(builder, one, other)
+                if simpler is not None:
+                    return simpler
+        return super().shortcut(builder, operands, params)
+
+    def _simpler(self, builder: Builder, a: Any, b: Any) -> Any:
+        rule, inner, params = builder.definition(b)
+        if rule is None:
+            return None
+        if rule.function is operator.neg:
+            return a - inner[0]
+        if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
+            return a - (-inner[0] * inner[1])
+        into_zeros = rule.function is runtime.index_add and is_zeros(builder, inner[0])
+        if into_zeros and values.same_shape(support.shape(a), inner[0].shape):
+            return builder.call(runtime.index_add, (a, params["index"], inner[1]), {})
+        return None
+
+
+def is_zeros(builder: Builder, value: Any) -> bool:
+    rule, operands, _ = builder.definition(value)
+    if rule is None:
+        return False
+    if rule.function is runtime.broadcast_like:
+        return type(operands[0]) in (int, float) and operands[0] == 0
+    return rule.function is np.zeros_like
+
+
+class Difference(Elementwise):
+    """Subtraction: a - (-b) is a + b."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        rule, inner, _ = builder.definition(operands[1])
+        if rule is not None and rule.function is operator.neg and builder.derived:
+            return operands[0] + inner[0]
+        return super().shortcut(builder, operands, params)
+
+
+class Power(Elementwise):
+    """x ** 1 is x."""
+
+    def _dtype(self, operands: list) -> np.dtype | None:
+        """Of booleans x ** 2 is computed as np.square, whose dtype is another one."""
+        base, exponent = operands
+        boolean = values.is_dtype(values.strong_dtype(base), bool)
+        if boolean and self.function is operator.pow and isinstance(exponent, values.Scalar):
+            return None
+        return super()._dtype(operands)
+
+    def _is_operator(self, facts: list) -> bool:
+        return super()._is_operator(facts) and values.is_inexact(facts[0]) is True
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        base, exponent = operands
+        one = type(exponent) in (int, float) and exponent == 1 and isinstance(base, Symbol)
+        if one and (type(exponent) is int or values.is_inexact(base.fact)):
+            return base
+        return super().shortcut(builder, operands, params)
+
+
+class Clip(Elementwise):
+    """np.clip, whose bounds may be missing or be called min and max."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        text = "a, a_min=None, a_max=None, min=None, max=None"
+        given = support.bind_call(builder, self, text, args, kwargs)
+        low = given["a_min"] if given["min"] is None else given["min"]
+        high = given["a_max"] if given["max"] is None else given["max"]
+        x = support.as_operand(builder, given["a"])
+        if low is None or high is None:
+            bound, function = (high, np.minimum) if low is None else (low, np.maximum)
+            return x if bound is None else builder.call(function, (x, bound), {})
+        return builder.emit(self, [x, low, high], {})

@@ -1,0 +1,104 @@
+"""The table of elementwise functions: for each operand the text of its adjoint."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from s2s_ad.core.registry import METHODS
+from s2s_ad.rules.arithmetic import Clip, Difference, Multiplication, Negative, Power, Quotient, Sum
+from s2s_ad.rules.elementwise import elementwise, flat
+
+elementwise((abs, np.absolute), "y_bar * np.sign(x)")
+elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0})
+elementwise(np.arccos, "-y_bar / np.sqrt(1 - x**2)", domain="unit")
+elementwise(np.arccosh, "y_bar / np.sqrt(x**2 - 1)", domain="above one")
+elementwise(np.arcsin, "y_bar / np.sqrt(1 - x**2)", domain="unit")
+elementwise(np.arcsinh, "y_bar / np.sqrt(x**2 + 1)")
+elementwise(np.arctan, "y_bar / (1 + x**2)")
+elementwise(np.arctan2, "y_bar * b / (a**2 + b**2)", "-y_bar * a / (a**2 + b**2)")
+elementwise(np.arctanh, "y_bar / (1 - x**2)", domain="unit")
+elementwise(np.cbrt, "y_bar / (3 * y**2)", domain="positive")
+# np.clip passes the derivative on the closed interval, as torch.clamp does.
+elementwise(
+    np.clip,
+    "np.where((a_min <= a) & (a <= a_max), y_bar, 0.0)",
+    "np.where(a < a_min, y_bar, 0.0)",
+    "np.where(a > a_max, y_bar, 0.0)",
+    operands=("a", "a_min", "a_max"),
+    kind=Clip,
+)
+elementwise(np.cos, "-y_bar * np.sin(x)")
+elementwise(np.cosh, "y_bar * np.sinh(x)")
+elementwise(np.deg2rad, "np.deg2rad(y_bar)")
+elementwise(np.exp, "y_bar * y")
+elementwise(np.exp2, "y_bar * (math.log(2.0) * y)")
+elementwise(np.expm1, "y_bar * (y + 1)")
+elementwise(np.fabs, "y_bar * np.sign(x)")
+elementwise(np.hypot, "y_bar * (a / y)", "y_bar * (b / y)")
+elementwise(np.log, "y_bar / x", domain="positive")
+elementwise(np.log10, "y_bar / (math.log(10.0) * x)", domain="positive")
+elementwise(np.log1p, "y_bar / (1 + x)", domain="positive")
+elementwise(np.log2, "y_bar / (math.log(2.0) * x)", domain="positive")
+elementwise(np.logaddexp, "y_bar * np.exp(a - y)", "y_bar * np.exp(b - y)")
+elementwise(
+    np.maximum,
+    "np.where(a > b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "np.where(b > a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+)
+elementwise(
+    np.minimum,
+    "np.where(a < b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "np.where(b < a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+)
+elementwise((operator.mod, np.remainder), "y_bar", "-y_bar * np.floor(a / b)", domain="positive")
+elementwise(
+    (operator.mul, np.multiply),
+    "y_bar * b",
+    "y_bar * a",
+    kind=Multiplication,
+    identity={0: 1, 1: 1},
+)
+elementwise((operator.neg, np.negative), "-y_bar", kind=Negative)
+elementwise((operator.pos, np.positive), "y_bar")
+elementwise(
+    (operator.pow, np.power, np.float_power),
+    "y_bar * (b * a ** (b - 1))",
+    "y_bar * (y * np.log(np.where(a == 0, 1.0, a)))",  # 0 at a == 0, where y * log(a) is nan
+    kind=Power,
+    domain="positive",
+)
+elementwise(np.rad2deg, "np.rad2deg(y_bar)")
+elementwise(np.reciprocal, "-y_bar * y**2", domain="positive")
+elementwise(np.sin, "y_bar * np.cos(x)")
+elementwise(np.sinh, "y_bar * np.cosh(x)")
+elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive")
+elementwise(np.square, "y_bar * (2 * x)")
+elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference)
+elementwise(np.tan, "y_bar * (1 + y**2)", domain="unit")
+elementwise(np.tanh, "y_bar * (1 - y**2)")
+elementwise(
+    (operator.truediv, np.divide),
+    "y_bar / b",
+    "-y_bar * (y / b)",
+    kind=Quotient,
+    domain="positive",
+)
+elementwise(
+    np.where,
+    None,
+    "np.where(condition, y_bar, 0.0)",
+    "np.where(condition, 0.0, y_bar)",
+    dtype_of=slice(1, 3),
+)
+
+flat(1, np.ceil, np.floor, np.invert, np.isfinite, np.isinf, np.isnan, np.logical_not)
+flat(1, np.rint, np.sign, np.signbit, np.trunc, operator.invert)
+flat(2, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.equal, np.floor_divide, np.greater)
+flat(2, np.greater_equal, np.less, np.less_equal, np.logical_and, np.logical_or, np.logical_xor)
+flat(2, np.not_equal, operator.and_, operator.eq, operator.floordiv, operator.ge, operator.gt)
+flat(2, operator.le, operator.lshift, operator.lt, operator.ne, operator.or_, operator.rshift)
+flat(2, operator.xor)
+
+METHODS["clip"] = np.clip
