@@ -49,6 +49,16 @@ class Rule:
     uniform = False
     #: the result is an array of zeros
     zeros = False
+    #: takes axes away that `axis` names, and keeps them at length one with `keepdims`
+    reduction = False
+    #: inserts axes of length one where `axis` says
+    inserts_axes = False
+    #: the result is the operand in memory of its own
+    copy = False
+    #: reads lengths: of the axis that `axis` names, or the number of all elements
+    length = False
+    #: the position of the operand that is there for its shape and dtype alone
+    like_position: int | None = None
     #: so cheap that computing it again reads better than keeping it
     cheap = False
 

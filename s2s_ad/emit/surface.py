@@ -98,8 +98,6 @@ class Surface:
             return gast.UnaryOp(UNARY[function](), args[0])
         if function in COMPARE:
             return gast.Compare(args[0], [COMPARE[function]()], [args[1]])
-        if function is np.transpose and not node.keywords and len(args) == 1:
-            return gast.Attribute(args[0], "T", gast.Load())
         keywords = [gast.keyword(each.arg, self.spelled(each.value)) for each in node.keywords]
         return gast.Call(self.object(function), args, keywords)
 

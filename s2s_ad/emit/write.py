@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
-import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Hint, Program
+from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.refold import Line, Refold
@@ -142,7 +142,8 @@ class Module:
         trees = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         reserved = {"np", "slice", name, *trees, *self.objects, *surface.helpers}
         reserved |= surface.builtins | surface.modules | set(self.names.values())
-        naming = Naming(program, lines, output, reserved, self.captured, self.parameters | self.taken)
+        elsewhere = self.parameters | self.taken
+        naming = Naming(program, lines, output, reserved, self.captured, elsewhere)
         body = _destructuring(program, lines, output, naming)
         for line in lines:
             body += _statement(line, naming, stores)
@@ -162,7 +163,7 @@ def with_value_names(program: Program) -> Program:
     for atom in program.outputs():
         if isinstance(atom, gast.Name) and not hints[atom.id].text:
             statement = next((s for s in program.body if _defines(s, atom.id)), None)
-            copied = statement is not None and form.function_of(statement) is np.copy
+            copied = statement is not None and rule_for(form.function_of(statement)).copy
             if copied:
                 inner = hints.get(statement.value.args[0].id)
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"

@@ -81,8 +81,8 @@ def _read(function: types.FunctionType) -> Source:
         raise SourceError(
             "S2S101",
             f"the source of {function.__qualname__} cannot be read",
-            why=f"no text is known for {file}: code typed into a bare interpreter or given to "
-            "exec leaves none",
+            why=f"no text is known for {file}: code given to exec leaves none, nor does "
+            "what is typed into a bare interpreter before Python 3.13",
             help="put the function into a file or a notebook cell",
         )
     try:

@@ -2,14 +2,18 @@
 
 from s2s_ad.rules import (  # noqa: F401
     adjoint,
+    axes,
     contractions,
     conversions,
     creation,
+    einsum,
     elementwise_table,
     indexing,
     joining,
     linalg,
+    measures,
     moves,
+    products,
     reductions,
     repeats,
     scans,

@@ -107,12 +107,13 @@ def axes_to_sum(full: values.Shape, small: values.Shape) -> tuple[int, ...] | No
 def _plain(axes: tuple[int, ...], ndim: int | None) -> Any:
     if len(axes) == ndim:
         return None
-    return axes[0] if len(axes) == 1 else axes
+    return support.axis_of(axes)
 
 
 class BroadcastLike(TwoOperands):
     """broadcast_like(value, array): nothing where the shapes are the same already."""
 
+    like_position = 1
     overlapping = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -166,15 +167,13 @@ class BroadcastLike(TwoOperands):
             return call
         shape = gast.Attribute(value=array, attr="shape", ctx=gast.Load())
         if not isinstance(facts(value), values.Scalar):
-            return _call(np.broadcast_to, value, shape)
+            return form.operation(np.broadcast_to, [value, shape], {})
         if not values.is_inexact(fact):
-            return _call(np.full, shape, value)
+            return form.operation(np.full, [shape, value], {})
         named = {0: np.zeros_like, 1: np.ones_like}.get(getattr(value, "value", None))
-        return _call(np.full_like, array, value) if named is None else _call(named, array)
-
-
-def _call(function: Callable, *args: gast.AST) -> gast.Call:
-    return gast.Call(func=form.constant(function), args=list(args), keywords=[])
+        if named is not None:
+            return form.operation(named, [array], {})
+        return form.operation(np.full_like, [array, value], {})
 
 
 class StopGradient(Rule):

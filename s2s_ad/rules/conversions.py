@@ -33,8 +33,10 @@ class AsType(Structural):
         return values.Array(dtype, values.shape_of(x))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        same = builder.derived and values.is_dtype(operands[0].dtype, params["dtype"])
-        return operands[0] if same else None
+        (x,) = operands
+        if not isinstance(x, Symbol):
+            return np.dtype(params["dtype"]).type(x)  # a number that took the place of an array
+        return x if builder.derived and values.is_dtype(x.dtype, params["dtype"]) else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         x = operation.operands[0]
@@ -81,8 +83,9 @@ class Conversion(Rule):
 
 
 class Identity(Structural):
-    """Copies: the identity of values."""
+    """np.copy(x): the identity of values."""
 
+    copy = True
     text = "x"
     view = False
 

@@ -1,4 +1,4 @@
-"""Functions that make arrays, and functions that read shapes: no derivative passes through."""
+"""Functions that make arrays: no derivative passes through, save for the value of np.full."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import form, values
+from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
@@ -128,6 +128,7 @@ class Like(Rule):
     """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
 
     flat = True
+    like_position = 0
 
     def __init__(self, function: Callable, name: str):
         super().__init__(function, name)
@@ -193,80 +194,6 @@ def _full_like(x: Any, fill_value: Any) -> Any:
     return x.builder.call(runtime.broadcast_like, (fill_value, x), {})
 
 
-# ---- shapes --------------------------------------------------------------------------------------
-
-
-class Measure(Rule):
-    """np.size, np.shape and np.ndim: the same for every sample."""
-
-    flat = True
-    uniform = True
-    cheap = True
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        text = "x, axis=None" if self.function is np.size else "x"
-        params = support.bind_call(builder, self, text, args, kwargs)
-        x = params.pop("x")
-        if not isinstance(x, Symbol):
-            return self.function(x, **support.given(params, text))
-        if self.function is np.shape and x.ndim is not None:
-            return tuple(support.lengths(x, range(x.ndim)))
-        if self.function is np.size and x.ndim is not None:
-            axis = params["axis"]
-            if axis is not None:
-                params["axis"] = support.normal_axis(axis, x.ndim)
-            elif x.ndim == 1:
-                params["axis"] = 0
-        return builder.emit(self, [x], support.given(params, text))
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Unknown() if self.function is np.shape else values.Scalar(int)
-
-    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        shape = operands[0].shape
-        if shape is None:
-            return None
-        if self.function is np.ndim:
-            return len(shape)
-        dims = shape if params.get("axis") is None else (shape[params["axis"]],)
-        if self.function is np.size and all(isinstance(dim, int) for dim in dims):
-            return support.product(list(dims))
-        return None
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        x, axis = operation.operands[0], operation.params.get("axis")
-        if x.ndim is None:
-            return self._of_unknown_rank(x, axis)
-        rank = support.sample_rank(x, True)
-        if self.function is np.ndim:
-            return rank
-        axes = range(1, rank + 1) if axis is None else (axis + 1,)
-        return support.product(support.lengths(x, axes))
-
-    def _of_unknown_rank(self, x: Symbol, axis: int | None) -> Any:
-        if self.function is np.shape:
-            return np.shape(x)[1:]
-        if self.function is np.ndim:
-            return np.ndim(x) - 1
-        if axis is None:
-            return np.size(x) // np.maximum(np.size(x, 0), 1)
-        return np.size(x, axis if axis < 0 else axis + 1)
-
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        x = call.args[0]
-        if not isinstance(facts(x), values.Array) or not facts(x).rank:
-            return call
-        if self.function is not np.size:
-            return gast.Attribute(value=x, attr=self.name.split(".")[-1], ctx=gast.Load())
-        if not call.keywords:
-            return gast.Attribute(value=x, attr="size", ctx=gast.Load())
-        axis = call.keywords[0].value
-        if axis.value == 0:
-            return gast.Call(func=form.constant(len), args=[x], keywords=[])
-        shape = gast.Attribute(value=x, attr="shape", ctx=gast.Load())
-        return gast.Subscript(value=shape, slice=axis, ctx=gast.Load())
-
-
 register(
     Creation(np.arange, "start, stop=None, step=None, dtype=None", _arange_shape, _arange_dtype)
 )
@@ -282,8 +209,5 @@ register(Like(np.ones_like, "ones_like"))
 register(Like(np.zeros_like, "zeros_like"))
 register(MakeArray(np.array, "object, dtype=None", _constant_shape, _constant_dtype))
 register(MakeArray(np.asarray, "object, dtype=None", _constant_shape, _constant_dtype))
-register(Measure(np.ndim, "ndim"))
-register(Measure(np.shape, "shape"))
-register(Measure(np.size, "size"))
 
 composite(np.full_like, "x, fill_value", _full_like)

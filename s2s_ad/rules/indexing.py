@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -15,126 +13,11 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
-from s2s_ad.diagnostics import BatchError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """What an index does to the axes of an array.
-
-    items: one per step, Ellipsis written out as slices.
-    advanced: positions in `items` that take part in advanced indexing.
-    block: the shape that the advanced items broadcast to; None without any.
-    place: where that block stands in the result.
-    shape: the shape of the result.
-    """
-
-    items: tuple
-    advanced: tuple[int, ...]
-    block: values.Shape | None
-    place: int
-    shape: values.Shape
-
-
-def fact_of(item: Any) -> values.AbstractValue:
-    if isinstance(item, Symbol):
-        return item.fact
-    if type(item) in values.PYTHON_NUMBERS:
-        return values.Scalar(type(item))
-    return values.Static(item)
-
-
-def is_integer(item: Any) -> bool:
-    """A single integer, of Python's or NumPy's."""
-    fact = fact_of(item)
-    if isinstance(fact, values.Scalar):
-        return fact.kind is int
-    return isinstance(fact, values.Array) and fact.shape == () and _kind(fact) in "iu"
-
-
-def is_array(item: Any) -> bool:
-    fact = fact_of(item)
-    return isinstance(fact, values.Array) and fact.shape not in (None, ()) and _kind(fact) in "biu"
-
-
-def _kind(fact: values.Array) -> str:
-    return "?" if fact.dtype is None else fact.dtype.kind
-
-
-def consumed(item: Any) -> int:
-    """How many axes of the array the item takes."""
-    if item is None:
-        return 0
-    return fact_of(item).rank if is_array(item) and _kind(item.fact) == "b" else 1
-
-
-def layout(index: Any, shape: values.Shape) -> Layout | None:
-    """The layout of an index into an array of this shape; None where facts do not tell."""
-    items = list(index) if isinstance(index, tuple) else [index]
-    for item in items:
-        plain = item is None or item is Ellipsis or isinstance(item, slice)
-        if not (plain or is_integer(item) or is_array(item)):
-            return None
-    taken = sum(consumed(item) for item in items if item is not Ellipsis)
-    if taken > len(shape):
-        raise IndexError(f"too many indices: {taken} for an array of rank {len(shape)}")
-    gap = [slice(None)] * (len(shape) - taken)
-    at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
-    items[at : at + 1] = gap
-    return _laid_out(tuple(items), shape)
-
-
-def _laid_out(items: tuple, shape: values.Shape) -> Layout:
-    has_arrays = any(is_array(item) for item in items)
-    advanced = [
-        i for i, item in enumerate(items) if is_array(item) or (has_arrays and is_integer(item))
-    ]
-    dims: list[Any] = []
-    place, axis = None, 0
-    for i, item in enumerate(items):
-        if i in advanced:
-            place = len(dims) if place is None else place
-        elif item is None:
-            dims.append(1)
-        elif isinstance(item, slice):
-            dims.append(slice_dim(shape[axis], item))
-        axis += consumed(item)
-    if not advanced:
-        return Layout(items, (), None, 0, tuple(dims))
-    place = 0 if apart(advanced) else place
-    block = values.broadcast(_block_shape(items[i]) for i in advanced)
-    return Layout(items, tuple(advanced), block, place, (*dims[:place], *block, *dims[place:]))
-
-
-def apart(advanced: Sequence[int]) -> bool:
-    """Whether something stands between advanced indices: then their block comes first."""
-    return any(after != before + 1 for before, after in pairwise(advanced))
-
-
-def _block_shape(item: Any) -> values.Shape:
-    fact = fact_of(item)
-    return (values.fresh_dim(),) if _kind_of(fact) == "b" else fact.shape
-
-
-def _kind_of(fact: Any) -> str:
-    return _kind(fact) if isinstance(fact, values.Array) else "i"
-
-
-def slice_dim(dim: Any, item: slice) -> Any:
-    """The length of a slice, as far as it follows from its bounds."""
-    bounds = (item.start, item.stop, item.step)
-    if any(isinstance(each, Symbol) for each in bounds):
-        return values.fresh_dim()
-    if isinstance(dim, int):
-        return len(range(*item.indices(dim)))
-    start, stop = item.start or 0, item.stop
-    if item.step == -1 and item.start is None and stop is None:
-        return dim
-    if item.step not in (None, 1) or start < 0 or (stop is not None and stop >= 0):
-        return values.fresh_dim()
-    return dim.less(start - (stop or 0))
+from s2s_ad.rules.elementwise import broadcast_source
+from s2s_ad.rules.index_batches import batched_index, laid_like_batch, moved_back
+from s2s_ad.rules.index_layout import index_of, layout, may_repeat
 
 
 class GetItem(Rule):
@@ -157,12 +40,11 @@ class GetItem(Rule):
         return values.Array(x.dtype, None if found is None else found.shape)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        rule, inner, _ = builder.definition(operands[0])
-        repeated = rule is not None and rule.function is runtime.broadcast_like
-        if repeated and support.shape(inner[0]) == () and operands[0].ndim is not None:
+        source = broadcast_source(builder, operands[0])
+        if source and support.shape(source[0]) == () and operands[0].ndim is not None:
             found = layout(params["index"], operands[0].shape)
             if found is not None and found.shape == ():
-                return inner[0]
+                return source[0]
         return None
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -170,7 +52,13 @@ class GetItem(Rule):
         return [x.builder.call(runtime.index_add, (zeros_like(x), operation["index"], y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
-        return None if tangents[0] is None else tangents[0][operation["index"]]
+        (x_dot,) = tangents
+        if x_dot is None:
+            return None
+        if _is_number(x_dot):
+            arguments = (x_dot, operation.result)
+            return operation.result.builder.call(runtime.broadcast_like, arguments, {})
+        return x_dot[operation["index"]]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
@@ -178,7 +66,7 @@ class GetItem(Rule):
         result = x[index]
         if not batched[0]:
             return np.moveaxis(result, found.place, 0) if found.place else result
-        return _moved_back(result, found, batch.is_batched(operation["index"]))
+        return moved_back(result, found, batch.is_batched(operation["index"]))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Subscript(value=call.args[0], slice=call.keywords[0].value, ctx=gast.Load())
@@ -195,79 +83,6 @@ def _arrays(builder: Builder, index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(_arrays(builder, item) for item in index)
     return builder.call(np.array, (index,), {}) if isinstance(index, list) else index
-
-
-# ---- batches -------------------------------------------------------------------------------------
-
-
-def batched_index(index: Any, x: Symbol, x_batched: bool, batch: Any) -> tuple[Any, Layout]:
-    """The index into a batch, and the layout of the sample's own."""
-    items = index if isinstance(index, tuple) else (index,)
-    moved = [batch.is_batched(item) for item in items]
-    sample_shape = x.shape[1:] if x_batched and x.shape is not None else x.shape
-    samples = tuple(
-        batch.sample(item) if flag else item for item, flag in zip(items, moved, strict=True)
-    )
-    found = None if sample_shape is None else layout(samples, sample_shape)
-    if found is None:
-        raise support.CannotBatch
-    if not any(moved):
-        return ((slice(None), *items) if x_batched else index), found
-    for item, flag in zip(items, moved, strict=True):
-        if flag and _kind_of(fact_of(item)) == "b":
-            raise BatchError(
-                "S2S402",
-                "a boolean index that differs from sample to sample",
-                origin=x.builder.origin,
-                why="each sample would select another number of elements",
-                help="use np.where(mask, x, other) instead of x[mask]",
-            )
-    rank = len(found.block or ())
-    aligned = tuple(
-        support.align(item, flag, rank) for item, flag in zip(items, moved, strict=True)
-    )
-    if not x_batched:
-        whole = layout(aligned, sample_shape)
-        return index_of(aligned), whole
-    samples_of = batch.positions
-    if rank:
-        samples_of = np.expand_dims(samples_of, 1 if rank == 1 else tuple(range(1, rank + 1)))
-    return (samples_of, *aligned), found
-
-
-def index_of(items: tuple) -> Any:
-    return items[0] if len(items) == 1 else items
-
-
-def _moved_back(result: Symbol, found: Layout, index_batched: bool) -> Any:
-    """The batch axis first, and the block of advanced indexing where the sample has it."""
-    rank = len(found.block or ())
-    if not rank or result.ndim is None:
-        return result
-    if not index_batched:  # separated advanced indices put their block before the batch axis
-        return np.moveaxis(result, rank, 0) if apart(found.advanced) else result
-    if not found.place:
-        return result
-    block = tuple(range(1, rank + 1))
-    return np.moveaxis(result, block, tuple(axis + found.place for axis in block))
-
-
-def _laid_like_batch(value: Any, batched: bool, found: Layout, index_batched: bool) -> Any:
-    """A value to be added at the index, with its axes as the index into the batch has them.
-
-    It undoes what `_moved_back` does.
-    """
-    rank, block = len(found.shape), len(found.block or ())
-    value = support.align(value, batched, rank)
-    moves = found.place if index_batched else apart(found.advanced)
-    if not block or not moves or (not batched and not support.sample_rank(value, False)):
-        return value
-    if not batched:  # a batch axis of length one, in front of all the sample's axes
-        value = np.expand_dims(value, tuple(range(1 + rank - support.sample_rank(value, False))))
-    if not index_batched:
-        return np.moveaxis(value, 0, block)
-    places = tuple(range(1, block + 1))
-    return np.moveaxis(value, tuple(place + found.place for place in places), places)
 
 
 class IndexAdd(Rule):
@@ -287,13 +102,19 @@ class IndexAdd(Rule):
         return may_repeat(index, builder)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        x, value = operation.operands
         builder = operation.result.builder
         value_bar = None
         if operation.active[1]:
-            taken = _as_symbol(builder, y_bar, x)[operation["index"]]
-            value_bar = builder.call(runtime.unbroadcast, (taken, value), {})
+            value_bar = self._value_adjoint(builder, operation, y_bar)
         return [y_bar if operation.active[0] else None, value_bar]
+
+    def _value_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
+        x, value = operation.operands
+        if _is_number(y_bar):
+            if x.shape == ():  # the index adds axes
+                return builder.call(runtime.broadcast_like, (y_bar, value), {})
+            y_bar = builder.call(np.full_like, (x, y_bar), {})
+        return builder.call(runtime.unbroadcast, (y_bar[operation["index"]], value), {})
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         x = operation.operands[0]
@@ -310,7 +131,7 @@ class IndexAdd(Rule):
         base = batch.spread(x, batched[0])
         index, found = batched_index(operation["index"], base, True, batch)
         index_batched = batch.is_batched(operation["index"])
-        value = _laid_like_batch(value, batched[1], found, index_batched)
+        value = laid_like_batch(value, batched[1], found, index_batched)
         return batch.builder.call(runtime.index_add, (base, index, value), {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
@@ -319,10 +140,9 @@ class IndexAdd(Rule):
         return gast.Call(func=call.func, args=[x, index, value], keywords=[])
 
 
-def _as_symbol(builder: Builder, value: Any, like: Any) -> Symbol:
-    if isinstance(value, Symbol):
-        return value
-    return builder.call(np.full_like, (like, value), {})
+def _is_number(value: Any) -> bool:
+    """Whether an adjoint or tangent is one Python number, which no index can read."""
+    return not isinstance(value, Symbol) or isinstance(value.fact, values.Scalar)
 
 
 class ZerosLike(Rule):
@@ -338,26 +158,6 @@ class ZerosLike(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, {})
-
-
-def may_repeat(index: Any, builder: Builder) -> bool:
-    """Whether an index may name an element twice, so that `x[index] += v` would lose a term."""
-    items = index if isinstance(index, tuple) else (index,)
-    arrays = [item for item in items if is_array(item) and _kind(item.fact) != "b"]
-    unsure = [i for i in items if isinstance(i, Symbol) and not is_integer(i) and not is_array(i)]
-    if not arrays:
-        return bool(unsure)
-    block = values.broadcast(item.shape for item in arrays)
-    return not any(
-        _is_count(builder, item) and len(block) == 1 and values.same_shape(item.shape, block)
-        for item in arrays
-    )
-
-
-def _is_count(builder: Builder, item: Symbol) -> bool:
-    """np.arange(n): every element differs, and none counts from the end."""
-    rule, _, params = builder.definition(item)
-    return rule is not None and rule.function is np.arange and set(params) == {"start"}
 
 
 def _take(x: Symbol, indices: Any, axis: Any) -> Any:
@@ -419,4 +219,5 @@ register(TakeAlongAxis(np.take_along_axis, "take_along_axis"))
 register(ZerosLike(runtime.zeros_like, "zeros_like"))
 
 composite(np.take, "x, indices, axis=None", _take)
+
 METHODS["take"] = np.take

@@ -26,7 +26,7 @@ class Along(Structural):
 
     def shift(self, params: dict[str, Any], rank: int) -> dict[str, Any]:
         axes = tuple(axis + 1 for axis in support.normal_axes(params.get("axis"), rank))
-        return params | {"axis": axes[0] if len(axes) == 1 else axes}
+        return params | {"axis": support.axis_of(axes)}
 
 
 class Flip(Along):

@@ -27,8 +27,10 @@ class Reduction(Rule):
         adjoint: (reduction, x, y, y_bar, axes) -> adjoint of x, with y and y_bar already given
             axes of length one where x was reduced; None where there is no derivative.
         tangent: the same with x_dot for y_bar -> tangent, to be reduced by np.sum or np.mean.
-        default: the axis where none is given.
+        many_axes: whether `axis` may be a tuple.
     """
+
+    reduction = True
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class Reduction(Rule):
             axes = support.normal_axes(axis, operation.operands[0].ndim)
             if axes == tuple(range(len(axes))) and value.ndim == 0:
                 return value
-            axis = axes[0] if len(axes) == 1 else axes
+            axis = support.axis_of(axes)
         return np.expand_dims(value, axis)
 
     def _axes(self, operation: Operation) -> Any:
@@ -133,7 +135,7 @@ class Reduction(Rule):
         axes = tuple(axis + 1 for axis in support.normal_axes(operation.params.get("axis"), rank))
         if not rank:
             return self._of_numbers(batch.builder, x)
-        axis = axes[0] if len(axes) == 1 else axes
+        axis = support.axis_of(axes)
         if not self.many_axes and len(axes) > 1:
             x, axis = support.flatten_samples(x), 1
         return batch.builder.emit(self, [x], operation.params | {"axis": axis})
@@ -163,7 +165,7 @@ def _shared_evenly(x: Symbol, y: Any, axes: Any) -> Any:
     if axes is None or (x.ndim is not None and len(axes) == x.ndim):
         return chosen / np.sum(chosen)
     if not isinstance(axes, int):
-        axes = axes[0] if len(axes) == 1 else tuple(axes)
+        axes = support.axis_of(axes)
     return chosen / np.sum(chosen, axis=axes, keepdims=True)
 
 

@@ -49,8 +49,7 @@ class Copies(Structural):
             shape += [size, count] if each else [count, size]
         if not summed:
             return y_bar
-        axes = summed[0] if len(summed) == 1 else tuple(summed)
-        return np.sum(np.reshape(y_bar, tuple(shape)), axis=axes)
+        return np.sum(np.reshape(y_bar, tuple(shape)), axis=support.axis_of(summed))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return leading(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,16 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """The axes, counted from the front; None means all."""
     if axis is None:
         return tuple(range(ndim))
-    return tuple(normal_axis(each, ndim) for each in (axis if isinstance(axis, tuple) else (axis,)))
+    return tuple(normal_axis(each, ndim) for each in as_tuple(axis))
+
+
+def as_tuple(axis: int | tuple[int, ...]) -> tuple[int, ...]:
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+def axis_of(axes: Sequence[int]) -> int | tuple[int, ...]:
+    """The axes as a reader expects them: one axis comes bare."""
+    return axes[0] if len(axes) == 1 else tuple(axes)
 
 
 def known_rank(x: Any, name: str) -> int:

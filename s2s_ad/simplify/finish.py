@@ -15,9 +15,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
-
-LIKE = (runtime.broadcast_like, np.zeros_like, np.ones_like, np.empty_like)
-LIKE_POSITION = {runtime.broadcast_like: 1}
+from s2s_ad.core.registry import Rule, rule_for
 
 
 def erase_stops(program: Program) -> Program:
@@ -44,19 +42,25 @@ def nearest_shapes(program: Program) -> Program:
     inputs = [name for name in program.leaves() if _is_array(program.facts[name])]
     body = []
     for statement in program.body:
-        if not form.is_effect(statement) and form.function_of(statement) is np.size:
-            body.append(_nearest_length(program, statement, inputs))
-            continue
-        if form.is_effect(statement) or form.function_of(statement) not in LIKE:
-            body.append(statement)
-            continue
-        place = LIKE_POSITION.get(form.function_of(statement), 0)
-        like = statement.value.args[place]
-        fact = program.facts.get(getattr(like, "id", None))
-        found = next((each for each in inputs if program.facts[each] == fact), None)
-        atoms = {like.id: form.name(found)} if found and like.id not in inputs else {}
-        body.append(form.substitute(statement, atoms) if atoms else statement)
+        rule = None if form.is_effect(statement) else _rule(statement)
+        if rule is not None and rule.length:
+            statement = _nearest_length(program, statement, inputs)
+        elif rule is not None and rule.like_position is not None:
+            statement = _nearest_like(program, statement, rule.like_position, inputs)
+        body.append(statement)
     return program.with_(body=tuple(body))
+
+
+def _nearest_like(
+    program: Program, statement: gast.Assign, position: int, inputs: list[str]
+) -> gast.Assign:
+    """The same operation with an input for the operand that gives shape and dtype."""
+    like = statement.value.args[position]
+    fact = program.facts.get(getattr(like, "id", None))
+    found = next((each for each in inputs if program.facts[each] == fact), None)
+    if found is None or like.id in inputs:
+        return statement
+    return form.substitute(statement, {like.id: form.name(found)})
 
 
 def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str]) -> gast.Assign:
@@ -73,7 +77,7 @@ def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str])
             found = {"axis": form.constant(shape.index(fact.shape[params["axis"]]))}
         else:
             continue
-        value = form.operation(np.size, [form.name(name)], found)
+        value = form.operation(form.function_of(statement), [form.name(name)], found)
         return form.assign(form.target(statement), value, statement.origin, statement.phase)
     return statement
 
@@ -91,12 +95,12 @@ def keep_dimensions(program: Program) -> Program:
     reductions = {
         form.target(statement): statement
         for statement in program.body
-        if not form.is_effect(statement) and _is_reduction(statement)
+        if not form.is_effect(statement) and _rule(statement).reduction
     }
     body = []
     for statement in program.body:
         source = None
-        if not form.is_effect(statement) and form.function_of(statement) is np.expand_dims:
+        if not form.is_effect(statement) and _rule(statement).inserts_axes:
             source = reductions.get(getattr(statement.value.args[0], "id", None))
         params = _params(source.value) if source is not None else {}
         same = source is not None and params.get("axis") == _params(statement.value)["axis"]
@@ -110,8 +114,8 @@ def keep_dimensions(program: Program) -> Program:
     return program.with_(body=tuple(body))
 
 
-def _is_reduction(statement: gast.Assign) -> bool:
-    return form.function_of(statement) in (np.sum, np.max, np.min, np.mean)
+def _rule(statement: gast.Assign) -> Rule:
+    return rule_for(form.function_of(statement))
 
 
 def _params(call: gast.Call) -> dict[str, Any]:
@@ -174,8 +178,10 @@ def own_outputs(program: Program) -> Program:
         root = memory.root(atom.id)
         shares = not memory.owns(atom.id) or root in taken
         taken.add(root)
-        if not shares or not isinstance(fact, values.Array) or not fact.shape:
+        if not shares or not isinstance(fact, values.Array):
             return atom
+        if not fact.shape and (root != atom.id or memory.owns(root)):
+            return atom  # a number of NumPy's; what came in may be an array without axes
         name = fresh_name()
         facts[name], hints[name] = fact, TEMPORARY
         call = form.operation(np.copy, [atom], {})

@@ -8,14 +8,13 @@ from typing import Any
 import gast
 
 from s2s_ad.analysis import activity
-from s2s_ad.core import form, values
+from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee, callee_of, item_of
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.registry import CannotBatch, Operation
-from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.calls import derived_callee, with_inputs
-from s2s_ad.transforms.reverse import unknown_rank
+from s2s_ad.transforms.refusals import refuse_complex, unknown_rank
 
 
 def forward(builder: Builder, program: Program, tangents: Mapping[str, Any]) -> tuple[list, list]:
@@ -105,7 +104,7 @@ def _step(
     tangents = [dots.get(each) for each in operands]
     if all(each is None for each in tangents):
         return
-    _refuse_complex(program, statement)
+    refuse_complex(program, statement, [name])
     view = builder.operation(statement, atoms)
     result = view.result if isinstance(view.result, Symbol) else None
     if result is None:
@@ -118,14 +117,3 @@ def _step(
     if tangent is not None:
         hint = program.hints.get(name, TEMPORARY).derived("_dot")
         dots[name] = builder.named(tangent, hint)
-
-
-def _refuse_complex(program: Program, statement: gast.Assign) -> None:
-    dtype = values.strong_dtype(program.facts[form.target(statement)])
-    if dtype is not None and dtype.kind == "c":
-        raise DerivativeError(
-            "S2S302",
-            "a derivative of complex numbers",
-            origin=statement.origin,
-            help="differentiate the real and imaginary parts",
-        )

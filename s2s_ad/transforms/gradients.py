@@ -11,7 +11,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.passes import run
-from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
+from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.simplify.pipelines import AFTER
 from s2s_ad.transforms.common import (
     Target,
@@ -82,11 +82,8 @@ def cotangent_program(
     sweep.forward_sweep()
     seeds = []
     for atom in check_output(program, output):
-        y = sweep.output(atom)
-        hint = builder.hints[y.name].derived("_bar")
-        y_bar = builder.symbol(y.fact, hint if hint.text else Hint("y_bar", "derived"))
+        y_bar = sweep.seed_with_input(atom)
         seeds.append(Input(builder.hints[y_bar.name].text, y_bar.name))
-        sweep.seed(atom, y_bar)
     adjoints = sweep.backward_sweep()
     parts = [tree.tree_map(adjoints.__getitem__, target.tree) for target in targets]
     value = tree.tree_map(sweep.output, output)

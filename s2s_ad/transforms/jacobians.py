@@ -25,7 +25,7 @@ from s2s_ad.transforms.common import (
     with_respect_to,
 )
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
-from s2s_ad.transforms.reverse import unknown_rank
+from s2s_ad.transforms.refusals import unknown_rank
 
 
 def jacobian(

@@ -24,6 +24,7 @@ from s2s_ad.transforms.calls import (
     recomputing,
     with_inputs,
 )
+from s2s_ad.transforms.refusals import refuse_complex, unknown_rank
 
 
 class Reverse:
@@ -66,6 +67,14 @@ class Reverse:
             with self.builder.at(self.program.origin, "backward"):
                 self._add(atom.id, y_bar)
 
+    def seed_with_input(self, atom: gast.AST) -> Symbol:
+        """Give an output an adjoint that will be an input of the program that is written."""
+        y = self.output(atom)
+        hint = self.builder.hints[y.name].derived("_bar")
+        y_bar = self.builder.symbol(y.fact, hint if hint.text else Hint("y_bar", "derived"))
+        self.seed(atom, y_bar)
+        return y_bar
+
     def backward_sweep(self) -> dict[str, Any]:
         """The adjoints of the wanted leaves, in their dtype and shape."""
         for statement in reversed(self.program.body):
@@ -94,7 +103,8 @@ class Reverse:
         if not any(active) or not isinstance(view.result, Symbol):
             return  # a simplification made a number of it
         operation = Operation(view.rule, view.operands, view.params, view.result, active)
-        self._refuse_complex(statement)
+        varied = (form.target(statement), *activity.operand_names(statement))
+        refuse_complex(self.program, statement, [name for name in varied if name in self.active])
         y_bar = self._named(form.target(statement))
         try:
             contributions = view.rule.reverse(operation, y_bar)
@@ -189,18 +199,6 @@ class Reverse:
         kind = fact.dtype.type if isinstance(fact, values.Array) else float
         return self.builder.call(kind, (adjoint,), {})
 
-    def _refuse_complex(self, statement: gast.Assign) -> None:
-        for name in (form.target(statement), *activity.operand_names(statement)):
-            fact = self.program.facts.get(name)
-            dtype = values.strong_dtype(fact)
-            if name in self.active and dtype is not None and dtype.kind == "c":
-                raise DerivativeError(
-                    "S2S302",
-                    "a derivative with respect to complex numbers",
-                    origin=statement.origin,
-                    help="differentiate with respect to the real and imaginary parts",
-                )
-
 
 def split(call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
     """The two passes of a callee for these active operands and seeded outputs."""
@@ -217,17 +215,10 @@ def _split(call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Pa
     sweep = Reverse(builder, program, wanted)
     sweep.forward_sweep()
     atoms = program.outputs()
-    y_bars = []
-    for i in seeds:
-        y = sweep.output(atoms[i])
-        hint = builder.hints[y.name].derived("_bar")
-        y_bar = builder.symbol(y.fact, hint if hint.text else Hint("y_bar", "derived"))
-        y_bars.append(y_bar)
-        sweep.seed(atoms[i], y_bar)
+    seed_names = [sweep.seed_with_input(atoms[i]).name for i in seeds]
     adjoints = sweep.backward_sweep()
     results = [adjoints[name] for name in wanted]
     outputs = [sweep.output(atom) for atom in atoms]
-    seed_names = [each.name for each in y_bars]
     joint = joint_sweep(builder, program, seed_names, [*outputs, *results])
     division = divide(joint, seed_names, results)
     places = _places(leaves, outputs, division.kept)
@@ -265,12 +256,3 @@ def _places(leaves: list[str], outputs: list, kept: list[str]) -> dict[str, tupl
         if isinstance(each, Symbol):
             places.setdefault(each.name, ("output", i))
     return {name: place for name, place in places.items() if name in kept}
-
-
-def unknown_rank(name: str, origin: Any) -> DerivativeError:
-    return DerivativeError(
-        "S2S302",
-        f"the derivative of {name} needs the rank of its argument",
-        origin=origin,
-        help="give example arguments, or --like on the command line",
-    )

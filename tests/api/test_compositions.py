@@ -213,3 +213,33 @@ def test_per_sample_gradients_of_a_network():
                 lambda v: loss(params | {name: v}, x[i], y[i]), params[name]
             )
             np.testing.assert_allclose(found[name][i], expected, rtol=1e-6, atol=1e-7)
+
+
+# ---- adjoints that are Python numbers ------------------------------------------------------------
+
+
+def axes_added(x):
+    """The adjoint of `total` is a count: a number, which no index can read."""
+    total = np.sum(x)
+    return np.sum(total[None, None] * x) + np.sum(x * x)
+
+
+@pytest.mark.parametrize("second", [lambda f: grad(grad(f)), lambda f: grad(jacfwd(f))])
+def test_axes_added_to_a_number(second):
+    x = rng.normal(size=(2, 3))
+    expected = oracles.gradient(grad(axes_added), x)
+    np.testing.assert_allclose(second(axes_added)(x), expected, rtol=1e-6)
+
+
+# ---- arrays without axes -------------------------------------------------------------------------
+
+
+def test_a_result_is_never_an_argument_without_axes():
+    x, y = np.array(2.0), np.array(3.0)
+    for part in grad(np_product, (0, 1))(x, y):
+        part *= 0.0
+    assert (x, y) == (2.0, 3.0)
+
+
+def np_product(x, y):
+    return x * y

@@ -19,6 +19,7 @@ from s2s_ad import (
 )
 from s2s_ad.api.function import Transformed
 from s2s_ad.check import check, dot_product_test
+from s2s_ad.core.registry import RULES
 
 X = np.array([0.5, -1.5, 2.0])
 M = np.array([[1.0, 2.0, 0.5], [0.2, -1.0, 3.0]])
@@ -159,8 +160,6 @@ def test_wrong_result_of_a_transform_fails(name):
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_wrong_rule_fails_and_names_the_mode(mode, monkeypatch):
-    from s2s_ad.core.registry import RULES
-
     rule = RULES[np.tanh]
     method = getattr(type(rule), mode)
 

@@ -56,7 +56,8 @@ def test_reads_leaves_out_what_an_effect_binds_itself():
 
 
 def test_a_pass_whose_needs_were_dropped_is_refused():
-    program = Program("f", "f", (Input("x", "x"),), (sine(),), form.name("y"), {}, {})
+    facts = {each: Array(np.dtype(float), ()) for each in "xy"}
+    program = Program("f", "f", (Input("x", "x"),), (sine(),), form.name("y"), facts, {})
     forgets = Pass("forgets", lambda p: p, keeps=frozenset())
     needs = Pass("needs", lambda p: p, needs=frozenset({"values"}))
     assert run(program, [needs, forgets]) is program

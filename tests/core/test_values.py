@@ -12,6 +12,7 @@ from s2s_ad.core import values
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.load.dispatch import pattern
+from s2s_ad.rules.index_layout import slice_dim
 
 
 @dataclass
@@ -82,8 +83,6 @@ def test_broadcasting_agrees_with_numpy_for_every_length():
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_slices_shorten_a_symbol_as_they_shorten_an_array(length):
-    from s2s_ad.rules.indexing import slice_dim
-
     dim = values.Dim(-1, 0, length == 1)
     for item in (slice(1, None), slice(None, -1), slice(1, -2), slice(None, None, -1), slice(None)):
         found = slice_dim(dim, item)

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import inspect
+import linecache
 import pickle
 import subprocess
 import sys
@@ -203,8 +204,6 @@ def test_helper_gives_way_to_a_captured_object_of_its_name():
 
 def _defined(code, name, space):
     """A function whose source is in linecache, as in a notebook."""
-    import linecache
-
     file = f"<test {name}>"
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     exec(compile(code, file, "exec"), space)

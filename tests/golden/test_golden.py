@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from golden import programs
-from s2s_ad import grad, jvp, value_and_grad, vmap
+from s2s_ad import grad, jit, jvp, value_and_grad, vmap
 
 EXPECTED = pathlib.Path(__file__).parent / "expected"
 rng = np.random.default_rng(0)
@@ -135,8 +135,6 @@ def test_the_hessian_vector_product():
 
 
 def test_the_hessian_vector_product_written_in_a_function_is_as_short():
-    from s2s_ad import jit
-
     text = jit(hessian_vector_product).text(point, direction)
     expert = inspect.getsource(programs.rosenbrock_grad_jvp)
     assert text.statements <= 1.2 * count_statements(expert, "rosenbrock_grad_jvp")

@@ -18,6 +18,19 @@ def parts(x, y):
     return d * 0.5, np.sum(e) * 0.1
 
 
+def nested(x, options):
+    y, (z, scale) = options["pair"], options["more"]
+    first, total = parts(x, y)
+    later = squash(z) * scale
+    return {"first": first + total, "same": x, "later": [later, total]}
+
+
+def reused(x, k=2, *rest):
+    y = x * k
+    z = y - 0.3 * y.T
+    return (z.T, y) if k > 1 else (y, z)
+
+
 def f(a, b, s, w, c):
 """
 
@@ -38,6 +51,8 @@ UNARY = (
     "np.clip({x}, -0.7, 0.9)",
     "1 - {x} * {x}",
     "squash({x})",
+    "nested({x}, {{'pair': {x}, 'more': ({x}, 0.5)}})['later'][0]",
+    "nested({x}, {{'pair': 0.1, 'more': [{x}, 2]}})['first']",
 )
 BINARY = (
     "{x} + {y}",
@@ -49,6 +64,9 @@ BINARY = (
     "np.minimum({x}, {y})",
     "parts({x}, {y})[0]",
     "parts({x}, {y})[1]",
+    "nested({x}, {{'pair': {y}, 'more': ({x}, 0.5)}})['first']",
+    "nested({x}, {{'pair': {x}, 'more': [{y}, {y}]}})['later'][0] * {x}",
+    "nested({y}, {{'pair': {x}, 'more': ({x}, 1)}})['same'] - {x}",
 )
 VECTOR = (
     "{x}[1:]",
@@ -84,7 +102,15 @@ MATRIX = (
     "np.einsum('ij,kj->ik', {x}, {x})",
     "{x}[[0, 0, 1]]",
 )
+SQUARE = (
+    "{x} + 0.5 * {x}.T",
+    "{x}.T * {x}[0]",
+    "reused({x})[0]",
+    "reused({x}, 1)[0] + reused({x})[1]",
+    "reused({x}, k=0.5)[1]",
+)
 PAIRS = (((3,), "w", "w @ {x}"), ((3,), "b", "b @ {x}"), ((4, 3), "w", "{x} @ w"))
+PAIRS += (((3, 3), "w", "w.T + 2 * {x}"),)
 
 
 def random_inputs(rng: np.random.Generator) -> dict[str, np.ndarray | float]:
@@ -134,6 +160,8 @@ def _expression(rng: np.random.Generator, space: dict, names: list[str]) -> str:
         return str(rng.choice(fitting)).format(x=x)
     if len(shape) == 1 and shape[0] >= 2:
         return str(rng.choice(VECTOR)).format(x=x)
+    if len(shape) == 2 and shape[0] == shape[1] and kind < 0.85:
+        return str(rng.choice(SQUARE)).format(x=x)
     if len(shape) == 2 and min(shape) >= 2:
         return str(rng.choice(MATRIX)).format(x=x)
     return str(rng.choice(UNARY)).format(x=x)

@@ -20,10 +20,13 @@ import numpy as np
 
 from s2s_ad import grad, jit, jvp, vmap
 from s2s_ad.core import form, values
+from s2s_ad.core.builder import describe
+from s2s_ad.core.registry import RULES
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.write import write
 from s2s_ad.load.module import load
+from s2s_ad.rules.elementwise import Elementwise
 
 STEP = 1e-3  # of central differences of fourth order
 _folder = tempfile.TemporaryDirectory(prefix="s2s_ad_rules_")
@@ -138,6 +141,19 @@ class Case:
 
 def case(text, general=True, batches=True, **inputs):
     return Case(text, inputs, general, batches)
+
+
+def spelled(function: Callable) -> str:
+    """The function as the text of a case calls it."""
+    if getattr(operator, function.__name__, None) is function:
+        return f"operator.{function.__name__}"
+    return describe(function)
+
+
+def elementwise_rows() -> list[tuple[Callable, Elementwise]]:
+    """Every elementwise function with its rule, by name."""
+    found = [(function, rule) for function, rule in RULES.items() if isinstance(rule, Elementwise)]
+    return sorted(found, key=lambda row: spelled(row[0]))
 
 
 def functions_named(text: str) -> set:

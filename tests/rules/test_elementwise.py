@@ -1,7 +1,5 @@
 """Every row of the elementwise table, on inputs of its domain and in every broadcast pattern."""
 
-import operator
-
 import numpy as np
 import pytest
 
@@ -12,15 +10,14 @@ from rules.properties import (
     case,
     check_all,
     distinct,
+    elementwise_rows,
     mask,
     module,
     number,
     real,
+    spelled,
 )
 from s2s_ad import grad
-from s2s_ad.core.builder import describe
-from s2s_ad.core.registry import RULES
-from s2s_ad.rules.elementwise import Elementwise
 
 UNARY = [(3,), (2, 3), (), (1,), (0,), (2, 1), None]
 BINARY = [
@@ -49,23 +46,12 @@ TERNARY = [
 ]
 
 
-def spelled(function) -> str:
-    if getattr(operator, function.__name__, None) is function:
-        return f"operator.{function.__name__}"
-    return describe(function)
-
-
 def draw(domain, shape):
     return number(1.3, 1.9) if shape is None else domain(*shape)
 
 
 def rows() -> list:
-    found = [
-        (function, rule)
-        for function, rule in RULES.items()
-        if isinstance(rule, Elementwise) and not rule.flat
-    ]
-    return sorted(found, key=lambda row: spelled(row[0]))
+    return [row for row in elementwise_rows() if not row[1].flat]
 
 
 def patterns(arity: int) -> list:

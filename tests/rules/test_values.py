@@ -12,14 +12,15 @@ from rules.properties import (
     check_facts,
     check_value,
     close,
+    elementwise_rows,
     functions_named,
     integers,
     mask,
     module,
     real,
     same_dtype,
+    spelled,
 )
-from rules.test_elementwise import spelled
 from rules.test_functions import CASES, INTERNAL, ROUNDING
 from s2s_ad import jit, vmap
 from s2s_ad.core.builder import describe
@@ -29,11 +30,6 @@ from s2s_ad.rules.elementwise import Elementwise
 
 DTYPES = [np.bool_, np.int8, np.int64, np.uint8, np.float32, np.float64]
 PYTHON = [2, 0.5]
-
-
-def rows() -> list:
-    found = [(function, rule) for function, rule in RULES.items() if isinstance(rule, Elementwise)]
-    return sorted(found, key=lambda row: spelled(row[0]))
 
 
 def operands(arity: int) -> list:
@@ -49,15 +45,15 @@ def operands(arity: int) -> list:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", rows(), ids=lambda row: spelled(row[0]))
+@pytest.mark.parametrize("row", elementwise_rows(), ids=lambda row: spelled(row[0]))
 def test_row_on_every_dtype(row):
     check_dtypes(*row, operands(len(row[1].adjoints)))
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: spelled(row[0]))
+@pytest.mark.parametrize("row", elementwise_rows(), ids=lambda row: spelled(row[0]))
 def test_row_on_some_dtypes(row):
     chosen = operands(len(row[1].adjoints))
-    start = rows().index(row) % 5
+    start = elementwise_rows().index(row) % 5
     check_dtypes(*row, chosen if len(chosen) < 9 else chosen[start :: max(1, len(chosen) // 7)])
 
 

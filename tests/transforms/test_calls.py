@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from s2s_ad import grad, hessian, jit, jvp, value_and_grad, vmap
+from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vmap
+from wrong import module_a, module_b
 
 rng = np.random.default_rng(0)
 h, x, other = rng.normal(size=(3, 3))
@@ -82,6 +84,81 @@ def level_4(x):
     return 0.5 * a + 0.1 * level_3(a)
 
 
+@dataclass
+class Product:
+    w: object
+
+    def apply(self, x):
+        return self.w * x
+
+
+@dataclass
+class Sum:
+    w: object
+
+    def apply(self, x):
+        return self.w + x
+
+
+def layered(x, layers):
+    y = np.sin(x)
+    return layers[0].apply(y) * len(layers[1])
+
+
+def nested_containers(x):
+    """The arguments differ in the kinds and lengths of containers in containers alone."""
+    first = layered(x, (Product(x), (1, 2)))
+    second = layered(x, (Sum(x), (1, 2)))
+    third = layered(x, [Sum(x), [1]])
+    return np.sum(first * second) + np.sum(third)
+
+
+def gated(x):
+    y = np.tanh(x)
+    z = y * x
+
+    def gate(t):
+        return t * z
+
+    return y, {"gate": gate, "also": lambda t: t + z}
+
+
+def function_results(x):
+    y, more = gated(x)
+    return np.sum(more["gate"](y) * more["also"](x))
+
+
+def unused_parts(x):
+    a = np.sin(x)
+    b = a * x
+    return b, a, b * a
+
+
+def underscore(x):
+    _, a, c = unused_parts(x)
+    b, _, c = unused_parts(a + c)
+    _ = _ * b * c
+    return np.sum(_) + np.sum(a * _)
+
+
+def aliased_adjoint(x, y):
+    """The adjoint of x is the transpose of another, which is read after it was updated."""
+    first = np.sin(y)
+    row = x[0] * 3.0
+    z = x.T + 2 * y
+    return np.sum(z * z * z) + np.sum(row * row) + np.sum(first)
+
+
+def whole_power(x, n=3):
+    scale = n**2
+    y = x * scale
+    return np.sum(y * y)
+
+
+def power_of_known(x):
+    return whole_power(x) + whole_power(x, 2)
+
+
 def functions(text: str) -> list[str]:
     return re.findall(r"^def (\w+)", text, re.MULTILINE)
 
@@ -107,6 +184,11 @@ CASES = [
     (spoken, (x,), (0,)),
     (inlined, (x,), (0,)),
     (level_4, (0.3,), (0,)),
+    (nested_containers, (x,), (0,)),
+    (function_results, (x,), (0,)),
+    (underscore, (x,), (0,)),
+    (aliased_adjoint, (W, U), (0, 1)),
+    (power_of_known, (x,), (0,)),
 ]
 
 
@@ -172,6 +254,51 @@ def test_effects_happen_once(capsys):
     assert capsys.readouterr().out == "speaking\n"
     jvp(spoken, (x,), (x,))
     assert capsys.readouterr().out == "speaking\n"
+
+
+def ordered(x):
+    pair = {"a": speaking(x), "b": speaking(x * 2)}
+    print("between")
+    return np.sum(pair["b"]) - np.sum(pair["a"] ** 2)
+
+
+@pytest.mark.parametrize("make", [jit, grad, jacfwd, jacrev, hessian])
+def test_effects_keep_their_order_and_happen_once(make, capsys):
+    make(ordered)(x)
+    assert capsys.readouterr().out == "speaking\nspeaking\nbetween\n"
+
+
+@pytest.mark.parametrize("size", [0, 2])
+def test_a_power_of_whole_numbers_has_a_batched_form(size):
+    found = vmap(power_of_known)(np.stack([x, 2 * x])[:size])
+    expected = [power_of_known(x), power_of_known(2 * x)][:size]
+    np.testing.assert_allclose(found, expected)
+
+
+def rounded(x):
+    y = x * 2
+    return y.astype(np.float32)
+
+
+def rounded_sum(x):
+    return np.sum(rounded(x) ** 2)
+
+
+@pytest.mark.parametrize("make", [jacrev, hessian])
+def test_the_adjoint_of_a_narrower_number(make):
+    expected = 8 * x if make is jacrev else 8 * np.eye(3)
+    np.testing.assert_allclose(make(rounded_sum)(x), expected, rtol=1e-6)
+
+
+def test_globals_of_two_modules_may_have_the_same_name():
+    def both(t):
+        return module_a.twofold(t) * module_b.twofold(t)
+
+    def naming_it(rate):
+        return np.sum(both(rate))
+
+    np.testing.assert_allclose(jit(both)(x), both(x))
+    np.testing.assert_allclose(grad(naming_it)(rate=x), numeric(naming_it, (x,), 0), rtol=1e-6)
 
 
 def test_text_is_linear_in_the_users_code():

@@ -9,3 +9,8 @@ def helper(x):
 
 def scaled(x):
     return helper(x) - rate
+
+
+def twofold(x):
+    y = x * x
+    return y - rate

@@ -1,0 +1,155 @@
+"""What an index does to the axes of an array: which it takes, and where its own stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What an index does to the axes of an array.
+
+    items: one per step, Ellipsis written out as slices.
+    advanced: positions in `items` that take part in advanced indexing.
+    block: the shape that the advanced items broadcast to; None without any.
+    place: where that block stands in the result.
+    shape: the shape of the result.
+    """
+
+    items: tuple
+    advanced: tuple[int, ...]
+    block: values.Shape | None
+    place: int
+    shape: values.Shape
+
+
+def fact_of(item: Any) -> values.AbstractValue:
+    if isinstance(item, Symbol):
+        return item.fact
+    if type(item) in values.PYTHON_NUMBERS:
+        return values.Scalar(type(item))
+    return values.Static(item)
+
+
+def is_integer(item: Any) -> bool:
+    """A single integer, of Python's or NumPy's."""
+    fact = fact_of(item)
+    if isinstance(fact, values.Scalar):
+        return fact.kind is int
+    return isinstance(fact, values.Array) and fact.shape == () and dtype_kind(item) in "iu"
+
+
+def is_array(item: Any) -> bool:
+    """An array of axes of its own: of integers, or a mask."""
+    fact = fact_of(item)
+    shaped = isinstance(fact, values.Array) and fact.shape not in (None, ())
+    return shaped and dtype_kind(item) in "biu"
+
+
+def dtype_kind(item: Any) -> str:
+    """The kind of an item's dtype: "b" for a mask, "i" for what is no array, "?" if not known."""
+    fact = fact_of(item)
+    if not isinstance(fact, values.Array):
+        return "i"
+    return "?" if fact.dtype is None else fact.dtype.kind
+
+
+def consumed(item: Any) -> int:
+    """How many axes of the array the item takes."""
+    if item is None:
+        return 0
+    return fact_of(item).rank if is_array(item) and dtype_kind(item) == "b" else 1
+
+
+def layout(index: Any, shape: values.Shape) -> Layout | None:
+    """The layout of an index into an array of this shape; None where facts do not tell."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    for item in items:
+        plain = item is None or item is Ellipsis or isinstance(item, slice)
+        if not (plain or is_integer(item) or is_array(item)):
+            return None
+    taken = sum(consumed(item) for item in items if item is not Ellipsis)
+    if taken > len(shape):
+        raise IndexError(f"too many indices: {taken} for an array of rank {len(shape)}")
+    gap = [slice(None)] * (len(shape) - taken)
+    at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
+    items[at : at + 1] = gap
+    return _laid_out(tuple(items), shape)
+
+
+def _laid_out(items: tuple, shape: values.Shape) -> Layout:
+    has_arrays = any(is_array(item) for item in items)
+    advanced = [
+        i for i, item in enumerate(items) if is_array(item) or (has_arrays and is_integer(item))
+    ]
+    dims: list[Any] = []
+    place, axis = None, 0
+    for i, item in enumerate(items):
+        if i in advanced:
+            place = len(dims) if place is None else place
+        elif item is None:
+            dims.append(1)
+        elif isinstance(item, slice):
+            dims.append(slice_dim(shape[axis], item))
+        axis += consumed(item)
+    if not advanced:
+        return Layout(items, (), None, 0, tuple(dims))
+    place = 0 if apart(advanced) else place
+    block = values.broadcast(_block_shape(items[i]) for i in advanced)
+    return Layout(items, tuple(advanced), block, place, (*dims[:place], *block, *dims[place:]))
+
+
+def apart(advanced: Sequence[int]) -> bool:
+    """Whether something stands between advanced indices: then their block comes first."""
+    return any(after != before + 1 for before, after in pairwise(advanced))
+
+
+def _block_shape(item: Any) -> values.Shape:
+    return (values.fresh_dim(),) if dtype_kind(item) == "b" else fact_of(item).shape
+
+
+def slice_dim(dim: Any, item: slice) -> Any:
+    """The length of a slice, as far as it follows from its bounds."""
+    bounds = (item.start, item.stop, item.step)
+    if any(isinstance(each, Symbol) for each in bounds):
+        return values.fresh_dim()
+    if isinstance(dim, int):
+        return len(range(*item.indices(dim)))
+    start, stop = item.start or 0, item.stop
+    if item.step == -1 and item.start is None and stop is None:
+        return dim
+    if item.step not in (None, 1) or start < 0 or (stop is not None and stop >= 0):
+        return values.fresh_dim()
+    return dim.less(start - (stop or 0))
+
+
+def index_of(items: tuple) -> Any:
+    return items[0] if len(items) == 1 else items
+
+
+def may_repeat(index: Any, builder: Builder) -> bool:
+    """Whether an index may name an element twice, so that `x[index] += v` would lose a term."""
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = [item for item in items if is_array(item) and dtype_kind(item) != "b"]
+    unsure = [i for i in items if isinstance(i, Symbol) and not is_integer(i) and not is_array(i)]
+    if not arrays:
+        return bool(unsure)
+    block = values.broadcast(item.shape for item in arrays)
+    return not any(
+        _is_count(builder, item) and len(block) == 1 and values.same_shape(item.shape, block)
+        for item in arrays
+    )
+
+
+def _is_count(builder: Builder, item: Symbol) -> bool:
+    """np.arange(n): every element differs, and none counts from the end."""
+    rule, _, params = builder.definition(item)
+    return rule is not None and rule.function is np.arange and set(params) == {"start"}

@@ -1,0 +1,84 @@
+"""How a product of two arrays is written: `a @ b.T`, np.outer, np.tensordot or np.einsum."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import form
+from s2s_ad.rules.specifications import parts, readable
+
+
+def product_surface(spec: str, x: gast.AST, w: gast.AST) -> gast.AST:
+    """The product as an expert writes it."""
+    a, b, out = parts(spec)
+    direct = _matmul_surface(a, b, out, x, w) or _matmul_surface(b, a, out, w, x)
+    if direct is not None:
+        return direct
+    if len(a) == len(b) == 1 and a != b and out in (a + b, b + a):
+        return form.operation(np.outer, [x, w] if out == a + b else [w, x], {})
+    summed = [letter for letter in a if letter in b and letter not in out]
+    tensor = [letter for letter in a + b if letter not in summed]
+    if summed and out == "".join(tensor) and len(set(tensor)) == len(tensor):
+        return _tensordot_surface(a, b, summed, x, w)
+    mine, theirs = _free(a, b, out), _free(b, a, out)
+    if mine and theirs and out.index(theirs[0]) < out.index(mine[0]):
+        spec, x, w = f"{b},{a}->{out}", w, x  # operands in the order of the result's axes
+    return form.operation(np.einsum, [form.constant(readable(spec)), x, w], {})
+
+
+def _free(letters: str, other: str, out: str) -> list[str]:
+    """The letters of the result that only one operand has."""
+    return [each for each in letters if each in out and each not in other]
+
+
+def _matmul_surface(a: str, b: str, out: str, x: Any, w: Any) -> gast.AST | None:
+    """x @ w, with transposes, where that is what the specification means."""
+    if len(set(a)) < len(a) or len(set(b)) < len(b):
+        return None
+    if len(a) == 1 and a == b and not out:
+        return _binary(x, w)
+    if len(a) == 2 and len(b) == 1 and b in a and len(out) == 1 and out in a and out != b:
+        return _binary(x, w) if a == out + b else _binary(w, x)
+    if len(a) == len(b) == len(out) == 2:
+        shared = set(a) & set(b)
+        if len(shared) != 1 or shared & set(out) or out[0] not in a:
+            return None
+        (k,) = shared
+        left = x if a[1] == k else _transposed(x)
+        return _binary(left, w if b[0] == k else _transposed(w))
+    if len(a) > 2 and len(a) == len(b) == len(out) and a[:-2] == b[:-2] == out[:-2]:
+        i, k, j = a[-2], a[-1], b[-1]
+        if b[-2] == k and out[-2:] == i + j:
+            return _binary(x, w)
+    stack = len(a) > 2 and len(b) in (1, 2) and out == a[:-1] + b[1:]
+    if stack and a[-1] == b[0] and b[0] not in out:
+        return _binary(x, w)
+    return None
+
+
+def _tensordot_surface(a: str, b: str, summed: list[str], x: Any, w: Any) -> gast.AST:
+    count = len(summed)
+    if a[-count:] == b[:count]:
+        axes: Any = count
+    else:
+        axes = tuple(tuple(each.index(letter) for letter in summed) for each in (a, b))
+        axes = tuple(each[0] for each in axes) if count == 1 else axes
+    return form.operation(np.tensordot, [x, w], {"axes": _nested(axes)})
+
+
+def _nested(value: Any) -> gast.AST:
+    if isinstance(value, int):
+        return form.constant(value)
+    return gast.Tuple(elts=[_nested(each) for each in value], ctx=gast.Load())
+
+
+def _binary(left: gast.AST, right: gast.AST) -> gast.AST:
+    return form.operation(operator.matmul, [left, right], {})
+
+
+def _transposed(x: gast.AST) -> gast.AST:
+    return gast.Attribute(value=x, attr="T", ctx=gast.Load())
