@@ -47,7 +47,7 @@ class Unbroadcast(TwoOperands):
         if None in shapes:
             return self._of_unknown(builder, value, array)
         axes = axes_to_sum(*shapes)
-        if axes is None:
+        if axes is None or _dtype_is_open(builder, value, array):
             return None
         lead = len(shapes[0]) - len(shapes[1])
         total = value
@@ -87,6 +87,13 @@ class Unbroadcast(TwoOperands):
         padded = array.builder.call(runtime.pad_samples, (array, np.ndim(value)), {})
         summed = batch.builder.call(runtime.unbroadcast, (value, padded), {})
         return np.reshape(summed, np.shape(array))
+
+
+def _dtype_is_open(builder: Builder, value: Any, array: Any) -> bool:
+    """Whether only the run will tell if the value has the dtype that the array asks for."""
+    fact, wanted = builder.fact(value), builder.fact(array)
+    known = isinstance(fact, values.Scalar) or values.strong_dtype(fact) is not None
+    return not known and isinstance(wanted, values.Array) and wanted.dtype is not None
 
 
 def axes_to_sum(full: values.Shape, small: values.Shape) -> tuple[int, ...] | None:

@@ -165,15 +165,6 @@ def _padded(place: int, pairs: list) -> Any:
     return value
 
 
-def spread(value: Any, batched: bool, batch: Any) -> Any:
-    """`value` with a batch axis, repeated along it where it had none."""
-    if batched:
-        return value
-    if not isinstance(value, Symbol):
-        return np.full_like(batch.example, value)  # pragma: no cover - replaced by batch pass
-    return np.broadcast_to(value, (batch.size, *lengths(value, range(sample_rank(value, False)))))
-
-
 def strong(builder: Builder, value: Any) -> Any:
     """A Python number as np.asarray has it: of NumPy's type, which is not weak."""
     fact = builder.fact(value)

@@ -1,0 +1,31 @@
+"""A gradient has the dtype of its input, also where only the run tells what was multiplied."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, vmap
+
+
+def by_power(x, n):
+    return np.sum(x * n**2)
+
+
+def by_double(x, n):
+    return np.sum(x * np.float64(n))
+
+
+def by_count(x, n):
+    return np.sum(x) * len(x) * n
+
+
+@pytest.mark.parametrize("f", [by_power, by_double, by_count])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_gradients_keep_the_dtype(f, dtype):
+    x = np.ones(3, dtype)
+    found = grad(f)(x, 2)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, (f(2 * x, 2) - f(x, 2)) / 3)  # f is linear in x
+    batch = vmap(grad(f), in_axes=(0, None))(np.stack([x, x]), 2)
+    assert batch.dtype == dtype
