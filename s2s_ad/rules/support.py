@@ -24,9 +24,27 @@ def signature(text: str) -> inspect.Signature:
     return inspect.signature(eval(f"lambda {text}: None", {"np": np}))
 
 
+@functools.cache
+def first_name(function: Callable) -> str:
+    """What NumPy itself calls the first parameter of a function: `a` of np.sum."""
+    try:
+        return next(iter(inspect.signature(function).parameters), "")
+    except (TypeError, ValueError):  # a function without a signature
+        return ""
+
+
+def _with_own_name(function: Callable, expected: inspect.Signature, kwargs: dict) -> dict:
+    """np.sum(a=x): the first argument by NumPy's name for it."""
+    name, ours = first_name(function), next(iter(expected.parameters), "")
+    if name not in kwargs or name in expected.parameters:
+        return kwargs
+    return {ours: kwargs[name], **{key: v for key, v in kwargs.items() if key != name}}
+
+
 def bind_call(builder: Builder, rule: Rule, text: str, args: tuple, kwargs: dict) -> dict[str, Any]:
     """Arguments by parameter name; a keyword that the rule does not know is refused by name."""
     expected = signature(text)
+    kwargs = _with_own_name(rule.function, expected, kwargs)
     unknown = [key for key in kwargs if key not in expected.parameters]
     if unknown:
         raise UnsupportedError(

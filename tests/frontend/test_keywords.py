@@ -1,0 +1,30 @@
+"""NumPy's own name for its first argument may be used as a keyword."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad
+
+x = np.array([[1.0, 2.0], [3.0, 4.5]])
+
+
+def by_sum(x):
+    return np.sum(a=x**2, axis=0)[1]
+
+
+def by_reshape(x):
+    return np.sum(np.reshape(a=x, shape=(-1,)) ** 2)
+
+
+def by_max(x):
+    return np.max(a=x)
+
+
+@pytest.mark.parametrize(
+    "f, expected",
+    [(by_sum, 2 * x * [0, 1]), (by_reshape, 2 * x), (by_max, (x == 4.5) * 1.0)],
+)
+def test_the_first_argument_by_keyword(f, expected):
+    np.testing.assert_allclose(grad(f)(x), expected)
