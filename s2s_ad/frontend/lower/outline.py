@@ -138,23 +138,32 @@ def outline(
             return Output(outputs.index(leaf.name), lowering.memory.is_own(leaf))
         return Argument(places[leaf.name]) if leaf.name in places else leaf
 
+    callee = _callee(lowering, source, arguments, segment, outputs, free)
+    del builder.body[start:]
+    return Outlined(callee, tree.tree_map(described, result))
+
+
+def _callee(
+    lowering: Lowering, source: Source, arguments: dict, segment: list, outputs: list, free: set
+) -> Callee:
+    """The operations as a program of their own: what they read is given, `free` is captured."""
+    builder = lowering.builder
     read = free | {name for each in segment for name in captured_names(each)}
     nodes = [to_node(Symbol(builder, name)) for name in outputs]
-    whole = Tree(tuple, tuple(range(len(nodes))), tuple(nodes))
+    several = Tree(tuple, tuple(range(len(nodes))), tuple(nodes))
     hints = builder.hints | _parameter_hints(arguments)
     program = Program(
         name=source.name,
         doc=source.name,
-        inputs=tuple(Input(hints[each.name].text, each.name) for each in inputs),
+        inputs=tuple(Input(hints[each.name].text, each.name) for each in leaves_of(arguments)),
         body=tuple(segment),
-        output=nodes[0] if len(nodes) == 1 else whole,
+        output=nodes[0] if len(nodes) == 1 else several,
         facts=dict(builder.facts),
         hints=hints,
         captures=tuple(e for e in lowering.captures.found.values() if e.name in read),
         origin=source.origin(source.node),
     )
-    del builder.body[start:]
-    return Outlined(Callee(program), tree.tree_map(described, result))
+    return Callee(program)
 
 
 def _is_plain(result: Any) -> bool:
