@@ -55,6 +55,8 @@ class Rule:
     inserts_axes = False
     #: the result is the operand in memory of its own
     copy = False
+    #: a call gives new memory, even where a simpler value stands for its result
+    allocates = False
     #: reads lengths: of the axis that `axis` names, or the number of all elements
     length = False
     #: the position of the operand that is there for its shape and dtype alone

@@ -21,6 +21,7 @@ class AsType(Structural):
 
     text = "x, dtype"
     view = False
+    allocates = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         return {"dtype": np.dtype(static(params["dtype"], "the dtype of astype")).type}
@@ -85,7 +86,7 @@ class Conversion(Rule):
 class Identity(Structural):
     """np.copy(x): the identity of values."""
 
-    copy = True
+    copy = allocates = True
     text = "x"
     view = False
 

@@ -94,6 +94,10 @@ def _constant_dtype(full: dict[str, Any]) -> Any:
 class MakeArray(Creation):
     """np.array and np.asarray: of an array the identity, of a list a stack of its items."""
 
+    def __init__(self, function: Callable, *description: Any):
+        super().__init__(function, *description)
+        self.allocates = function is np.array
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         value, dtype = params["object"], params["dtype"]

@@ -55,6 +55,8 @@ class Elementwise(Rule):
         dtype_of: the operands that the dtype of the result comes from.
     """
 
+    allocates = True
+
     def __init__(
         self,
         function: Callable,

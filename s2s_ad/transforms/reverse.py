@@ -135,6 +135,7 @@ class Reverse:
         passes = split(call, active, seeds)
         result = self.builder.emit(passes.forward, operands, {})
         values_ = passes.forward.items(self.builder, result)
+        self._name_outputs(passes.forward, values_)
         count = len(call.program.outputs())
         self.atoms[name] = result if call.several else values_[0]
         hint = self.program.hints.get(name, TEMPORARY)
@@ -142,6 +143,12 @@ class Reverse:
         known = {"argument": operands, "output": values_[:count], "saved": values_[count:]}
         needs = [known[kind][place] for kind, place in passes.needs]
         self.calls[name] = (passes, needs, values_[:count])
+
+    def _name_outputs(self, call: Callee, outputs: list) -> None:
+        """What the callee hands over is called as it is called there."""
+        for atom, value in zip(call.program.outputs(), outputs, strict=True):
+            hint = call.program.hints.get(getattr(atom, "id", None), TEMPORARY)
+            self.builder.named(value, Hint(hint.text, "derived"))
 
     def _backward_pass(self, statement: gast.Assign) -> None:
         name = form.target(statement)

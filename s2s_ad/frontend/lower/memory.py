@@ -11,18 +11,10 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import Scalar
-
-OPERATORS = (operator.add, operator.and_, operator.floordiv, operator.invert, operator.lshift)
-OPERATORS += (operator.matmul, operator.mod, operator.mul, operator.neg, operator.or_)
-OPERATORS += (operator.pos, operator.pow, operator.rshift, operator.sub, operator.truediv)
-OPERATORS += (operator.xor,)
-COPIES = (np.array, np.copy, np.ndarray.astype, np.ndarray.copy, np.ndarray.flatten)
 
 
 class Memory:
@@ -71,9 +63,8 @@ def is_immutable(value: Symbol) -> bool:
 
 def _is_copy(function: Callable, arguments: tuple) -> bool:
     """Whether the function gives new memory, whatever simpler value stands for its result."""
-    if isinstance(function, np.ufunc) or any(function is each for each in OPERATORS):
-        return True
-    return any(function is each for each in COPIES) and "copy" not in arguments[1]
+    rule = rule_for(function)
+    return rule is not None and rule.allocates and "copy" not in arguments[1]
 
 
 def _is_new(result: Symbol, arguments: Any) -> bool:
