@@ -5,6 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
+def accumulate(a, b):
+    """The sum of two adjoints, item by item where they are lists."""
+    if isinstance(a, list):
+        return [accumulate(x, y) for x, y in zip(a, b, strict=True)]
+    return a + b
+
+
 def broadcast_like(value, array):
     """`value` with the shape of `array`."""
     return np.broadcast_to(value, np.shape(array))
@@ -96,6 +103,64 @@ def index_add(array, index, value):
     result = np.array(array)
     np.add.at(result, index, value)
     return result
+
+
+def index_set(array, index, value):
+    """A copy of `array` in which the elements at `index` are `value`."""
+    if isinstance(array, dict):
+        return {**array, index: value}
+    result = list(array) if isinstance(array, (tuple, list)) else np.array(array)
+    result[index] = value
+    return type(array)(result) if isinstance(array, tuple) else result
+
+
+def is_last(array, index):
+    """Where `array[index] = value` keeps what it wrote: no later item has the same place."""
+    last = np.empty(np.shape(array), int)
+    order = np.arange(last[index].size).reshape(last[index].shape)
+    last[index] = order
+    return last[index] == order
+
+
+def list_append(items, value):
+    """A list of the items, and `value` at the end."""
+    return [*items, value]
+
+
+def list_array(items, axis=0):
+    """The items side by side along a new axis."""
+    return np.stack(items, axis) if axis else np.array(items)
+
+
+def list_concatenate(items):
+    """The items one after the other along their first axis."""
+    return np.concatenate(items)
+
+
+def list_join(a, b):
+    """A list of the items of both lists."""
+    return a + b
+
+
+def list_of(*items):
+    """A list of the items."""
+    return list(items)
+
+
+def list_pop(items):
+    """The last item, and a list of the items before it."""
+    return items[-1], items[:-1]
+
+
+def list_rows(array):
+    """A list of the rows of an array."""
+    return list(array)
+
+
+def list_split(array, items):
+    """A list of parts of `array` along its first axis, each as long as the item at its place."""
+    stops = np.cumsum([len(item) for item in items])
+    return np.split(array, stops[:-1])
 
 
 def sign_of_det(a):

@@ -17,7 +17,7 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import METHODS, Operation, Rule, rule_for
+from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
 from s2s_ad.diagnostics import InternalError, NoDerivative, Origin
 
 _counter = itertools.count()
@@ -206,7 +206,14 @@ class Builder:
         rule = rule_for(function)
         if rule is None:
             raise no_rule(function, self.origin)
+        if not rule.lists:
+            args = map(self._as_array, args)
         return rule.bind(self, tuple(args), dict(kwargs))
+
+    def _as_array(self, value: Any) -> Any:
+        """NumPy makes an array of a list."""
+        is_list = isinstance(value, Symbol) and isinstance(value.fact, values.List)
+        return self.call(np.array, (value,), {}) if is_list else value
 
     def emit(self, rule: Rule, operands: list, params: dict[str, Any]) -> Any:
         """Append one operation, unless a simpler value stands for it or it was computed before."""
@@ -223,6 +230,10 @@ class Builder:
             self.definitions[result.name] = (rule, operands, params)
             self._numbered[key] = result
         return self._numbered[key]
+
+    def emit_item(self, result: Symbol, index: int) -> Symbol:
+        """One output of an operation with several."""
+        return self.emit(ITEM, [result], {"index": index})
 
     def effect(self, statement: form.Statement, atoms: Mapping[str, Any]) -> None:
         """Append an effect with its names replaced."""

@@ -1,4 +1,4 @@
-"""Calls of functions that keep their name: operations whose function is a Program."""
+"""Operations with programs inside, and the calls of functions that keep their name."""
 
 from __future__ import annotations
 
@@ -7,55 +7,59 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.registry import ITEM, Rule
 
 
-class Callee(Rule):
-    """A Program as the function of an operation; its operands are the program's leaves.
+class Compound(Rule):
+    """An operation with programs inside: `blocks`.
 
     With several outputs the result is a tuple, which `ITEM` takes apart. What the transforms
     derive from it is remembered in `derived`, so that each form is made once.
     """
 
-    def __init__(self, program: Program):
-        super().__init__(self, program.name)
-        self.program = program
+    def __init__(self, name: str, blocks: Sequence[Program]):
+        super().__init__(self, name)
+        self.blocks = tuple(blocks)
         self.derived: dict[Any, Any] = {}
-        self.effects = any(has_effect(statement) for statement in program.body)
+        self.effects = any(has_effect(each) for block in self.blocks for each in block.body)
+
+    @property
+    def count(self) -> int | None:
+        """The number of outputs where the result is a tuple; None where it is one value."""
+        raise NotImplementedError
 
     @property
     def several(self) -> bool:
-        return isinstance(self.program.output, tree.Tree)
-
-    def infer(self, operands: list, params: dict[str, Any]) -> Any:
-        return tree.tree_map(self.program.fact, self.program.output)
+        return self.count is not None
 
     def call(self, builder: Builder, operands: Sequence[Any]) -> list:
-        """Emit a call; returns the value of each output."""
+        """Emit the operation; returns the value of each output."""
         result = builder.emit(self, list(operands), {})
         return self.items(builder, result)
 
     def items(self, builder: Builder, result: Symbol) -> list:
-        if not self.several:
+        if self.count is None:
             return [result]
-        count = len(self.program.output.items)
-        return [builder.emit(ITEM, [result], {"index": index}) for index in range(count)]
+        return [builder.emit_item(result, index) for index in range(self.count)]
 
 
-class Item(Rule):
-    """One output of a call with several."""
+class Callee(Compound):
+    """A Program as the function of an operation; its operands are the program's leaves."""
 
-    def __init__(self) -> None:
-        super().__init__(self, "item")
+    def __init__(self, program: Program):
+        super().__init__(program.name, (program,))
+        self.program = program
 
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return operands[0].items[params["index"]]
+    @property
+    def count(self) -> int | None:
+        output = self.program.output
+        return len(output.items) if isinstance(output, tree.Tree) else None
 
-
-ITEM = Item()
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        return tree.tree_map(self.program.fact, self.program.output)
 
 
 def has_effect(statement: form.Statement) -> bool:
@@ -63,7 +67,15 @@ def has_effect(statement: form.Statement) -> bool:
     if form.is_effect(statement):
         return True
     function = form.function_of(statement)
-    return isinstance(function, Callee) and function.effects
+    return isinstance(function, Rule) and function.effects
+
+
+def compound_of(statement: form.Statement) -> Compound | None:
+    """The function of an operation with programs inside."""
+    if form.is_effect(statement):
+        return None
+    function = form.function_of(statement)
+    return function if isinstance(function, Compound) else None
 
 
 def callee_of(statement: form.Statement) -> Callee | None:
@@ -75,9 +87,10 @@ def callee_of(statement: form.Statement) -> Callee | None:
 
 
 def captured_names(statement: form.Statement) -> list[str]:
-    """The captured names that the statement reads inside the function that it calls."""
-    call = callee_of(statement)
-    return [] if call is None else [each.name for each in call.program.captured()]
+    """The captured names that the statement reads inside the programs that it runs."""
+    compound = compound_of(statement)
+    blocks = () if compound is None else compound.blocks
+    return [each.name for block in blocks for each in block.captured()]
 
 
 def item_of(statement: form.Statement) -> tuple[str, int] | None:

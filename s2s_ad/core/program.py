@@ -103,6 +103,10 @@ class Program:
         known = [*self.leaves(), *(each.name for each in self.captured())]
         form.verify(list(self.body), known, self.outputs())
         for statement in self.body:
-            if not form.is_effect(statement) and form.target(statement) not in self.facts:
+            if form.is_effect(statement):
+                continue
+            if form.target(statement) not in self.facts:
                 raise form._broken(f"no fact for {form.target(statement)}", statement)
+            for block in getattr(form.function_of(statement), "blocks", ()):
+                block.verify()
         return self

@@ -64,6 +64,9 @@ class Rule:
     #: so cheap that computing it again reads better than keeping it
     cheap = False
 
+    #: takes lists whose length is not known; other functions are given an array of the items
+    lists = False
+
     def __init__(self, function: Callable, name: str):
         self.function, self.name = function, name
 
@@ -98,6 +101,18 @@ class Rule:
         """The expression that a reader expects for the operation."""
         return call
 
+
+class Item(Rule):
+    """One output of an operation with several."""
+
+    def __init__(self) -> None:
+        super().__init__(self, "item")
+
+    def infer(self, operands: list, params: dict[str, Any]) -> AbstractValue:
+        return operands[0].items[params["index"]]
+
+
+ITEM = Item()
 
 RULES: dict[Any, Rule] = {}  # by function
 METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the array first

@@ -51,6 +51,11 @@ class Array:
     def rank(self) -> int | None:
         return None if self.shape is None else len(self.shape)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array) or (self.dtype is None) != (other.dtype is None):
+            return False  # NumPy's float64 dtype claims to equal None
+        return self.dtype == other.dtype and self.shape == other.shape
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -79,7 +84,25 @@ class Unknown:
     form: int | None = None
 
 
-AbstractValue = Array | Scalar | Static | Unknown
+@dataclass(frozen=True, slots=True)
+class List:
+    """A list whose length is not known now; `item` holds for each of its items."""
+
+    item: Any
+    shape = None
+    rank = None
+
+
+class Undefined:
+    """The value of a name on a path that does not assign it; nothing reads it there."""
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED = Undefined()
+
+AbstractValue = Array | Scalar | Static | Unknown | List
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 
@@ -151,6 +174,8 @@ def is_inexact(value: Any) -> bool | None:
         return value.dtype.kind in "fc"
     if isinstance(value, Static):
         return False
+    if isinstance(value, List):
+        return is_inexact(value.item)
     return True if isinstance(value, Unknown) and value.inexact else None
 
 
@@ -238,3 +263,77 @@ def add_axis(value: Any, axis: int, dim: int | Dim) -> Any:
 
 def as_inexact(value: Any) -> Any:
     return replace(value, inexact=True) if isinstance(value, Unknown) else value
+
+
+# ---- values that come from several paths ---------------------------------------------------------
+
+
+def join(a: Any, b: Any) -> AbstractValue:
+    """What holds for a value that is known to be one of the two.
+
+    Python numbers of several kinds are the widest of them, and a Python number or a NumPy number
+    is a NumPy number: where the kind matters, so does the first pass of a loop, and nobody wants
+    general code for the 0 that a sum begins with.
+
+    Example:
+        >>> join(Scalar(int), Scalar(float))
+        Scalar(kind=<class 'float'>)
+    """
+    for one, other in ((a, b), (b, a)):
+        if one == other or one == Static(UNDEFINED):
+            return other
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return Scalar(max(a.kind, b.kind, key=PYTHON_NUMBERS.index))
+    if isinstance(a, List) and isinstance(b, List):
+        return List(join(a.item, b.item))
+    if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
+        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape))
+    return Unknown(bool(is_inexact(a) or is_inexact(b)))
+
+
+def join_all(items: Iterable[Any]) -> AbstractValue:
+    result: AbstractValue = Static(UNDEFINED)
+    for each in items:
+        result = join(result, each)
+    return result
+
+
+def _joined_dtype(a: Array | Scalar, b: Array | Scalar) -> np.dtype | None:
+    if isinstance(a, Array) and isinstance(b, Array):
+        return None if missing((a.dtype, b.dtype)) or a.dtype != b.dtype else a.dtype
+    array, number = (a, b) if isinstance(a, Array) else (b, a)
+    if array.dtype is None:
+        return None
+    return np.result_type(array.dtype, dtype_argument(number))
+
+
+def _joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else _either(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _either(a: int | Dim, b: int | Dim) -> Dim:
+    return fresh_dim(not (known_not_one(a) and known_not_one(b)))
+
+
+def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
+    """Whether each value of `special` is one of `general`; `free` dims stand for any length."""
+    if isinstance(general, Array) and isinstance(special, Array | Scalar):
+        joined = join(general, special)
+        if general.dtype is not None and joined.dtype != general.dtype:
+            return False
+        if missing((general.shape, special.shape)) or len(general.shape) != len(special.shape):
+            return general.shape is None
+        pairs = zip(general.shape, special.shape, strict=True)
+        return all(x == y or (x in free and (x.maybe_one or known_not_one(y))) for x, y in pairs)
+    if isinstance(general, List) and isinstance(special, List):
+        return accepts(general.item, special.item, free)
+    return join(general, special) == general
+
+
+def dims_of(value: Any) -> set[Dim]:
+    """The symbols among the lengths of a value."""
+    if isinstance(value, List):
+        return dims_of(value.item)
+    return {each for each in shape_of(value) or () if isinstance(each, Dim)}

@@ -11,6 +11,7 @@ from s2s_ad.rules import (  # noqa: F401
     indexing,
     joining,
     linalg,
+    lists,
     measures,
     moves,
     products,

@@ -94,6 +94,8 @@ def _constant_dtype(full: dict[str, Any]) -> Any:
 class MakeArray(Creation):
     """np.array and np.asarray: of an array the identity, of a list a stack of its items."""
 
+    lists = True
+
     def __init__(self, function: Callable, *description: Any):
         super().__init__(function, *description)
         self.allocates = function is np.array
@@ -103,6 +105,8 @@ class MakeArray(Creation):
         value, dtype = params["object"], params["dtype"]
         if isinstance(value, Symbol) and isinstance(value.fact, values.Scalar):
             result = support.strong(builder, value)
+        elif isinstance(value, Symbol) and isinstance(value.fact, values.List):
+            result = builder.call(runtime.list_array, (value, 0), {})
         elif isinstance(value, Symbol):
             result = np.copy(value) if self.function is np.array else value
         elif _has_symbols(value):

@@ -1,4 +1,4 @@
-"""Reading and adding to elements: `x[index]` and its adjoint `index_add(x, index, value)`."""
+"""Reading, adding to and setting elements: `x[index]`, `index_add` (its adjoint), `index_set`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.rules import support
+from s2s_ad.rules.arithmetic import is_zeros
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.index_batches import batched_index, laid_like_batch, moved_back
-from s2s_ad.rules.index_layout import index_of, layout, may_repeat
+from s2s_ad.rules.index_layout import dtype_kind, index_of, layout, may_repeat
 
 
 class GetItem(Rule):
     """x[index]; the index is a parameter, for no derivative passes through it."""
 
     view = True
+    lists = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -34,6 +36,8 @@ class GetItem(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
+        if isinstance(x, values.List):
+            return x if isinstance(params["index"], slice) else x.item
         if not isinstance(x, values.Array):
             return support.unknown(x)
         found = None if x.shape is None else layout(params["index"], x.shape)
@@ -73,7 +77,7 @@ class GetItem(Rule):
 
 
 def zeros_like(x: Symbol) -> Any:
-    if isinstance(x.fact, values.Unknown):
+    if isinstance(x.fact, values.Unknown | values.List):
         return x.builder.call(runtime.zeros_like, (x,), {})
     return np.zeros_like(x)
 
@@ -85,9 +89,10 @@ def _arrays(builder: Builder, index: Any) -> Any:
     return builder.call(np.array, (index,), {}) if isinstance(index, list) else index
 
 
-class IndexAdd(Rule):
-    """index_add(x, index, value): x with value added at index. Emitted as `x[index] += value`."""
+class Update(Rule):
+    """A copy of x with elements changed by a value; the index is a parameter."""
 
+    lists = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -95,44 +100,65 @@ class IndexAdd(Rule):
         return builder.emit(self, [x, value], {"index": _arrays(builder, index)})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return operands[0]
+        x, value = operands
+        return values.List(values.join(x.item, value)) if isinstance(x, values.List) else x
 
     def may_repeat(self, index: Any, builder: Builder) -> bool:
-        """Whether an index may name an element twice, so that `x[index] += v` loses a term."""
+        """Whether an index may name an element twice."""
         return may_repeat(index, builder)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
+        x, _ = operation.operands
         builder = operation.result.builder
-        value_bar = None
-        if operation.active[1]:
-            value_bar = self._value_adjoint(builder, operation, y_bar)
-        return [y_bar if operation.active[0] else None, value_bar]
+        if _is_number(y_bar) and x.shape != ():
+            y_bar = builder.call(runtime.broadcast_like, (y_bar, x), {})
+        of_x, of_value = operation.active
+        return [
+            self.array_adjoint(builder, operation, y_bar) if of_x else None,
+            self.value_adjoint(builder, operation, y_bar) if of_value else None,
+        ]
 
-    def _value_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
+    def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
+        raise NotImplementedError
+
+    def value_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         x, value = operation.operands
-        if _is_number(y_bar):
-            if x.shape == ():  # the index adds axes
-                return builder.call(runtime.broadcast_like, (y_bar, value), {})
-            y_bar = builder.call(np.full_like, (x, y_bar), {})
-        return builder.call(runtime.unbroadcast, (y_bar[operation["index"]], value), {})
+        if _is_number(y_bar):  # x has no axes, and the index adds some
+            return builder.call(runtime.broadcast_like, (y_bar, value), {})
+        part = y_bar[operation["index"]]
+        if isinstance(x.fact, values.List):
+            return part
+        return builder.call(runtime.unbroadcast, (part, value), {})
 
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        x = operation.operands[0]
-        x_dot, value_dot = tangents
-        if value_dot is None:
-            return x_dot
-        x_dot = zeros_like(x) if x_dot is None else x_dot
-        arguments = (x_dot, operation["index"], value_dot)
-        return operation.result.builder.call(runtime.index_add, arguments, {})
+    def updated(self, operation: Operation, x_dot: Any, value_dot: Any) -> Any:
+        """The same update of a tangent; a tangent that is a number gets the shape of x."""
+        x, builder = operation.operands[0], operation.result.builder
+        if x_dot is None:
+            x_dot = zeros_like(x)
+        elif _is_number(x_dot) and not isinstance(x.fact, values.List):
+            x_dot = builder.call(runtime.broadcast_like, (x_dot, x), {})
+        return builder.call(self.function, (x_dot, operation["index"], value_dot), {})
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x, value = operation.operands
+        index = operation["index"]
+        if isinstance(x.fact, values.List):
+            value = batch.spread(value, batched[1])
+            return batch.builder.call(self.function, (x, index, value), {})
         support.sample_rank(x, batched[0])
         base = batch.spread(x, batched[0])
-        index, found = batched_index(operation["index"], base, True, batch)
-        index_batched = batch.is_batched(operation["index"])
+        if _is_batched_mask(index, base, batch) and support.sample_rank(value, batched[1]) == 0:
+            rank = support.sample_rank(base, True)
+            mask, value = support.align(index, True, rank), support.align(value, batched[1], rank)
+            return np.where(mask, self.where(base, value), base)
+        index_batched = batch.is_batched(index)
+        index, found = batched_index(index, base, True, batch)
         value = laid_like_batch(value, batched[1], found, index_batched)
-        return batch.builder.call(runtime.index_add, (base, index, value), {})
+        return batch.builder.call(self.function, (base, index, value), {})
+
+    def where(self, base: Any, value: Any) -> Any:
+        """The new elements, as an array."""
+        raise NotImplementedError
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         x, value = call.args
@@ -140,24 +166,133 @@ class IndexAdd(Rule):
         return gast.Call(func=call.func, args=[x, index, value], keywords=[])
 
 
+class IndexAdd(Update):
+    """index_add(x, index, value): x with value added at index. Emitted as `x[index] += value`."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        x, index, value = args
+        if isinstance(x, Symbol) and isinstance(x.fact, values.List):
+            total = builder.call(runtime.accumulate, (x[index], value), {})
+            return builder.call(runtime.index_set, (x, index, total), {})
+        return super().bind(builder, args, kwargs)
+
+    def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
+        return y_bar
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        x_dot, value_dot = tangents
+        return x_dot if value_dot is None else self.updated(operation, x_dot, value_dot)
+
+    def where(self, base: Any, value: Any) -> Any:
+        return base + value
+
+
+class IndexSet(Update):
+    """index_set(x, index, value): x with value at index. Emitted as `x[index] = value`."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        x, value = operands
+        return x if builder.derived and _is_zero(value) and is_zeros(builder, x) else None
+
+    def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
+        if _is_number(y_bar):
+            return 0.0
+        zero: Any = 0.0
+        item = getattr(operation.operands[0].fact, "item", None)
+        if item is not None and values.shape_of(item) != ():
+            zero = zeros_like(operation.operands[0][operation["index"]])
+        return builder.call(runtime.index_set, (y_bar, operation["index"], zero), {})
+
+    def value_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
+        """Where an index names an element twice only the last value counts."""
+        x, value = operation.operands
+        index = operation["index"]
+        if _is_number(y_bar) or not self.may_repeat(index, builder):
+            return super().value_adjoint(builder, operation, y_bar)
+        last = builder.call(runtime.is_last, (x, index), {})
+        part = np.where(last, y_bar[index], 0.0)
+        return builder.call(runtime.unbroadcast, (part, value), {})
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        x_dot, value_dot = tangents
+        if value_dot is not None:
+            return self.updated(operation, x_dot, value_dot)
+        if x_dot is None:
+            return None
+        item = getattr(operation.operands[0].fact, "item", None)
+        array = item is not None and values.shape_of(item) != ()
+        value = operation.operands[1]
+        return self.updated(operation, x_dot, zeros_like(value) if array else 0.0)
+
+    def where(self, base: Any, value: Any) -> Any:
+        return value
+
+
 def _is_number(value: Any) -> bool:
     """Whether an adjoint or tangent is one Python number, which no index can read."""
     return not isinstance(value, Symbol) or isinstance(value.fact, values.Scalar)
+
+
+def _is_zero(value: Any) -> bool:
+    return type(value) in (int, float) and value == 0
+
+
+def _is_batched_mask(index: Any, base: Symbol, batch: Any) -> bool:
+    """One mask that differs from sample to sample."""
+    single = isinstance(index, Symbol) and batch.is_batched(index)
+    return single and dtype_kind(index) == "b" and index.ndim is not None
+
+
+class IsLast(Rule):
+    """is_last(x, index): where `x[index] = value` keeps what it wrote; x is there for its shape."""
+
+    flat = True
+    varied_parameters = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        x, index = args
+        return builder.emit(self, [x], {"index": index})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        shape = values.shape_of(operands[0])
+        found = None if shape is None else layout(params["index"], shape)
+        return values.Array(np.dtype(bool), None if found is None else found.shape)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x, index = operation.operands[0], operation["index"]
+        support.sample_rank(x, batched[0])
+        base = batch.spread(x, batched[0])
+        whole, found = batched_index(index, base, True, batch)
+        result = batch.builder.emit(self, [base], {"index": whole})
+        return moved_back(result, found, batch.is_batched(index))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        index = form.as_value(call.keywords[0].value)
+        return gast.Call(func=call.func, args=[*call.args, index], keywords=[])
 
 
 class ZerosLike(Rule):
     """zeros_like(value) of a value that may be a container."""
 
     flat = True
+    lists = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Unknown(True)
+        return operands[0] if isinstance(operands[0], values.List) else values.Unknown(True)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        """[0.0] * len(x) for a list of numbers."""
+        fact = facts(call.args[0])
+        if not isinstance(fact, values.List) or values.shape_of(fact.item) != ():
+            return call
+        zeros = gast.List([form.constant(0.0)], gast.Load())
+        return gast.BinOp(zeros, gast.Mult(), form.operation(len, call.args, {}))
 
 
 def _take(x: Symbol, indices: Any, axis: Any) -> Any:
@@ -215,6 +350,8 @@ class TakeAlongAxis(Rule):
 
 register(GetItem(operator.getitem, "getitem"))
 register(IndexAdd(runtime.index_add, "index_add"))
+register(IndexSet(runtime.index_set, "index_set"))
+register(IsLast(runtime.is_last, "is_last"))
 register(TakeAlongAxis(np.take_along_axis, "take_along_axis"))
 register(ZerosLike(runtime.zeros_like, "zeros_like"))
 

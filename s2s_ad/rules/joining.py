@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
@@ -23,8 +23,11 @@ class Joining(Rule):
     Subclasses give `joined` (the shape of the result) and `places` (where each array stands in it).
     """
 
+    lists = True
     #: how many axes the result has more than the arrays
     new_axes = 0
+    #: the operation on a list whose length is not known
+    of_list: Callable
 
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         raise NotImplementedError
@@ -35,6 +38,10 @@ class Joining(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "arrays, axis=0", args, kwargs)
         arrays = params["arrays"]
+        if isinstance(arrays, Symbol) and isinstance(arrays.fact, values.List):
+            return self.of_list(builder, arrays, params["axis"])
+        if isinstance(arrays, Symbol):
+            arrays = list(rows(arrays, self.name))
         if not isinstance(arrays, tuple | list) or not arrays:
             raise ArgumentValueError(
                 "S2S205",
@@ -94,8 +101,30 @@ class Joining(Rule):
         return gast.Call(func=call.func, args=[arrays], keywords=keywords)
 
 
+def rows(x: Symbol, name: str) -> Iterator[Any]:
+    """The rows of an array, where NumPy takes an array for a list of arrays."""
+    if not x.shape or not isinstance(x.shape[0], int):
+        raise ArgumentValueError(
+            "S2S205",
+            f"np.{name} of an array of unknown length instead of a list of arrays",
+            origin=x.builder.origin,
+            help="np.reshape or np.moveaxis says the same",
+        )
+    return (x[i] for i in range(x.shape[0]))
+
+
 class Concatenate(Joining):
     """np.concatenate(arrays, axis): one after the other along an axis that they have."""
+
+    def of_list(self, builder: Builder, items: Symbol, axis: Any) -> Any:
+        if static(axis, "the axis of np.concatenate") != 0:
+            raise ArgumentValueError(
+                "S2S205",
+                f"np.concatenate along axis {axis} of a list whose length is not known",
+                origin=builder.origin,
+                help="transpose the items, join them along axis 0, and transpose the result",
+            )
+        return builder.call(runtime.list_concatenate, (items,), {})
 
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         lengths = [shape[axis] for shape in shapes]
@@ -117,6 +146,9 @@ class Stack(Joining):
 
     new_axes = 1
 
+    def of_list(self, builder: Builder, items: Symbol, axis: Any) -> Any:
+        return builder.call(runtime.list_array, (items, axis), {})
+
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         first = values.broadcast(shapes)
         return (*first[:axis], len(shapes), *first[axis:])
@@ -130,16 +162,22 @@ def _at_least_2d(arrays: list) -> list:
 
 
 def _column_stack(arrays: Any) -> Any:
+    if isinstance(arrays, Symbol) and arrays.ndim == 2:
+        return arrays.T
     columns = [x[:, None] if support.known_rank(x, "np.column_stack") == 1 else x for x in arrays]
     return np.concatenate(columns, axis=1)
 
 
 def _hstack(arrays: Any) -> Any:
+    if isinstance(arrays, Symbol) and arrays.ndim == 2:
+        return np.ravel(arrays)
     vectors = support.known_rank(arrays[0], "np.hstack") == 1
     return np.concatenate(list(arrays), axis=0 if vectors else 1)
 
 
 def _vstack(arrays: Any) -> Any:
+    if isinstance(arrays, Symbol) and arrays.ndim == 2:
+        return np.copy(arrays)
     return np.concatenate(_at_least_2d(list(arrays)))
 
 

@@ -76,6 +76,7 @@ class Size(Measure):
 
     text = "x, axis=None"
     length = True
+    lists = True
 
     def of_array(self, builder: Builder, x: Symbol, params: dict[str, Any]) -> Any:
         axis = params["axis"]
@@ -95,12 +96,19 @@ class Size(Measure):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x, axis = operation.operands[0], operation.params.get("axis")
+        if isinstance(x.fact, values.List):
+            return batch.builder.emit(self, [x], {"axis": 0})
         if x.ndim is None and axis is None:
             return np.size(x) // np.maximum(np.size(x, 0), 1)
         if x.ndim is None:
             return np.size(x, axis if axis < 0 else axis + 1)
         axes = range(1, x.ndim) if axis is None else (axis + 1,)
         return support.product(support.lengths(x, axes))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        if isinstance(facts(call.args[0]), values.List):
+            return form.operation(len, call.args, {})
+        return super().surface(call, facts)
 
     def of_known_rank(self, x: gast.AST, call: gast.Call) -> gast.AST:
         if not call.keywords:

@@ -7,6 +7,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import ITEM, Callee
+from s2s_ad.core.regions import Attempt, Branch, Loop
 
 
 def interpret(program, leaves):
@@ -25,6 +26,15 @@ def apply(function, args, params):
     if isinstance(function, Callee):
         results = interpret(function.program, args)
         return tuple(results) if function.several else results[0]
+    if isinstance(function, Branch):
+        condition, *operands = args
+        return tuple(interpret(function.then if condition else function.orelse, operands))
+    if isinstance(function, Loop):
+        return run_loop(function, args)
+    if isinstance(function, Attempt):
+        return attempt(function, args)
+    if function is runtime.index_set:
+        return runtime.index_set(args[0], params["index"], args[1])
     if function is ITEM:
         return args[0][params["index"]]
     if function is runtime.contract:
@@ -38,6 +48,33 @@ def apply(function, args, params):
     if function.__name__ == "full":
         return function(params["shape"], args[0])
     return function(*args, **params)
+
+
+def run_loop(loop, args):
+    """One pass after the other, each a function of the values before it."""
+    parts = loop.parts(args)
+    carried = tuple(parts.carried)
+    if loop.is_for:
+        indices = range(*parts.bounds)
+        passes = ([index] for index in (reversed(indices) if loop.backwards else indices))
+    else:
+        passes = iter(lambda: [], None)
+    for index in passes:
+        if not loop.is_for and not interpret(loop.test, [*carried, *parts.fixed])[0]:
+            break
+        results = interpret(loop.body, [*index, *carried, *parts.fixed])
+        carried = tuple(results[: loop.carried])
+        if loop.exits and results[-1]:
+            break
+    return carried
+
+
+def attempt(function, args):
+    try:
+        return (*interpret(function.body, args), 0)
+    except tuple(kind for kinds in function.errors for kind in kinds) as error:
+        place = next(i for i, kinds in enumerate(function.errors) if isinstance(error, kinds))
+        return (*interpret(function.handlers[place], args), place + 1)
 
 
 def evaluate(node, values):

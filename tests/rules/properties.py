@@ -182,7 +182,7 @@ def module(text: str) -> ModuleType:
     name = f"s2s_ad_case_{next(_number)}"
     path = Path(_folder.name) / f"{name}.py"
     path.write_text(
-        f"import operator\n\nimport numpy as np\n\nfrom s2s_ad import grad, vmap\n{text}"
+        f"import operator\n\nimport numpy as np\n\nfrom s2s_ad import grad, runtime, vmap\n{text}"
     )
     spec = importlib.util.spec_from_file_location(name, path)
     made = importlib.util.module_from_spec(spec)

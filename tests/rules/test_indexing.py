@@ -117,3 +117,28 @@ def test_index(each):
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index_at_every_batch_axis(each):
     check_all(each, thorough=True)
+
+
+SETTING = [
+    case(f"np.sin(runtime.index_set(x, {index}, v)) * x", x=real(3, 4), v=real(*shape))
+    for index, shape in [
+        ("0", (4,)),
+        ("(1, 2)", ()),
+        ("slice(1, None)", (2, 4)),
+        ("slice(1, None)", (4,)),
+        ("slice(1, None)", (2, 1)),
+        ("slice(None, None, -2)", ()),
+        ("(slice(None), slice(0, None, 2))", (3, 2)),
+        ("(None, slice(0, 1))", (1, 4)),
+        ("...", ()),
+        ("(np.array([0, 2]), 1)", (2,)),
+        ("np.array([0, 2, 0])", (3, 4)),
+        ("(np.array([1, 1]), np.array([2, 2]))", (2,)),
+    ]
+]
+
+
+@pytest.mark.parametrize("each", SETTING, ids=str)
+def test_index_set(each):
+    """Elements that are set, in both modes; of an index that repeats the last value counts."""
+    check_all(each)

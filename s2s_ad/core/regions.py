@@ -1,0 +1,159 @@
+"""Branches and loops: operations whose blocks are programs of their own.
+
+A block reads nothing but its leaves (and captured names); what it changes it hands over. So a loop
+is a function from the values before it to the values after it, and every transform of it is a
+transform of its blocks. The operation's outputs are always a tuple, which `ITEM` takes apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, to_node
+from s2s_ad.core.callee import Compound
+from s2s_ad.core.program import Capture, Input, Program
+
+
+class Region(Compound):
+    """An operation with blocks; `facts` are the abstract values of its outputs."""
+
+    def __init__(self, name: str, blocks: Sequence[Program], facts: Sequence[Any]):
+        super().__init__(name, blocks)
+        self.facts = tuple(facts)
+
+    @property
+    def count(self) -> int:
+        return len(self.facts)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        return tree.Tree(tuple, tuple(range(self.count)), self.facts)
+
+
+class Branch(Region):
+    """`if condition: then, else: orelse`; the operands are the condition and the blocks' leaves.
+
+    Both blocks have leaves for the same operands and the same number of outputs. An output that a
+    block does not have is UNDEFINED there; nobody reads it when that block ran.
+    """
+
+    def __init__(self, then: Program, orelse: Program):
+        facts = [
+            values.join(then.fact(a), orelse.fact(b))
+            for a, b in zip(then.outputs(), orelse.outputs(), strict=True)
+        ]
+        super().__init__("if", (then, orelse), facts)
+        self.then, self.orelse = then, orelse
+
+
+class Attempt(Region):
+    """`try: body, except errors[k]: handlers[k]`; the operands are the blocks' leaves.
+
+    The outputs are those of the block that came to its end, then the position of that block.
+    """
+
+    def __init__(self, body: Program, errors: Sequence[tuple], handlers: Sequence[Program]):
+        blocks = (body, *handlers)
+        columns = zip(*(map(block.fact, block.outputs()) for block in blocks), strict=True)
+        facts = [values.join_all(column) for column in columns]
+        super().__init__("try", blocks, [*facts, values.Scalar(int)])
+        self.body, self.errors, self.handlers = body, tuple(errors), tuple(handlers)
+
+
+class Loop(Region):
+    """A loop; the operands are its bounds, what it carries from pass to pass, and what is fixed.
+
+    A `for` (`test` is None) has three bounds, `start, stop, step` of a range, and runs
+    `carried = body(index, *carried, *fixed)` for each index, from the last to the first where
+    `backwards`. A `while` has no bounds, and runs `carried = body(*carried, *fixed)` as long as
+    `test(*carried, *fixed)` is true. Where the loop `exits`, the body has one more output, the
+    last: whether the loop ends with this pass.
+
+    The facts of the carried leaves of `body` hold before, between and after all passes.
+    """
+
+    def __init__(
+        self,
+        body: Program,
+        carried: int,
+        *,
+        test: Program | None = None,
+        backwards: bool = False,
+        exits: bool = False,
+    ):
+        self.body, self.carried, self.test = body, carried, test
+        self.backwards, self.exits = backwards, exits
+        blocks = (body,) if test is None else (test, body)
+        names = body.leaves()[self.indices : self.indices + carried]
+        super().__init__("for" if self.is_for else "while", blocks, [body.facts[n] for n in names])
+
+    @property
+    def is_for(self) -> bool:
+        return self.test is None
+
+    @property
+    def indices(self) -> int:
+        """The number of leaves of the body before the carried ones."""
+        return 1 if self.is_for else 0
+
+    def parts(self, items: Sequence[Any]) -> LoopParts:
+        """The operands of the loop, taken apart."""
+        first = 3 if self.is_for else 0
+        last = first + self.carried
+        return LoopParts(list(items[:first]), list(items[first:last]), list(items[last:]))
+
+    def leaves(self, block: Program) -> LoopParts:
+        """The leaves of one of its blocks, taken apart; `bounds` holds the index of a `for`."""
+        names = block.leaves()
+        first = self.indices if block is self.body else 0
+        last = first + self.carried
+        return LoopParts(names[:first], names[first:last], names[last:])
+
+    def results(self) -> tuple[list[gast.AST], gast.AST | None]:
+        """(the carried outputs of the body, whether the loop ends)."""
+        atoms = self.body.outputs()
+        return atoms[: self.carried], atoms[self.carried] if self.exits else None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopParts:
+    """The operands of a loop, or the leaves of its body."""
+
+    bounds: list
+    carried: list
+    fixed: list
+
+
+def region_of(statement: form.Statement) -> Region | None:
+    """The function of a branch or loop."""
+    if form.is_effect(statement):
+        return None
+    function = form.function_of(statement)
+    return function if isinstance(function, Region) else None
+
+
+def block(
+    builder: Builder,
+    leaves: Sequence[str],
+    outputs: Sequence[Any],
+    *,
+    name: str = "block",
+    captures: Sequence[Capture] = (),
+) -> Program:
+    """What a builder of its own has written, as a block with these leaves and outputs."""
+    nodes = tuple(to_node(each) for each in outputs)
+    return Program(
+        name=name,
+        doc=name,
+        inputs=tuple(Input(each, each) for each in leaves),
+        body=tuple(builder.body),
+        output=tree.Tree(tuple, tuple(range(len(nodes))), nodes),
+        facts=builder.facts,
+        hints=builder.hints,
+        captures=tuple(captures),
+        origin=builder.origin,
+    )

@@ -1,0 +1,271 @@
+"""Lists whose length is not known: made, appended to, popped from, and turned into arrays.
+
+Append and pop are each other's adjoint, and so are an array of the items and a list of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.rules import support
+from s2s_ad.rules.indexing import zeros_like
+
+
+class OfLists(Rule):
+    """An operation on lists, linear in its operands; they are the arguments by position."""
+
+    lists = True
+    count = None  # of outputs, where the result is a tuple
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), kwargs)
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if all(each is None for each in tangents):
+            return None
+        builder = operation.result.builder
+        filled = [
+            _zeros(builder, operand) if tangent is None else tangent
+            for operand, tangent in zip(operation.operands, tangents, strict=True)
+        ]
+        return builder.emit(self, filled, operation.params)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        """A list of batches."""
+        pairs = zip(operation.operands, batched, strict=True)
+        operands = [_spread(batch, value, flag) for value, flag in pairs]
+        return batch.builder.emit(self, operands, operation.params)
+
+
+def _zeros(builder: Builder, value: Any) -> Any:
+    """A zero tangent or adjoint of a value."""
+    array = isinstance(value, Symbol) and value.shape != ()
+    return zeros_like(value) if array else 0.0
+
+
+def _spread(batch: Any, value: Any, batched: bool) -> Any:
+    is_list = isinstance(value, Symbol) and isinstance(value.fact, values.List)
+    if batched or (is_list and _is_empty(value)):
+        return value
+    if is_list:
+        raise support.CannotBatch
+    return batch.spread(value, batched)
+
+
+def _is_empty(value: Symbol) -> bool:
+    rule, operands, _ = value.builder.definition(value)
+    return rule is not None and rule.function is runtime.list_of and not operands
+
+
+class ListOf(OfLists):
+    """list_of(*items): `[a, b]`."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.List(values.join_all(operands))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [y_bar[i] if wanted else None for i, wanted in enumerate(operation.active)]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return gast.List(call.args, gast.Load())
+
+
+class ListAppend(OfLists):
+    """list_append(items, value): emitted as `items.append(value)`."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        items, value = operands
+        return values.List(values.join(items.item, value))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder, value = operation.result.builder, operation.operands[1]
+        last, rest = popped(builder, y_bar)
+        if isinstance(last.fact, values.Array | values.Unknown):
+            last = builder.call(runtime.unbroadcast, (last, value), {})
+        of_items, of_value = operation.active
+        return [rest if of_items else None, last if of_value else None]
+
+
+class ListPop(OfLists):
+    """list_pop(items): the last item and the rest; emitted as `value = items.pop()`."""
+
+    count = 2
+
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        (items,) = operands
+        return tree.Tree(tuple, (0, 1), (items.item, items))
+
+    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
+        """`y_bar` holds the adjoints of the outputs that have one."""
+        builder = operation.result.builder
+        item, rest = (builder.emit_item(operation.result, i) for i in range(2))
+        last = y_bar[0] if 0 in y_bar else _zeros(builder, item)
+        others = y_bar[1] if 1 in y_bar else zeros_like(rest)
+        return [builder.call(runtime.list_append, (others, last), {})]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return None if tangents[0] is None else operation.result.builder.emit(self, tangents, {})
+
+
+class ListJoin(OfLists):
+    """list_join(a, b): `a + b` of lists."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.List(values.join_all(each.item for each in operands))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        length = np.size(operation.operands[0], 0)
+        return [y_bar[:length], y_bar[length:]]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return gast.BinOp(call.args[0], gast.Add(), call.args[1])
+
+
+class Accumulate(OfLists):
+    """accumulate(a, b): the sum of two adjoints, which are lists."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        lists = [isinstance(builder.fact(each), values.List) for each in args]
+        return builder.emit(self, list(args), {}) if any(lists) else args[0] + args[1]
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.join_all(operands)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [y_bar, y_bar]
+
+
+class ListArray(OfLists):
+    """list_array(items, axis=0): the items side by side; `np.array(items)`."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        items, axis = args
+        axis = static(axis, "the axis of np.stack")
+        if axis < 0:
+            axis += 1 + support.known_rank(items[0], "np.stack")
+        if isinstance(items.fact.item, values.List):
+            raise UnsupportedError(
+                "S2S203",
+                "an array of a list of lists whose lengths are not known",
+                help="make an array of each list first",
+            )
+        return builder.emit(self, [items], {} if axis == 0 else {"axis": axis})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        item, axis = operands[0].item, params.get("axis", 0)
+        if support.any_unknown(item):
+            return support.unknown(item)
+        shape = item.shape
+        return values.with_shape(item, (*shape[:axis], values.fresh_dim(), *shape[axis:]))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder = operation.result.builder
+        if not isinstance(y_bar, Symbol) or y_bar.shape == ():
+            y_bar = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        axis = operation.params.get("axis", 0)
+        moved = np.moveaxis(y_bar, axis, 0) if axis else y_bar
+        return [builder.call(runtime.list_rows, (moved,), {})]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        axis = operation.params.get("axis", 0)
+        return batch.builder.emit(self, operation.operands, {"axis": axis + 1})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return form.operation(
+            np.stack if call.keywords else np.array,
+            call.args,
+            {each.arg: each.value for each in call.keywords},
+        )
+
+
+class ListRows(OfLists):
+    """list_rows(x): `list(x)`, the rows of an array."""
+
+    lists = False
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        (x,) = operands
+        known = isinstance(x, values.Array) and x.shape
+        return values.List(values.Array(x.dtype, x.shape[1:]) if known else support.unknown(x))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [operation.result.builder.call(runtime.list_array, (y_bar, 0), {})]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x = operation.operands[0]
+        return batch.builder.emit(self, [np.moveaxis(x, 1, 0)], {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return form.operation(list, call.args, {})
+
+
+class ListConcatenate(OfLists):
+    """list_concatenate(items): one after the other along the first axis."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        item = operands[0].item
+        if support.any_unknown(item) or not item.shape:
+            return support.unknown(item)
+        return values.with_shape(item, (values.fresh_dim(), *item.shape[1:]))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder, items = operation.result.builder, operation.operands[0]
+        if not isinstance(y_bar, Symbol) or y_bar.shape == ():
+            y_bar = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        return [builder.call(runtime.list_split, (y_bar, items), {})]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise support.CannotBatch
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return form.operation(np.concatenate, call.args, {})
+
+
+class ListSplit(Rule):
+    """list_split(x, items): x cut into pieces as long as the items."""
+
+    lists = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[1]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [operation.result.builder.call(runtime.list_concatenate, (y_bar,), {}), None]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        builder = operation.result.builder
+        return builder.emit(self, [tangents[0], operation.operands[1]], {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise support.CannotBatch
+
+
+def popped(builder: Builder, items: Symbol) -> list:
+    """(the last item, the rest)."""
+    result = builder.call(runtime.list_pop, (items,), {})
+    return [builder.emit_item(result, i) for i in range(2)]
+
+
+register(Accumulate(runtime.accumulate, "accumulate"))
+register(ListAppend(runtime.list_append, "list_append"))
+register(ListArray(runtime.list_array, "list_array"))
+register(ListConcatenate(runtime.list_concatenate, "list_concatenate"))
+register(ListJoin(runtime.list_join, "list_join"))
+register(ListOf(runtime.list_of, "list_of"))
+register(ListPop(runtime.list_pop, "list_pop"))
+register(ListRows(runtime.list_rows, "list_rows"))
+register(ListSplit(runtime.list_split, "list_split"))
