@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import gast
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import ITEM, Rule
@@ -24,7 +25,13 @@ class Compound(Rule):
         super().__init__(self, name)
         self.blocks = tuple(blocks)
         self.derived: dict[Any, Any] = {}
-        self.effects = any(has_effect(each) for block in self.blocks for each in block.body)
+
+    @functools.cached_property
+    def effects(self) -> bool:  # type: ignore[override]
+        """Whether a block, or a function that it calls, does more than to compute values."""
+        compounds = [self, *reached(self.blocks)]
+        statements = [s for each in compounds for block in each.blocks for s in block.body]
+        return any(compound_of(each) is None and has_effect(each) for each in statements)
 
     @property
     def count(self) -> int | None:
@@ -47,11 +54,30 @@ class Compound(Rule):
 
 
 class Callee(Compound):
-    """A Program as the function of an operation; its operands are the program's leaves."""
+    """A Program as the function of an operation; its operands are the program's leaves.
+
+    A function that calls itself is first a stub, a program with its inputs and outputs and no
+    body, and is given its body by `define` when that is known.
+    """
 
     def __init__(self, program: Program):
         super().__init__(program.name, (program,))
-        self.program = program
+
+    @property
+    def program(self) -> Program:
+        return self.blocks[0]
+
+    def define(self, program: Program) -> Callee:
+        """Give a stub its body; returns the callee."""
+        self.blocks = (program,)
+        for each in (self, *reached(self.blocks)):
+            each.__dict__.pop("effects", None)  # said of the stub
+        return self
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether it calls itself, perhaps through others."""
+        return any(each is self for each in reached(self.blocks))
 
     @property
     def count(self) -> int | None:
@@ -59,7 +85,24 @@ class Callee(Compound):
         return len(output.items) if isinstance(output, tree.Tree) else None
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
-        return tree.tree_map(self.program.fact, self.program.output)
+        program = self.program
+        own = [program.facts[name] for name in program.leaves()]
+        captured = [program.facts[each.name] for each in program.captured()]
+        lengths = values.Lengths([*own, *captured], [*operands, *captured])
+        return tree.tree_map(lambda atom: lengths.translated(program.fact(atom)), program.output)
+
+
+def reached(blocks: Sequence[Program]) -> list[Compound]:
+    """All operations with programs inside that the blocks come to, each once."""
+    found: dict[int, Compound] = {}
+    waiting = list(blocks)
+    while waiting:
+        for statement in waiting.pop().body:
+            compound = compound_of(statement)
+            if compound is not None and id(compound) not in found:
+                found[id(compound)] = compound
+                waiting += compound.blocks
+    return list(found.values())
 
 
 def has_effect(statement: form.Statement) -> bool:

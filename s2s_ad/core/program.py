@@ -98,8 +98,9 @@ class Program:
     def with_(self, **changes: Any) -> Program:
         return replace(self, **changes)
 
-    def verify(self) -> Program:
-        """Check the form and that every name has a fact; returns the program."""
+    def verify(self, seen: set[int] | None = None) -> Program:
+        """Check the form and that every name has a fact, blocks included; returns the program."""
+        seen = {*(seen or ()), id(self)}
         known = [*self.leaves(), *(each.name for each in self.captured())]
         form.verify(list(self.body), known, self.outputs())
         for statement in self.body:
@@ -108,5 +109,6 @@ class Program:
             if form.target(statement) not in self.facts:
                 raise form._broken(f"no fact for {form.target(statement)}", statement)
             for block in getattr(form.function_of(statement), "blocks", ()):
-                block.verify()
+                if id(block) not in seen:
+                    block.verify(seen)
         return self

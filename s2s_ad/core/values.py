@@ -337,3 +337,68 @@ def dims_of(value: Any) -> set[Dim]:
     if isinstance(value, List):
         return dims_of(value.item)
     return {each for each in shape_of(value) or () if isinstance(each, Dim)}
+
+
+# ---- lengths of one program in the terms of another ----------------------------------------------
+
+
+class Lengths:
+    """The lengths of a program's inputs in terms of the values that it is called with."""
+
+    def __init__(self, inside: Iterable[Any], outside: Iterable[Any]):
+        self._known: dict[int, tuple[int, int | Dim]] = {}  # base -> (drop, length outside)
+        for own, given in zip(inside, outside, strict=True):
+            pairs = zip(shape_of(own) or (), shape_of(given) or (), strict=False)
+            for dim, length in pairs:
+                if isinstance(dim, Dim):
+                    self._known.setdefault(dim.base, (dim.drop, length))
+
+    def translated(self, value: Any) -> Any:
+        """An abstract value from inside, as it is known outside."""
+        if isinstance(value, trees.Tree):
+            return trees.tree_map(self.translated, value)
+        if isinstance(value, List):
+            return List(self.translated(value.item))
+        if not isinstance(value, Array) or value.shape is None:
+            return value
+        return Array(value.dtype, tuple(map(self._length, value.shape)))
+
+    def _length(self, dim: int | Dim) -> int | Dim:
+        if not isinstance(dim, Dim):
+            return dim
+        if dim.base not in self._known:
+            self._known[dim.base] = (dim.drop, fresh_dim(dim.maybe_one))
+            return self._known[dim.base][1]
+        drop, length = self._known[dim.base]
+        if dim.drop == drop:
+            return length
+        if dim.drop < drop:
+            return fresh_dim(dim.maybe_one)
+        more = dim.drop - drop
+        return max(length - more, 0) if isinstance(length, int) else length.less(more)
+
+
+def canonical(facts: Iterable[Any]) -> tuple:
+    """The facts with their lengths numbered in order: equal for calls of one kind."""
+    bases: dict[int, int] = {}
+    forms: dict[int | None, int] = {}
+
+    def numbered(value: Any) -> Any:
+        if isinstance(value, List):
+            return (List, numbered(value.item))
+        if isinstance(value, Unknown):
+            return (Unknown, value.inexact, forms.setdefault(value.form, len(forms)))
+        if not isinstance(value, Array):
+            return value
+        dtype = None if value.dtype is None else value.dtype.str
+        shape = value.shape
+        dims = None if shape is None else tuple(_numbered(dim, bases) for dim in shape)
+        return (Array, dtype, dims)
+
+    return tuple(map(numbered, facts))
+
+
+def _numbered(dim: int | Dim, bases: dict[int, int]) -> Any:
+    if isinstance(dim, int):
+        return dim
+    return (bases.setdefault(dim.base, len(bases)), dim.drop, dim.maybe_one)
