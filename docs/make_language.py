@@ -6,6 +6,8 @@ python docs/make_language.py
 from __future__ import annotations
 
 import pathlib
+import types
+from collections import deque
 from collections.abc import Iterable
 
 import s2s_ad  # noqa: F401  (fills the tables)
@@ -34,7 +36,7 @@ CALLS = """\
 NumPy functions that have a rule, by any name that leads to them. Functions of yours in any module,
 with defaults, keywords, keyword-only parameters, `*args` and `**kwargs` of known length; lambdas,
 closures, decorated functions, `functools.partial`; methods, properties, static and class methods,
-and objects with `__call__`. Dataclasses without `__post_init__` and namedtuples can be made.
+and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made.
 """
 
 CAPTURED = """\
@@ -49,9 +51,12 @@ Your module and your objects are never written to.
 MEMORY = """\
 ## Changes in place
 
-A value is never changed: `a += b` makes a new value of `a`. So it is taken only where no one could
-see the difference: where `a` is an array made in the function, and no other name, container or view
-holds it. Stores into elements and attributes are refused, and so are these methods:
+Arrays, lists, dicts, sets and objects that the function makes, or is given, are changed as in
+Python, through any name, container, closure or view that holds them. An argument that the function
+changes is its own: the caller's object stays as it is. What was captured may not be changed. Where
+memory may be shared or not (`reshape` of memory that the function did not make, one of two arrays
+that a branch chose between), a store makes the other one unreadable: reading it is refused, and
+`.copy()` is the advice. These methods are refused:
 """
 
 
@@ -86,8 +91,9 @@ def refusals() -> Iterable[str]:
 
 def functions() -> Iterable[str]:
     """Python's own functions, and what arrays have."""
-    known = {name for name in map(describe, HANDLERS) if not name.startswith("s2s_ad")}
-    own = {each.__name__ for each in HANDLERS if describe(each).startswith("s2s_ad")}
+    functions = [each for each in HANDLERS if callable(each) and not is_method(each)]
+    known = {name for name in map(describe, functions) if not name.startswith("s2s_ad")}
+    own = {each.__name__ for each in functions if describe(each).startswith("s2s_ad")}
     methods = {*METHODS, *filter(attributes.same_as_function, attributes.SAME_AS_FUNCTION)}
     yield listed("Python's functions, on what is known", known | {"abs"})
     yield listed("Transforms", own)
@@ -95,7 +101,14 @@ def functions() -> Iterable[str]:
     yield listed("Inside prints, asserts and raises also", map(describe, effects.PURE))
     yield listed("Attributes of arrays", set(attributes.PROPERTIES) - {"item"})
     yield listed("Methods of arrays", {*methods, "item"})
-    yield listed("Methods of dicts", attributes.DICT_METHODS)
+    for kind in (list, dict, set, deque):
+        names = [each.__name__ for each in HANDLERS if getattr(each, "__objclass__", None) is kind]
+        yield listed(f"Methods of a {kind.__name__}", names)
+
+
+def is_method(function: object) -> bool:
+    """Whether it is a method of one of Python's classes, which an object is asked for."""
+    return isinstance(function, types.MethodDescriptorType | types.WrapperDescriptorType)
 
 
 def listed(title: str, names: Iterable[str]) -> str:

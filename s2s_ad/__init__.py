@@ -12,12 +12,16 @@ from s2s_ad.api.make import (
     vjp,
     vmap,
 )
+from s2s_ad.api.surgery import checkpoint, custom_rule, insert_grad_of
 from s2s_ad.diagnostics import S2SError
 
 __all__ = [
     "S2SError",
+    "checkpoint",
+    "custom_rule",
     "grad",
     "hessian",
+    "insert_grad_of",
     "jacfwd",
     "jacrev",
     "jit",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import gast
 
 from s2s_ad.core import form, values
+from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Branch, Loop, Region, region_of
 from s2s_ad.core.registry import rule_for
 
 
@@ -19,23 +21,42 @@ def carries_derivative(program: Program, name: str) -> bool:
 def varied(program: Program, inputs: Iterable[str]) -> set[str]:
     """The names whose value depends differentiably on the inputs."""
     found = set(inputs)
+    outputs: dict[str, frozenset[int]] = {}  # of each region the outputs that do
     for statement in program.body:
-        if form.is_effect(statement) or rule_for(form.function_of(statement)).flat:
+        if form.is_effect(statement):
             continue
-        depends = any(name in found for name in operand_names(statement))
-        if depends and carries_derivative(program, form.target(statement)):
-            found.add(form.target(statement))
+        name, region, item = form.target(statement), region_of(statement), item_of(statement)
+        if region is not None:
+            flags = tuple(getattr(each, "id", None) in found for each in statement.value.args)
+            outputs[name] = varied_outputs(region, flags)
+            depends = bool(outputs[name])
+        elif item is not None and item[0] in outputs:
+            depends = item[1] in outputs[item[0]]
+        elif rule_for(form.function_of(statement)).flat:
+            continue
+        else:
+            depends = any(each in found for each in operand_names(statement))
+        if depends and carries_derivative(program, name):
+            found.add(name)
     return found
 
 
 def useful(program: Program, outputs: Iterable[str]) -> set[str]:
     """The names that the outputs depend on differentiably."""
     found = set(outputs)
+    items: dict[str, set[int]] = {}  # of each region the outputs that are useful
     for statement in reversed(program.body):
-        if form.is_effect(statement) or rule_for(form.function_of(statement)).flat:
+        if form.is_effect(statement) or form.target(statement) not in found:
             continue
-        if form.target(statement) in found:
+        region, item = region_of(statement), item_of(statement)
+        if region is not None:
+            used = useful_operands(region, frozenset(items.get(form.target(statement), ())))
+            args = [statement.value.args[place] for place in used]
+            found.update(each.id for each in args if isinstance(each, gast.Name))
+        elif not rule_for(form.function_of(statement)).flat:
             found.update(operand_names(statement))
+            if item is not None:
+                items.setdefault(item[0], set()).add(item[1])
     return found
 
 
@@ -47,3 +68,91 @@ def operand_names(statement: gast.Assign) -> list[str]:
         for atom in form.atoms_of(operand)
         if isinstance(atom, gast.Name)
     ]
+
+
+# ---- branches and loops ------------------------------------------------------------------------
+
+
+def varied_outputs(region: Region, flags: tuple[bool, ...]) -> frozenset[int]:
+    """The outputs that depend differentiably on the operands that `flags` marks."""
+    key = ("varied", flags)
+    if key not in region.derived:
+        if isinstance(region, Loop):
+            found = varied_carried(region, flags)
+        else:
+            marked = flags[len(flags) - len(region.blocks[0].leaves()) :]
+            found = {
+                place
+                for block in region.blocks
+                for place in _varied_in(block, _chosen(block.leaves(), marked))
+                if values.is_inexact(region.facts[place]) is not False
+            }
+        region.derived[key] = frozenset(found)
+    return region.derived[key]
+
+
+def varied_carried(loop: Loop, flags: Sequence[bool]) -> set[int]:
+    """The carried values that depend differentiably on the marked operands, on some pass."""
+    parts, names = loop.parts(flags), loop.leaves(loop.body)
+    floats = {i for i, fact in enumerate(loop.facts) if values.is_inexact(fact) is not False}
+    found = floats & {place for place, flag in enumerate(parts.carried) if flag}
+    while True:
+        leaves = [*(names.carried[i] for i in sorted(found)), *_chosen(names.fixed, parts.fixed)]
+        more = found | (floats & _varied_in(loop.body, leaves))
+        if more == found:
+            return found
+        found = more
+
+
+def useful_operands(region: Region, outputs: frozenset[int]) -> frozenset[int]:
+    """The operands that these outputs depend on differentiably."""
+    key = ("useful", outputs)
+    if key not in region.derived:
+        if isinstance(region, Loop):
+            found = _useful_of_loop(region, outputs)
+        else:
+            found = {
+                place
+                for block in region.blocks
+                for place in _useful_leaves(block, outputs, block.leaves())
+            }
+            condition = 1 if isinstance(region, Branch) else 0
+            found = {condition + place for place in found}
+        region.derived[key] = frozenset(found)
+    return region.derived[key]
+
+
+def useful_carried(loop: Loop, outputs: Iterable[int]) -> set[int]:
+    """The carried values that these depend on, on some pass, and they themselves."""
+    found = set(outputs)
+    while True:
+        more = found | _useful_leaves(loop.body, found, loop.leaves(loop.body).carried)
+        if more == found:
+            return found
+        found = more
+
+
+def _useful_of_loop(loop: Loop, outputs: frozenset[int]) -> set[int]:
+    carried = useful_carried(loop, outputs)
+    first = 3 if loop.is_for else 0
+    fixed = _useful_leaves(loop.body, carried, loop.leaves(loop.body).fixed)
+    return {first + i for i in carried} | {first + loop.carried + i for i in fixed}
+
+
+def _varied_in(block: Program, leaves: Iterable[str]) -> set[int]:
+    """The outputs of a block that depend on these leaves."""
+    found = varied(block, leaves)
+    atoms = enumerate(block.outputs())
+    return {place for place, atom in atoms if getattr(atom, "id", None) in found}
+
+
+def _useful_leaves(block: Program, outputs: Iterable[int], leaves: Sequence[str]) -> set[int]:
+    """The places of the leaves that these outputs of a block depend on."""
+    atoms = block.outputs()
+    chosen = [atoms[place] for place in outputs]
+    found = useful(block, [each.id for each in chosen if isinstance(each, gast.Name)])
+    return {place for place, name in enumerate(leaves) if name in found}
+
+
+def _chosen(items: Sequence[str], flags: Sequence[bool]) -> list[str]:
+    return [each for each, flag in zip(items, flags, strict=True) if flag]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 import gast
 
-from s2s_ad.core import form
+from s2s_ad.core import form, values
+from s2s_ad.core.callee import compound_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Attempt, Branch, Loop, Path, Region, region_of
+from s2s_ad.core.registry import rule_for
 
 
 def counts(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> Counter[str]:
@@ -26,3 +31,126 @@ def last_reads(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> d
         last.update(dict.fromkeys(form.reads(statement), position))
     last.update({atom.id: len(body) for atom in outputs if isinstance(atom, gast.Name)})
     return last
+
+
+class Contents:
+    """Where the contents of each name are read: what is read for its shape alone does not count.
+
+    Names are told apart by the block that they belong to. A position is that of a statement in
+    the block, or the number of its statements for its outputs; a leaf that the next pass of a
+    loop reads again is read "for ever".
+
+    Attributes:
+        reads: (block, name) -> positions, in order.
+        defined: (block, name) -> position; -1 for a leaf.
+        handled: for the place of each Attempt the operands that its handlers read.
+    """
+
+    def __init__(self, program: Program):
+        self.reads: dict[tuple[Path, str], list[float]] = {}
+        self.defined: dict[tuple[Path, str], int] = {}
+        self.handled: dict[tuple[Path, int], set[str]] = {}
+        self._scan(program, ())
+
+    def live(self, path: Path, name: str, at: Path, position: int) -> bool:
+        """Whether the contents are read again after the statement at `position` of block `at`."""
+        if path == at:
+            reads = self.reads.get((path, name))
+            return bool(reads) and reads[-1] > position > self.defined.get((path, name), -1)
+        if not self.defined_before(path, name, at, position):
+            return False
+        place, number = at[len(path)]
+        if number == 0 and name in self.handled.get((path, place), ()):
+            return True
+        return bool(self.after(path, name, place))
+
+    def defined_before(self, path: Path, name: str, at: Path, position: int) -> bool:
+        """Whether the name is there before the statement at `position` of block `at`."""
+        if at[: len(path)] != path:
+            return False  # of a block that is not running
+        place = at[len(path)][0] if len(at) > len(path) else position
+        return self.defined.get((path, name), -1) < place
+
+    def after(self, path: Path, name: str, position: int) -> list[float]:
+        """The later places of the same block where the name is read."""
+        return [each for each in self.reads.get((path, name), ()) if each > position]
+
+    def _scan(self, program: Program, path: Path) -> None:
+        self.defined.update(((path, leaf), -1) for leaf in program.leaves())
+        for position, statement in enumerate(program.body):
+            for name in self._read_by(program, statement, path, position):
+                self._read(path, name, position)
+            if not form.is_effect(statement):
+                self.defined[path, form.target(statement)] = position
+        for atom in program.outputs():
+            if isinstance(atom, gast.Name):
+                self._read(path, atom.id, len(program.body))
+
+    def _read(self, path: Path, name: str, position: float) -> None:
+        self.reads.setdefault((path, name), []).append(position)
+
+    def _read_by(
+        self, program: Program, statement: form.Statement, path: Path, position: int
+    ) -> list[str]:
+        region = region_of(statement)
+        if region is not None:
+            return self._read_by_region(region, statement, path, position)
+        if form.is_effect(statement) or compound_of(statement) is not None:
+            return form.reads(statement)
+        rule = rule_for(form.function_of(statement))
+        skipped = shape_operands(statement, program) if rule is not None else ()
+        operands = [each for i, each in enumerate(statement.value.args) if i not in skipped]
+        nodes = [*operands, *(each.value for each in statement.value.keywords)]
+        return [name for node in nodes for name in form.reads(node)]
+
+    def _read_by_region(
+        self, region: Region, statement: gast.Assign, path: Path, position: int
+    ) -> list[str]:
+        inner = [(*path, (position, number)) for number in range(len(region.blocks))]
+        for block, own in zip(region.blocks, inner, strict=True):
+            self._scan(block, own)
+        operands = statement.value.args
+        if isinstance(region, Loop):
+            return self._read_by_loop(region, operands, inner)
+        first = 1 if isinstance(region, Branch) else 0
+        read = [name for operand in operands[:first] for name in form.reads(operand)]
+        for place, operand in enumerate(operands[first:]):
+            blocks = [
+                number
+                for number, (block, own) in enumerate(zip(region.blocks, inner, strict=True))
+                if (own, block.leaves()[place]) in self.reads
+            ]
+            names = form.reads(operand) if blocks else []
+            read += names
+            if isinstance(region, Attempt) and any(blocks):
+                self.handled.setdefault((path, position), set()).update(names)
+        return read
+
+    def _read_by_loop(self, region: Loop, operands: list, inner: list[Path]) -> list[str]:
+        """What is fixed is read again by the next pass; what the test reads, the body does too."""
+        parts = region.parts(operands)
+        read = [name for each in [*parts.bounds, *parts.carried] for name in form.reads(each)]
+        for place, operand in enumerate(parts.fixed):
+            leaves = [
+                (own, region.leaves(block).fixed[place])
+                for block, own in zip(region.blocks, inner, strict=True)
+            ]
+            if any(leaf in self.reads for leaf in leaves):
+                read += form.reads(operand)
+                for own, leaf in leaves:
+                    self._read(own, leaf, math.inf)
+        if region.test is not None:
+            for leaf in region.leaves(region.test).carried:
+                self._read(inner[0], leaf, math.inf)
+        return read
+
+
+def shape_operands(statement: gast.Assign, program: Program) -> set[int]:
+    """The positions of the operands that are read for their shape alone."""
+    rule = rule_for(form.function_of(statement))
+    if rule.like_position is not None:
+        return {rule.like_position}
+    if rule.length or rule.uniform:
+        operands = enumerate(statement.value.args)
+        return {i for i, each in operands if isinstance(program.fact(each), values.Array)}
+    return set()

@@ -2,50 +2,89 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
 from s2s_ad.emit.write import Text
-from s2s_ad.storage.plan import plan
+from s2s_ad.storage.report import Kept, passes, report
 
-HEAD = ("name", "line", "bytes", "how")
+HEAD = ("name", "line", "bytes", "kept", "why")
 
 
 def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
     """A table of what is kept, with bytes for these arguments, and the total."""
-    sizes = symbol_sizes(program, arguments)
-    rows, total = [], 0
-    for kept in plan(program):
-        if kept.name not in text.shown:
+    given = leaves_of(program, arguments)
+    sizes = symbol_sizes(program, given)
+    rows, total, more = [], 0, []
+    for kept in report(program):
+        name = next((text.shown[each] for each in kept.names if each in text.shown), None)
+        if name is None:
             continue  # written inside the expression that reads it
-        count = byte_count(program.facts[kept.name], sizes) if kept.owns else 0
-        total += count or 0
+        one = byte_count(kept.fact, sizes) if kept.owns else 0
+        count = pass_count(program, kept, given)
+        if one is not None and count is not None:
+            total, shown = total + one * count, f"{one * count:,}"
+        else:
+            shown = f"{_one(kept.fact, one)}{' a pass' if kept.loops else ''}"
+            more.append(f"{shown} of {name}")
         line = str(kept.origin.root) if kept.origin else "-"
-        shown = "unknown" if count is None else f"{count:,}"
-        rows.append((text.shown[kept.name], line, shown, f"{kept.how}: {kept.why}"))
+        rows.append((name, line, shown, _when(kept), kept.why))
     title = f"{text.name}: {text.statements} statements"
     if not rows:
         return f"{title}\nnothing is kept for a backward pass"
-    widths = [max(len(row[i]) for row in (HEAD, *rows)) for i in range(3)]
+    widths = [max(len(row[i]) for row in (HEAD, *rows)) for i in range(len(HEAD) - 1)]
     lines = [
-        "  ".join([*(cell.ljust(w) for cell, w in zip(row[:3], widths, strict=True)), row[3]])
+        "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]])
         for row in (HEAD, *rows)
     ]
-    return "\n".join([title, *lines, f"kept in all: {total:,} bytes"])
+    whole = " and ".join([f"{total:,} bytes", *more])
+    return "\n".join([title, *lines, f"kept in all: {whole}"])
 
 
-def symbol_sizes(program: Program, arguments: dict[str, Any]) -> dict[int, int]:
+def _one(fact: values.AbstractValue, count: int | None) -> str:
+    """The bytes of one value; those of an element where its shape shows when it runs."""
+    if count is not None:
+        return f"{count:,}"
+    dtype = values.strong_dtype(fact)
+    return "unknown" if dtype is None else f"{dtype.itemsize} an element"
+
+
+def _when(kept: Kept) -> str:
+    """once, or: each pass of line 6, of line 4 (the innermost loop first)."""
+    if not kept.loops:
+        return "once"
+    lines = [f"line {each.origin.root}" if each.origin else "a loop" for each in kept.loops]
+    return f"each pass of {' of '.join(reversed(lines))}"
+
+
+def pass_count(program: Program, kept: Kept, given: Mapping[str, Any]) -> int | None:
+    """How many times it is kept; None where only the run tells."""
+    counts = [passes(program, each, given) for each in kept.loops]
+    return None if None in counts else math.prod(counts)
+
+
+def leaves_of(program: Program, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of each leaf; none without arguments."""
+    return {
+        leaf: tree.follow(arguments[each.name], path)
+        for each in program.inputs
+        if each.name in arguments
+        for path, leaf in zip(tree.paths(each.tree), tree.leaves(each.tree), strict=True)
+    }
+
+
+def symbol_sizes(program: Program, given: Mapping[str, Any]) -> dict[int, int]:
     """The length that each symbol of the inputs' shapes stands for."""
     sizes = {}
-    for each in program.inputs:
-        for path, leaf in zip(tree.paths(each.tree), tree.leaves(each.tree), strict=True):
-            fact = program.facts[leaf]
-            if isinstance(fact, values.Array) and fact.shape is not None:
-                actual = tree.follow(arguments[each.name], path).shape
-                for dim, length in zip(fact.shape, actual, strict=True):
-                    if isinstance(dim, values.Dim):
-                        sizes[dim.base] = length + dim.drop
+    for leaf, value in given.items():
+        fact = program.facts[leaf]
+        if isinstance(fact, values.Array) and fact.shape is not None:
+            for dim, length in zip(fact.shape, value.shape, strict=True):
+                if isinstance(dim, values.Dim):
+                    sizes[dim.base] = length + dim.drop
     return sizes
 
 

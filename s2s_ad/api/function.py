@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from s2s_ad import rules  # noqa: F401  (fills the registry)
+from s2s_ad.api.aliasing import told_apart
 from s2s_ad.api.arguments import DOUBLE_STAR, STAR, Arguments, any_length, exact, unknown
 from s2s_ad.api.check_arguments import signature_of
 from s2s_ad.api.explain import explanation
@@ -173,7 +174,7 @@ class Transformed:
                 abstract = self._prepare(arguments)
         loaded = [load(*each) for each in programs]
         loaded[0].companions.extend(loaded[1:])
-        return loaded[0], self.transform.function
+        return loaded[0], told_apart(self.transform.function, programs[0][0])
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
         """Let the ints that a rule asked for be part of the signature from now on."""
@@ -359,14 +360,18 @@ def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
     """The program written in place, for these leaves in their order."""
     for capture in program.captures:
         lowering.captures.adopt(capture)
-    lowering.memory.share(list(leaves.values()))
     rest = iter(leaves.values())
     named = {}
     for each in program.inputs:
         for leaf in tree.leaves(each.tree):
             own = each.name.startswith(OUTER)
             named[leaf] = Symbol(lowering.builder, leaf) if own else next(rest)
-    return lowering.builder.splice(program, named)
+    given = [each for each in leaves.values() if isinstance(each, Symbol)]
+
+    def entered(leaf: Any) -> Any:
+        return lowering.memory.kindred(leaf, given) if isinstance(leaf, Symbol) else leaf
+
+    return tree.tree_map(entered, lowering.builder.splice(program, named))
 
 
 def _fact_inside(lowering: Any, leaf: Any) -> Any:

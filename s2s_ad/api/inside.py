@@ -17,7 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.lower.program import as_call, inputs_of, output_node
+from s2s_ad.frontend.lower.program import as_call, inputs_of, output_of
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.simplify.pipelines import AFTER
 from s2s_ad.transforms.common import pair
@@ -46,7 +46,7 @@ class Local:
         result = apply(lowering, self.closure, *as_call(self.__signature__, given))
         body = tuple(builder.body[start:])
         del builder.body[start:]
-        output = tree.tree_map(lambda leaf: output_node(leaf, name, builder.origin), result)
+        output = output_of(result, name, builder.origin)
         own = {leaf for each in inputs for leaf in tree.leaves(each.tree)}
         outer = [Input(OUTER + each, each, KEYWORD_ONLY) for each in _free(body, output, own)]
         return Program(

@@ -191,13 +191,23 @@ class Builder:
         before = self.origin, self.phase
         self.origin = origin
         self.phase = self.phase if phase is None else phase
-        yield
-        self.origin, self.phase = before
+        try:
+            yield
+        finally:
+            self.origin, self.phase = before
 
     @property
     def derived(self) -> bool:
         """Whether we write now what the user did not: there simpler algebra is welcome."""
         return self.phase in ("backward", "tangent")
+
+    def mark(self) -> tuple:
+        """What `undo` needs to take back everything that is appended from now on."""
+        return len(self.body), dict(self._numbered), self.origin, self.phase
+
+    def undo(self, mark: tuple) -> None:
+        count, self._numbered, self.origin, self.phase = mark
+        del self.body[count:]
 
     # ---- operations
 
@@ -221,7 +231,7 @@ class Builder:
         if short is not None:
             return short
         key = (rule.function, *map(_key, operands), *((k, _key(v)) for k, v in params.items()))
-        if key not in self._numbered or not self.merge or rule.effects:
+        if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             fact = rule.infer([self.fact(each) for each in operands], params)
             result = self.symbol(fact)
             nodes = {name: to_node(value) for name, value in params.items()}

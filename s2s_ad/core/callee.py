@@ -11,7 +11,7 @@ import gast
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import ITEM, Rule
+from s2s_ad.core.registry import ITEM, Rule, rule_for
 
 
 class Compound(Rule):
@@ -60,8 +60,9 @@ class Callee(Compound):
     body, and is given its body by `define` when that is known.
     """
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, *, stub: bool = False):
         super().__init__(program.name, (program,))
+        self.is_stub = stub
 
     @property
     def program(self) -> Program:
@@ -69,7 +70,7 @@ class Callee(Compound):
 
     def define(self, program: Program) -> Callee:
         """Give a stub its body; returns the callee."""
-        self.blocks = (program,)
+        self.blocks, self.is_stub = (program,), False
         for each in (self, *reached(self.blocks)):
             each.__dict__.pop("effects", None)  # said of the stub
         return self
@@ -109,8 +110,8 @@ def has_effect(statement: form.Statement) -> bool:
     """Whether the statement does more than to compute a value."""
     if form.is_effect(statement):
         return True
-    function = form.function_of(statement)
-    return isinstance(function, Rule) and function.effects
+    rule = rule_for(form.function_of(statement))
+    return rule is not None and rule.effects
 
 
 def compound_of(statement: form.Statement) -> Compound | None:

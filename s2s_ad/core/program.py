@@ -65,7 +65,9 @@ class Program:
     """A function in Core, with all that is known about it.
 
     `facts` maps each name to its abstract value, `hints` to what it should be called.
-    `subject` is what the docstring speaks of: the user's function.
+    `subject` is what the docstring speaks of: the user's function. `mutated` tells which arrays and
+    containers among the arguments, by (parameter, path), the user's function changes in place: it
+    means something else where one of them shares memory with another argument.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Program:
     captures: tuple[Capture, ...] = ()
     origin: Origin | None = None
     notes: tuple[str, ...] = field(default=())
+    mutated: tuple[tuple[str, tree.Path], ...] = ()
 
     def leaves(self) -> list[str]:
         """The names of all inputs' leaves, in order."""
@@ -108,7 +111,9 @@ class Program:
                 continue
             if form.target(statement) not in self.facts:
                 raise form._broken(f"no fact for {form.target(statement)}", statement)
-            for block in getattr(form.function_of(statement), "blocks", ()):
+            function = form.function_of(statement)
+            stub = getattr(function, "is_stub", False)  # its body is not known yet
+            for block in () if stub else getattr(function, "blocks", ()):
                 if id(block) not in seen:
                     block.verify(seen)
         return self

@@ -7,7 +7,7 @@ transform of its blocks. The operation's outputs are always a tuple, which `ITEM
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import Capture, Input, Program
+
+#: A block in a program: for each region around it the region's position and the block's number.
+Path = tuple[tuple[int, int], ...]
 
 
 class Region(Compound):
@@ -32,6 +35,15 @@ class Region(Compound):
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         return tree.Tree(tuple, tuple(range(self.count)), self.facts)
+
+    def with_blocks(self, blocks: Sequence[Program]) -> Region:
+        """The same operation with other blocks, of the same leaves and outputs."""
+        made = self._rebuilt(list(blocks))
+        made.facts = self.facts
+        return made
+
+    def _rebuilt(self, blocks: list[Program]) -> Region:
+        raise NotImplementedError
 
 
 class Branch(Region):
@@ -49,6 +61,9 @@ class Branch(Region):
         super().__init__("if", (then, orelse), facts)
         self.then, self.orelse = then, orelse
 
+    def _rebuilt(self, blocks: list[Program]) -> Branch:
+        return Branch(*blocks)
+
 
 class Attempt(Region):
     """`try: body, except errors[k]: handlers[k]`; the operands are the blocks' leaves.
@@ -62,6 +77,9 @@ class Attempt(Region):
         facts = [values.join_all(column) for column in columns]
         super().__init__("try", blocks, [*facts, values.Scalar(int)])
         self.body, self.errors, self.handlers = body, tuple(errors), tuple(handlers)
+
+    def _rebuilt(self, blocks: list[Program]) -> Attempt:
+        return Attempt(blocks[0], self.errors, blocks[1:])
 
 
 class Loop(Region):
@@ -90,6 +108,11 @@ class Loop(Region):
         blocks = (body,) if test is None else (test, body)
         names = body.leaves()[self.indices : self.indices + carried]
         super().__init__("for" if self.is_for else "while", blocks, [body.facts[n] for n in names])
+
+    def _rebuilt(self, blocks: list[Program]) -> Loop:
+        test = None if self.test is None else blocks[0]
+        options = {"backwards": self.backwards, "exits": self.exits}
+        return Loop(blocks[-1], self.carried, test=test, **options)
 
     @property
     def is_for(self) -> bool:
@@ -134,6 +157,31 @@ def region_of(statement: form.Statement) -> Region | None:
         return None
     function = form.function_of(statement)
     return function if isinstance(function, Region) else None
+
+
+def map_blocks(program: Program, change: Callable[[Program], Program]) -> Program:
+    """The program with each block of its regions changed; blocks inside blocks are not."""
+    if not any(region_of(statement) for statement in program.body):
+        return program
+    body = []
+    for statement in program.body:
+        region = region_of(statement)
+        if region is not None:
+            made = region.with_blocks([change(each) for each in region.blocks])
+            call = form.operation(made, statement.value.args, {})
+            name = form.target(statement)
+            statement = form.assign(name, call, statement.origin, statement.phase)
+        body.append(statement)
+    return program.with_(body=tuple(body))
+
+
+def everywhere(change: Callable[[Program], Program]) -> Callable[[Program], Program]:
+    """The same change of a program and of all blocks in it, the innermost first."""
+
+    def changed(program: Program) -> Program:
+        return change(map_blocks(program, changed))
+
+    return changed
 
 
 def block(

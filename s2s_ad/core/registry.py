@@ -18,6 +18,18 @@ class CannotBatch(Exception):
     """The facts do not suffice for a batched form; the samples have to be taken one by one."""
 
 
+class Ragged(CannotBatch):
+    """The results of the samples differ in shape: nothing less than all that is done with them
+    can be taken sample by sample.
+
+    Attributes:
+        statement, fact: the operation, and the abstract value of a sample's result.
+    """
+
+    statement: Any = None
+    fact: Any = None
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation as a rule sees it: operands and parameters are Symbols or Python objects."""
@@ -63,7 +75,22 @@ class Rule:
     like_position: int | None = None
     #: so cheap that computing it again reads better than keeping it
     cheap = False
+    #: what one element of the result costs to compute again, in additions; None: too much
+    cost: int | None = None
 
+    #: the result is the first operand with some of its elements changed
+    updates = False
+    #: applied to each element of its broadcast operands
+    elementwise = False
+    #: value and derivatives are finite wherever the operands are, and nothing is raised
+    total = False
+
+    #: the operands that it is linear in, one by one: where such a one is zero, so is the result
+    linear: tuple[int, ...] = ()
+    #: stands for its first operand, and is there for derivatives alone: the text leaves it out
+    marker = False
+    #: each result is an object of its own, however alike the operands are: never merged
+    distinct = False
     #: takes lists whose length is not known; other functions are given an array of the items
     lists = False
 
@@ -81,6 +108,10 @@ class Rule:
         """A simpler value for the operation where facts allow one, else None."""
         return None
 
+    def is_total(self, operands: list) -> bool:
+        """Whether the operation is harmless where nobody asked for it: see `total`."""
+        return self.total
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         """For each operand its adjoint contribution; None for the inactive ones."""
         raise NotImplementedError
@@ -92,6 +123,14 @@ class Rule:
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         """The result for a batch; batched operands have the batch axis first."""
         raise NotImplementedError
+
+    def of_some(self, operation: Operation, batched: list[bool], places: Any, batch: Any) -> Any:
+        """The result for the samples at these places, without a copy of all that they have.
+
+        The first operand is an array of all samples, the others are of those at the places. The
+        result is of these samples, or, of an update, the array of all. None: there is no such form.
+        """
+        return None
 
     def is_view(self, call: gast.Call, facts: Callable[[gast.AST], AbstractValue]) -> bool:
         """Whether the result may share memory with the first operand."""
@@ -115,6 +154,7 @@ class Item(Rule):
 ITEM = Item()
 
 RULES: dict[Any, Rule] = {}  # by function
+FINDERS: list[Callable[[Any], Rule | None]] = []  # for functions that are made as objects are
 METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the array first
 
 
@@ -128,6 +168,7 @@ def rule_for(function: Any) -> Rule | None:
     if isinstance(function, Rule):
         return function
     try:
-        return RULES.get(function)
+        found = RULES.get(function)
     except TypeError:  # unhashable
         return None
+    return found or next(filter(None, (find(function) for find in FINDERS)), None)

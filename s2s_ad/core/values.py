@@ -42,10 +42,14 @@ Shape = tuple[int | Dim, ...]
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array or NumPy scalar; dtype or shape is None where it is not known."""
+    """An array or NumPy scalar; dtype or shape is None where it is not known.
+
+    `selects`: it is an array of indices of which none is another, and none counts from the end.
+    """
 
     dtype: np.dtype | None
     shape: Shape | None
+    selects: bool = False
 
     @property
     def rank(self) -> int | None:
@@ -54,7 +58,8 @@ class Array:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Array) or (self.dtype is None) != (other.dtype is None):
             return False  # NumPy's float64 dtype claims to equal None
-        return self.dtype == other.dtype and self.shape == other.shape
+        same = self.dtype == other.dtype and self.shape == other.shape
+        return same and self.selects == other.selects
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +292,8 @@ def join(a: Any, b: Any) -> AbstractValue:
     if isinstance(a, List) and isinstance(b, List):
         return List(join(a.item, b.item))
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
-        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape))
+        selects = getattr(a, "selects", False) and getattr(b, "selects", False)
+        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects)
     return Unknown(bool(is_inexact(a) or is_inexact(b)))
 
 
@@ -322,6 +328,8 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
     if isinstance(general, Array) and isinstance(special, Array | Scalar):
         joined = join(general, special)
         if general.dtype is not None and joined.dtype != general.dtype:
+            return False
+        if general.selects and not joined.selects:
             return False
         if missing((general.shape, special.shape)) or len(general.shape) != len(special.shape):
             return general.shape is None
@@ -361,7 +369,7 @@ class Lengths:
             return List(self.translated(value.item))
         if not isinstance(value, Array) or value.shape is None:
             return value
-        return Array(value.dtype, tuple(map(self._length, value.shape)))
+        return Array(value.dtype, tuple(map(self._length, value.shape)), value.selects)
 
     def _length(self, dim: int | Dim) -> int | Dim:
         if not isinstance(dim, Dim):
@@ -393,7 +401,7 @@ def canonical(facts: Iterable[Any]) -> tuple:
         dtype = None if value.dtype is None else value.dtype.str
         shape = value.shape
         dims = None if shape is None else tuple(_numbered(dim, bases) for dim in shape)
-        return (Array, dtype, dims)
+        return (Array, dtype, dims, value.selects)
 
     return tuple(map(numbered, facts))
 

@@ -2,186 +2,303 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
-from s2s_ad import runtime
-from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import callee_of, has_effect, item_of, items_of
-from s2s_ad.core.program import Program
+from s2s_ad.core.callee import has_effect
+from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
-from s2s_ad.emit.stores import Stores
+from s2s_ad.emit.stores import Store
 from s2s_ad.emit.surface import Surface
+from s2s_ad.emit.variables import Entry, Moves, is_undefined
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
 
 
 @dataclass(slots=True)
 class Line:
-    """One statement to come: `name = expression`, a store into `name`, or an effect."""
+    """One statement to come.
 
-    kind: str  # "assign", "alias", "store", "unpack", "effect"
+    Kinds: "assign" (`name = expression`), "unpack" (`names = expression`), "effect", "store" (see
+    `store`), "moves" (`moves`, all at once), "if", "for", "while", "try", "break".
+
+    Attributes:
+        expression: the value; the condition of an "if" or "while"; a list of bounds of a "for".
+        test: of a "while" the lines that come before its condition.
+    """
+
+    kind: str
     statement: form.Statement
     name: str = ""
     expression: Any = None
     index: Any = None
-    names: tuple[str | None, ...] = ()  # of the outputs that a call is unpacked into
+    names: tuple[str | None, ...] = ()
+    store: Store | None = None
+    moves: Moves = field(default_factory=list)
+    blocks: tuple[list[Line], ...] = ()
+    backwards: bool = False
+    errors: tuple = ()
+
+    def reads(self) -> list[str]:
+        """The names that the line itself reads, its blocks apart."""
+        parts = [self.expression, self.index, [atom for _, atom in self.moves]]
+        if self.store is not None:
+            parts.append(form.name(self.store.base))
+        return [name for part in parts if part is not None for name in form.reads(part)]
+
+    def assigns(self) -> list[str]:
+        """The variables that it assigns at once."""
+        if self.kind == "moves":
+            return [name for name, _ in self.moves]
+        if self.kind == "for":
+            return [self.name]
+        if self.kind == "store":
+            return [self.name] if self.store.kind == "pop" and self.name else []
+        return [each for each in (self.name, *self.names) if each]
 
 
 class Refold:
-    """Walks the body once; what is folded waits in `pending` until it is read."""
+    """Walks the entries once; what is folded waits in `pending` until it is read."""
 
-    def __init__(self, program: Program, stores: Stores, surface: Surface):
-        self.program, self.stores, self.surface = program, stores, surface
-        self.counts = liveness.counts(program.body, program.outputs())
+    def __init__(self, program: Program, entries: list[Entry], output: Any, surface: Surface):
+        self.program, self.surface = program, surface
         self.pending: dict[str, gast.AST] = {}
         self.sizes: dict[str, int] = {}
-        self.outputs = {a.id for a in program.outputs() if isinstance(a, gast.Name)}
-        self.items = items_of(program)
-        self.blocked = self._blocked()
+        names = [name for atom in tree.leaves(output) for name in form.reads(atom)]
+        self.outputs = set(names)
+        self.counts = Counter(names)
+        self.read_by_effect: set[str] = set()
+        self.bases: set[str] = set()
+        self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
+        for each in every(entries):
+            self._count(each)
+        self.returned = output
+        self.entries = entries
 
-    def _blocked(self) -> set[str]:
-        """Names whose single reader lies behind a store that changes what they were computed of."""
-        readers: dict[str, int] = {}
-        position = {}
-        for place, statement in enumerate(self.program.body):
-            readers.update(dict.fromkeys(form.reads(statement), place))
-            if not form.is_effect(statement):
-                position[form.target(statement)] = place
-        stores = [
-            (place, self.stores.changed[form.target(statement)])
-            for place, statement in enumerate(self.program.body)
-            if not form.is_effect(statement) and form.target(statement) in self.stores.in_place
-        ]
-        blocked = set()
-        for place, changed in stores:
-            for statement in self.program.body[:place]:
-                if form.is_effect(statement):
-                    continue
-                name = form.target(statement)
-                late = readers.get(name, -1) > place or name in self.outputs
-                if late and changed & self._sources(name, position):
-                    blocked.add(name)
-        return blocked
-
-    def _sources(self, name: str, position: dict[str, int]) -> set[str]:
-        """All names that folding `name` may move: its operands, and theirs."""
-        found: set[str] = set()
-        waiting = [name]
-        while waiting:
-            place = position.get(waiting.pop())
-            if place is None:
-                continue
-            for each in form.reads(self.program.body[place]):
-                if each not in found:
-                    found.add(each)
-                    waiting.append(each)
-        return found
+    def _count(self, entry: Entry) -> None:
+        read = list(direct_reads(entry))
+        self.counts.update(read)
+        self.counts.update(_tested(entry))
+        if entry.kind == "effect":
+            self.read_by_effect.update(read)
+        if entry.store is not None:
+            self.bases.add(entry.store.base)
+            if entry.store.kind in ("set", "add"):
+                value = entry.call.args[1]
+                self.stored[getattr(value, "id", "")] = form.target(entry.statement)
+        if entry.kind == "operation":
+            derived = (
+                each for each in read if self.program.hints.get(each, TEMPORARY).kind == "derived"
+            )
+            self.stored.update(dict.fromkeys(derived, entry.name))
+        for name, atom in entry.moves:
+            self.bases.add(name)
+            self.bases.update(form.reads(atom))  # assigned where they are computed
 
     def lines(self) -> list[Line]:
-        found = []
-        for statement in self.program.body:
-            if form.is_effect(statement):
-                found.append(Line("effect", statement, expression=self._effect(statement)))
-                continue
-            name = form.target(statement)
-            if item_of(statement) is not None:
-                continue  # named where the call is unpacked
-            call = callee_of(statement)
-            if call is not None and call.several:
-                found.append(self._unpack(statement, len(call.program.outputs())))
-                continue
-            if name in self.stores:
-                found += self._store(statement, name)
-                continue
-            expression, size = self._composed(statement)
-            if self._folds(statement, name, size):
-                self.pending[name], self.sizes[name] = expression, size
-            else:
-                found.append(Line("assign", statement, name, expression))
-        return found
+        return self._block(self.entries, list(self.outputs))
 
     def output(self) -> Any:
         """What is returned, with what was folded."""
-        return tree.tree_map(
-            lambda atom: self.surface.spelled(form.substitute(atom, self.pending)),
-            self.program.output,
-        )
+        return tree.tree_map(lambda atom: self._folded(atom), self.returned)
 
-    def _unpack(self, statement: gast.Assign, count: int) -> Line:
-        """a, b = cell(x): the outputs that are used have a name."""
-        used = self.items.get(form.target(statement), {})
-        names = tuple(used.get(i) for i in range(count))
-        expression, _ = self._composed(statement)
-        return Line("unpack", statement, expression=expression, names=names)
+    def _block(self, entries: list[Entry], outputs: Sequence[str] = ()) -> list[Line]:
+        readers = Readers(entries, outputs)
+        found: list[Line] = []
+        for place, entry in enumerate(entries):
+            if entry.kind == "operation":
+                expression, size = self._composed(entry.call)
+                stays = readers.changes(place, entry.name) & set(form.reads(expression))
+                if not stays and self._folds(entry, size, readers):
+                    self.pending[entry.name], self.sizes[entry.name] = expression, size
+                else:
+                    found.append(Line("assign", entry.statement, entry.name, expression))
+            else:
+                found.append(self._line(entry))
+        return found
 
-    def _effect(self, statement: form.Statement) -> gast.AST:
-        return self.surface.spelled(form.substitute(statement, self.pending))
+    def _line(self, entry: Entry) -> Line:
+        kind, statement = entry.kind, entry.statement
+        if kind == "call":
+            return Line(
+                "unpack", statement, expression=self._composed(entry.call)[0], names=entry.names
+            )
+        if kind == "store":
+            return self._store(entry)
+        if kind == "moves":
+            moves = [
+                (name, atom if is_undefined(atom) else self._folded(atom))
+                for name, atom in entry.moves
+            ]
+            return Line(kind, statement, moves=moves)
+        if kind == "for":
+            bounds = [self._folded(each) for each in entry.call]
+            blocks = tuple(self._block(each) for each in entry.blocks)
+            return Line(
+                kind, statement, entry.name, bounds, blocks=blocks, backwards=entry.backwards
+            )
+        if kind == "while":
+            test, body = entry.blocks
+            before = self._block(test, form.reads(entry.test))
+            condition = self._folded(entry.test)
+            return Line(kind, statement, expression=condition, blocks=(before, self._block(body)))
+        head = None if entry.call is None else self._folded(entry.call)
+        blocks = tuple(self._block(each) for each in entry.blocks)
+        return Line(kind, statement, expression=head, blocks=blocks, errors=entry.errors)
 
-    def _composed(self, statement: gast.Assign) -> tuple[gast.AST, int]:
-        expression = self.surface.expression(statement.value)
+    def _store(self, entry: Entry) -> Line:
+        store, call = entry.store, entry.call
+        value = index = None
+        if store.kind == "update":
+            value = self._folded(store.value)
+        elif store.kind != "pop":
+            value = self._folded(call.args[1])
+        if store.kind in ("set", "add", "add at"):
+            index = self._folded(call.keywords[0].value)
+        return Line("store", entry.statement, entry.name, value, index, store=store)
+
+    def _composed(self, call: gast.Call) -> tuple[gast.AST, int]:
+        expression = self.surface.expression(call)
         inner = [each for each in form.reads(expression) if each in self.pending]
         size = 1 + sum(self.sizes[each] for each in inner)
-        return form.substitute(expression, self.pending), size
-
-    def _store(self, statement: gast.Assign, name: str) -> list[Line]:
-        base, value = statement.value.args
-        lines = []
-        if name in self.stores.copied:
-            copy = gast.Attribute(self._folded(base), "copy", gast.Load())
-            lines.append(Line("assign", statement, name, gast.Call(copy, [], [])))
-        elif base.id in self.pending:
-            lines.append(Line("assign", statement, name, self.pending.pop(base.id)))
-        else:
-            lines.append(Line("alias", statement, name, base))
-        index = self._folded(statement.value.keywords[0].value)
-        lines.append(Line("store", statement, name, self._folded(value), index))
-        return lines
+        return subtracted(form.substitute(expression, self.pending)), size
 
     def _folded(self, node: gast.AST) -> gast.AST:
         return form.substitute(self.surface.spelled(node), self.pending)
 
-    def _folds(self, statement: gast.Assign, name: str, size: int) -> bool:
+    # ---- what may be folded
+
+    def _folds(self, entry: Entry, size: int, readers: Readers) -> bool:
         """Whether the value is better read where it is used."""
-        rule = rule_for(form.function_of(statement))
-        if name in self.blocked or form.function_of(statement) is runtime.index_add:
+        name, statement = entry.name, entry.statement
+        rule = rule_for(entry.call.func.value)
+        if name in self.bases or name in readers.tried or has_effect(statement):
             return False
-        if has_effect(statement):
-            return False  # where it stands is when it prints
         hint = self.program.hints.get(name)
-        if hint is not None and hint.kind != "temporary":
+        if hint is not None and hint.kind != "temporary" and not self._is_stored(name, hint):
             return False
         if name in self.outputs:
             return self.counts[name] == 1 and not self._is_tree() and size <= LARGEST
-        again = rule.cheap or is_plain_view(statement)
-        if again and not any(self.sizes.get(each, 0) for each in form.reads(statement)):
+        again = rule.cheap or is_plain_view(entry.call)
+        if again and not any(self.sizes.get(each, 0) for each in form.reads(entry.call)):
             return True  # shorter to write again than to name
-        if self._read_by_effect(name):
+        if name in self.read_by_effect or name in readers.nested:
             return False
         return self.counts[name] == 1 and (size < LARGEST or self._is_users(statement))
+
+    def _is_stored(self, name: str, hint: Hint) -> bool:
+        """Whether the value goes into a variable of the same name, and nowhere else."""
+        called = self.program.hints.get(self.stored.get(name, ""))
+        return called is not None and called.text == hint.text
 
     def _is_users(self, statement: gast.Assign) -> bool:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
 
     def _is_tree(self) -> bool:
-        return not isinstance(self.program.output, gast.AST)
-
-    def _read_by_effect(self, name: str) -> bool:
-        return any(form.is_effect(s) and name in form.reads(s) for s in self.program.body)
+        return not isinstance(self.returned, gast.AST)
 
 
-def is_plain_view(statement: gast.Assign) -> bool:
+class Readers:
+    """Where the names that the entries of a block define are read last.
+
+    Attributes:
+        nested: names that a block inside reads.
+        tried: names that a "try" inside reads: what computes them may raise before it, not in it.
+    """
+
+    def __init__(self, entries: list[Entry], outputs: Sequence[str]):
+        self.last: dict[str, int] = dict.fromkeys(outputs, len(entries))
+        self.nested: set[str] = set()
+        self.tried: set[str] = set()
+        for place in range(len(entries) - 1, -1, -1):
+            inside = set(_tested(entries[place]))
+            for each in every(_inside(entries[place])):
+                inside.update(direct_reads(each), _tested(each))
+            self.nested |= inside
+            if any(each.kind == "try" for each in every([entries[place]])):
+                self.tried |= inside
+            for name in {*direct_reads(entries[place]), *inside}:
+                self.last.setdefault(name, place)
+        changes = ((place, _changes(each)) for place, each in enumerate(entries))
+        self._changes = [each for each in changes if each[1]]
+
+    def changes(self, place: int, name: str) -> set[str]:
+        """What changes between the definition of the name at `place` and its last reader."""
+        until = self.last.get(name, -1) + (name in self.nested)
+        return set().union(*(found for at, found in self._changes if place < at < until))
+
+
+def _changes(entry: Entry) -> set[str]:
+    """The variables that are assigned anew, or whose memory changes."""
+    found: set[str] = set()
+    for each in every([entry]):
+        found.update(() if each.store is None else each.store.changed)
+        found.update(name for name, _ in each.moves)
+    return found
+
+
+def subtracted(node: gast.AST) -> gast.AST:
+    """a - 2 * b for a + -2 * b."""
+    if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
+        return node
+    positive = negative_of(node.right)
+    return node if positive is None else gast.BinOp(node.left, gast.Sub(), positive)
+
+
+def negative_of(value: gast.AST) -> gast.AST | None:
+    """-value, where that reads simpler."""
+    if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
+        return value.operand
+    if isinstance(value, gast.Constant) and type(value.value) in (int, float) and value.value < 0:
+        return form.constant(-value.value)
+    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
+        left = negative_of(value.left)
+        if left is not None:
+            return gast.BinOp(left, value.op, value.right)
+    return None
+
+
+def _tested(entry: Entry) -> list[str]:
+    """What the condition of a while reads: in each pass."""
+    return [] if entry.test is None else form.reads(entry.test)
+
+
+def _inside(entry: Entry) -> list[Entry]:
+    return [each for block in entry.blocks for each in block]
+
+
+def every(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The entries and all in their blocks."""
+    for each in entries:
+        yield each
+        for block in each.blocks:
+            yield from every(block)
+
+
+def direct_reads(entry: Entry) -> Iterator[str]:
+    """The names that an entry reads itself, its blocks apart."""
+    parts: list[Any] = [entry.call, [atom for _, atom in entry.moves]]
+    if entry.store is not None:
+        parts = [entry.store.value] if entry.store.kind == "update" else parts
+        parts.append(form.name(entry.store.base))
+    return (name for part in parts if part is not None for name in form.reads(part))
+
+
+def is_plain_view(call: gast.Call) -> bool:
     """x[1:], x[:, None] or x.T of a name: cheaper to write again than to keep."""
-    value = statement.value
-    rule = rule_for(value.func.value)
-    if not rule.view or not value.args or not isinstance(value.args[0], gast.Name):
+    rule = rule_for(call.func.value)
+    if not rule.view or not call.args or not isinstance(call.args[0], gast.Name):
         return False
-    params: Sequence[gast.AST] = [each.value for each in value.keywords]
+    params: Sequence[gast.AST] = [each.value for each in call.keywords]
     atoms = [atom for each in params for atom in form.atoms_of(each)]
     plain = rule.name in ("getitem", "transpose", "expand_dims")
     return plain and all(isinstance(atom, gast.Constant) for atom in atoms)
+
+
+__all__ = ["Line", "Refold", "every", "is_undefined"]

@@ -9,8 +9,9 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form
+from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.emit.coalesce import Variables, flat
 from s2s_ad.emit.refold import Line
 
 WORDS = {
@@ -28,7 +29,7 @@ LONGEST = 20
 
 
 class Naming:
-    """Gives each Core name of the lines a name; a name is used again where the old value is dead.
+    """Gives each variable of the lines a name; a name is used again where the old value is dead.
 
     Args:
         reserved: names that mean something else in the module.
@@ -41,118 +42,137 @@ class Naming:
         self,
         program: Program,
         lines: list[Line],
-        output: Any,
+        variables: Variables,
         reserved: Iterable[str],
         captured: dict[str, str],
         elsewhere: Iterable[str] = (),
     ):
-        self.program = program
+        self.program, self.variables = program, variables
         self.reserved = set(reserved)
         self.shown: dict[str, str] = {}
-        self.holder: dict[str, str] = {}
-        self.groups = {line.name: line.expression.id for line in lines if line.kind == "alias"}
-        self.last = self._last_reads(lines, output)
-        self.best = self._best_hints(lines)
+        self.holders: dict[str, list[str]] = {}
+        self.read = {name for line in flat(lines) for name in line.reads()}
         self.users = {hint.text for hint in program.hints.values() if hint.kind == "user"}
-        self._name_captures(program, captured, len(lines) + 1, {*elsewhere})
-        for position, line in enumerate(lines):
-            self._name_line(position, line)
+        self.foreign = _foreign(program, lines, variables)
+        self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
+        self.kept = {  # a list -> what is appended to it
+            variables.of(line.store.base): line.expression
+            for line in reversed([*flat(lines)])
+            if line.kind == "store" and line.store.kind == "append"
+        }
+        self._name_captures(program, captured, {*elsewhere})
+        for line in flat(lines):
+            self._name_line(line)
 
     @property
     def discarded(self) -> str:
         """Where an output goes that nobody reads: `_`, unless that is a name of the user's."""
         candidate = "_"
-        while candidate in self.holder:
+        while candidate in self.holders:
             candidate += "_"
         return candidate
 
+    def is_number(self, name: str) -> bool:
+        """Whether the variable is certain to hold numbers, never an array of somebody else's."""
+        variable = self.variables.of(name)
+        facts = (self.program.facts.get(each) for each in self.variables.names(variable))
+        return variable not in self.foreign and all(
+            each is not None and values.shape_of(each) == () for each in facts
+        )
+
     def _name_captures(
-        self, program: Program, captured: dict[str, str], end: int, elsewhere: set[str]
+        self, program: Program, captured: dict[str, str], elsewhere: set[str]
     ) -> None:
         """Captured names are the module's: the same in each of its functions."""
         names = [each.name for each in program.captured()]
-        self.last.update(dict.fromkeys(names, end))
         for name in names:
             if name in captured:
                 self._take(name, captured[name])
+        self.reserved |= {captured[name] for name in names if name in captured}
         for name in program.leaves():
-            self._take(name, self._free(program.hints[name].text, -1))
+            self._take(name, self._free(program.hints[name].text, name, again=False))
         own, self.reserved = self.reserved, self.reserved | elsewhere | {*captured.values()}
         for name in names:
             if name not in captured:
-                captured[name] = self._free(program.hints[name].text, -1)
+                captured[name] = self._free(program.hints[name].text, name, again=False)
                 self._take(name, captured[name])
-        self.reserved = own
+        self.reserved = own | {captured[name] for name in names}
 
-    def _last_reads(self, lines: list[Line], output: Any) -> dict[str, int]:
-        last: dict[str, int] = {}
-        for position, line in enumerate(lines):
-            for node in (line.expression, line.index):
-                if node is not None:
-                    last.update({self._group(each): position for each in form.reads(node)})
-            if line.kind in ("store", "alias"):
-                last[self._group(line.name)] = position
-        final = {self._group(each): len(lines) for each in form.reads(output)}
-        return last | final
-
-    def _best_hints(self, lines: list[Line]) -> dict[str, Hint]:
-        """For each variable the best of the hints of the values that it holds in turn."""
-        order = ("user", "derived", "temporary")
-        best: dict[str, Hint] = {}
-        for line in lines:
-            hint = self.program.hints.get(line.name, TEMPORARY)
-            group = self._group(line.name)
-            if order.index(hint.kind) < order.index(best.get(group, TEMPORARY).kind):
-                best[group] = hint
-        return best
-
-    def _group(self, name: str) -> str:
-        """The first of the names that are one variable in the text."""
-        while name in self.groups:
-            name = self.groups[name]
-        return name
-
-    def _name_line(self, position: int, line: Line) -> None:
-        if line.kind == "alias":
-            self.shown[line.name] = self.shown[line.expression.id]
-        elif line.kind == "assign":
-            hint = self.best.get(self._group(line.name), TEMPORARY)
-            text = hint.text or self._word(line.expression)
-            self._take(line.name, self._free(text, position, hint.kind, bool(hint.text)))
-        elif line.kind == "unpack":
-            for name in filter(None, line.names):
-                hint = self.program.hints.get(name, TEMPORARY)
-                text = hint.text or "value"
-                self._take(name, self._free(text, position, hint.kind, bool(hint.text)))
-        elif line.kind == "effect":
+    def _name_line(self, line: Line) -> None:
+        if line.kind == "effect":
             self._name_bound(line)
+        for name in line.assigns():
+            variable = self.variables.of(name)
+            if variable in self.shown or name in self.shown:
+                continue
+            if line.kind == "for" and name not in self.read:
+                self.shown[name] = self.discarded
+                continue
+            hint = self._hint(variable)
+            text, again = hint.text, bool(hint.text)
+            if text in ("", "saved") and variable in self.kept:
+                text = self._list_word(self.kept[variable]) or text or "items"
+            elif not text:
+                text, again = self._line_word(line)
+            self._take(variable, self._free(text, variable, hint.kind, again=again))
+
+    def _line_word(self, line: Line) -> tuple[str, bool]:
+        """(what a line makes, whether it may be one name with other values in turn)."""
+        if line.kind == "assign":
+            return self._word(line.expression), False
+        if line.kind == "for":
+            return "i", True
+        if line.kind == "store":  # the item of a pop
+            kept = self.shown[line.store.base].removesuffix("_saved")
+            if kept != self.shown[line.store.base]:
+                return kept, True
+        return "value", False
+
+    def _list_word(self, item: gast.AST) -> str:
+        """What a list is called: `x_saved` keeps values of x."""
+        if not isinstance(item, gast.Name):
+            return ""
+        text = self._hint(self.variables.of(item.id)).text
+        if not text and item.id in self.values:
+            text = self._word(self.values[item.id])
+        return f"{text}_saved" if text else ""
+
+    def _hint(self, variable: str) -> Hint:
+        """The best of the hints of the values that the variable holds in turn."""
+        hints = [self.program.hints.get(n, TEMPORARY) for n in self.variables.names(variable)]
+        ranks = [n in self.variables.weak for n in self.variables.names(variable)]
+        best = min(zip(ranks, hints, strict=True), key=lambda each: _rank(*each))
+        return best[1]
 
     def _name_bound(self, line: Line) -> None:
         """The loop variables of a batched effect, and those of comprehensions in it."""
         for node in gast.walk(line.expression):
             if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store):
                 hint = self.program.hints.get(node.id, TEMPORARY)
-                self._take(node.id, self._free(hint.text or "sample", 0))
+                self._take(node.id, self._free(hint.text or "sample", node.id, again=False))
 
-    def _take(self, name: str, shown: str) -> None:
-        self.shown[name] = shown
-        self.holder[shown] = name
+    def _take(self, variable: str, shown: str) -> None:
+        for name in self.variables.names(self.variables.of(variable)):
+            self.shown[name] = shown
+        self.shown[variable] = shown
+        self.holders.setdefault(shown, []).append(self.variables.of(variable))
 
-    def _free(self, text: str, position: int, kind: str = "user", again: bool = True) -> str:
+    def _free(self, text: str, variable: str, kind: str = "user", *, again: bool = True) -> str:
         """`text`, or `text_2` ... where it means something else at this place."""
         candidate, count = text, 2
-        while not self._may_take(candidate, position, kind, again):
+        while not self._may_take(candidate, variable, kind, again):
             candidate, count = f"{text}_{count}", count + 1
         return candidate
 
-    def _may_take(self, name: str, position: int, kind: str, again: bool) -> bool:
-        if name in self.reserved or keyword.iskeyword(name) or not name.isidentifier():
+    def _may_take(self, text: str, variable: str, kind: str, again: bool) -> bool:
+        if text in self.reserved or keyword.iskeyword(text) or not text.isidentifier():
             return False
-        if kind != "user" and (name in self.users or hasattr(builtins, name)):
+        if kind != "user" and (text in self.users or hasattr(builtins, text)):
             return False
-        if name not in self.holder:
-            return True
-        return again and self.last.get(self._group(self.holder[name]), -1) <= position > -1
+        holders = self.holders.get(text, ())
+        return not holders or (
+            again and not any(self.variables.clash(variable, each) for each in holders)
+        )
 
     def _word(self, expression: gast.AST) -> str:
         """A name for a value that has none, from what computes it."""
@@ -187,3 +207,23 @@ class Naming:
             return node
         fields = {name: self.renamed(getattr(node, name, None)) for name in node._fields}
         return type(node)(**fields)
+
+
+def _rank(weak: bool, hint: Hint) -> tuple:
+    return ("user", "derived", "temporary").index(hint.kind), weak, not hint.text
+
+
+def _foreign(program: Program, lines: list[Line], variables: Variables) -> set[str]:
+    """The variables that may hold an array without axes that came from outside."""
+    outside = {*program.leaves(), *(each.name for each in program.captured())}
+    foreign = {variables.of(name) for name in outside}
+    moves = [move for line in flat(lines) for move in line.moves]
+    while True:
+        reached = {
+            variables.of(name)
+            for name, atom in moves
+            if isinstance(atom, gast.Name) and variables.of(atom.id) in foreign
+        }
+        if reached <= foreign:
+            return foreign
+        foreign |= reached

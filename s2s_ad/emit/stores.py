@@ -1,71 +1,203 @@
-"""Which `index_add` may update its operand in place: memory of ours that nobody reads again."""
+"""Which updates happen in place, and the copies that make this right.
+
+Core knows values: `b = index_set(a, i, v)` leaves `a` as it is. The text says `a[i] = v` where the
+function allocated the memory of `a` and nothing reads it again under any name; where something
+does, the copy that costs least is put in the way.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import gast
 import numpy as np
 
-from s2s_ad import runtime
-from s2s_ad.analysis import liveness
-from s2s_ad.analysis.memory import Memory
-from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder
+from s2s_ad.analysis.cells import OUTSIDE, Site
+from s2s_ad.analysis.copies import with_copies
+from s2s_ad.core import form, tree
+from s2s_ad.core.callee import items_of
 from s2s_ad.core.program import Program
+from s2s_ad.core.regions import map_blocks, region_of
+from s2s_ad.emit.copying import CopyPlan
+from s2s_ad.emit.updates import updates_in
 
 
-class Stores:
-    """The decision for each `b = index_add(a, index, value)`.
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a statement is in the text where its result takes over memory.
 
     Attributes:
-        in_place: results that take over the memory of their operand: `a[index] += value`.
-        copied: results that start from a copy: `b = a.copy()`, then `b[index] += value`.
-        repeating: results whose index may name an element twice: `np.add.at`.
-        changed: for each result that is in place the names whose memory the update changes.
-        The rest is an expression that calls the helper.
+        kind: "set" (`base[index] = value`), "add" (`base[index] += value`), "add at"
+            (np.add.at), "append", "pop" (of the result of list_pop), "update"
+            (`base += value`, with the operator in place of +) or "same": nothing at all, for the
+            memory holds the result already.
+        base: the name whose memory the result takes over; nobody reads its old contents again.
+        changed: the names whose memory may change, of this block and of those around it.
+        operator: of an "update", the operator's function.
+        value: of an "update", the other operand.
     """
 
-    def __init__(self, program: Program):
-        self.in_place: set[str] = set()
-        self.copied: set[str] = set()
-        self.repeating: set[str] = set()
-        self.changed: dict[str, set[str]] = {}
-        memory = Memory(program)
-        last = liveness.last_reads(program.body, program.outputs())
-        builder = Builder.of(program)
-        for position, statement in enumerate(program.body):
-            if form.is_effect(statement) or form.function_of(statement) is not runtime.index_add:
+    kind: str
+    base: str
+    changed: frozenset[str] = frozenset()
+    operator: Callable | None = None
+    value: gast.AST | None = None
+
+
+def plan_stores(program: Program) -> tuple[Program, dict[str, Store]]:
+    """The program with copies where updates in place need them, and what is a store in it.
+
+    Names are apart: no name of a block is one of another block. The stores are keyed by the name
+    of the result; that of the rest of a list that is popped from is "same".
+    """
+    updates = dict(updates_in(program, ()))
+    if not updates:
+        return program, {}
+    plan = CopyPlan(program, updates)
+    plan.put_copies()
+    plan.join_copies()
+    plan.drop_copies()
+    plan.update_whole_arrays()
+    plan.part_outputs()
+    copied = _handed_out(with_copies(program, plan.cuts), plan)
+    stores = _Stores(plan, copied).stores
+    return _renamed(copied, stores), stores
+
+
+def _handed_out(program: Program, plan: CopyPlan) -> Program:
+    """The program without copies for its outputs of what is memory of its own by now.
+
+    Of `x = a` an output would be a copy; `x = a.copy()`, put there for an update, is none any more.
+    """
+    atoms = program.outputs()
+    last = takewhile(_is_copy, reversed(program.body))  # what runs after them may change memory
+    copies = {form.target(each): each.value.args[0] for each in last}
+    cells = {
+        atom.id: held.cells
+        for atom, held in zip(atoms, plan.memory.outputs, strict=True)
+        if isinstance(atom, gast.Name)
+    }
+    instead: dict[str, gast.AST] = {}
+    for name in [each for each in cells if each in copies]:
+        source = getattr(copies[name], "id", None)
+        reads = plan.contents.reads.get(((), source), [])
+        held = plan.memory.held.get(((), source))
+        if held is None or held.own is None or len(reads) != 1 or reads[0] == len(program.body):
+            continue
+        others = [each for other in cells.keys() - {name} for each in cells[other]]
+        if not any(plan.memory.meet(held.own, each) for each in (OUTSIDE, *others)):
+            instead[name], cells[name] = copies[name], held.cells
+    if not instead:
+        return program
+    body = tuple(
+        each for each in program.body if form.is_effect(each) or form.target(each) not in instead
+    )
+    output = tree.tree_map(lambda atom: form.substitute(atom, instead), program.output)
+    return program.with_(body=body, output=output)
+
+
+def _is_copy(statement: form.Statement) -> bool:
+    return not form.is_effect(statement) and form.function_of(statement) is np.copy
+
+
+class _Stores:
+    """The stores of a program whose copies have been written."""
+
+    def __init__(self, plan: CopyPlan, program: Program):
+        self.memory, self.contents = plan.memory, plan.contents
+        self.updates = {
+            form.target(plan.updates[site].statement): (site, plan.updates[site])
+            for site in plan.chosen
+        }
+        self.known = {name for _, name in plan.contents.defined}
+        self.kin: list[tuple[str, str]] = []  # names that the copies brought, and names of others
+        self.stores: dict[str, Store] = {}
+        self._walk(program)
+        for result, store in self.stores.items():
+            self.stores[result] = replace(store, changed=self._with_kin(store.changed))
+
+    def _walk(self, program: Program) -> None:
+        items = items_of(program)
+        for statement in program.body:
+            if form.is_effect(statement):
                 continue
+            region = region_of(statement)
+            for block in () if region is None else region.blocks:
+                self._walk(block)
             name = form.target(statement)
-            base, value = statement.value.args
-            if not _updatable(program, base, value):
-                continue
-            rule, _, params = builder.definitions[name]
-            if rule.may_repeat(params["index"], builder):
-                self.repeating.add(name)
-            sharing = memory.sharing(base.id)
-            free = all(last.get(each, -1) <= position for each in sharing)
-            if memory.owns(base.id) and free and _reads_once(statement, base.id):
-                self.in_place.add(name)
-                self.changed[name] = set(sharing)
-                memory.share(name, base)
-            else:
-                self.copied.add(name)
+            self._note_kin(statement, items.get(name, {}))
+            if name in self.updates:
+                self._enter(statement, items.get(name, {}))
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.in_place or name in self.copied
+    def _note_kin(self, statement: gast.Assign, items: Mapping[int, str]) -> None:
+        """A name that a copy brought may be memory of what it was read from or handed to."""
+        name, region = form.target(statement), region_of(statement)
+        if name not in self.known:
+            self.kin += [(name, each) for each in form.reads(statement)]
+        for each in form.reads(statement):
+            if each not in self.known:
+                leaves = (
+                    [leaf for block in region.blocks for leaf in block.leaves()] if region else []
+                )
+                self.kin += [(each, other) for other in (name, *items.values(), *leaves)]
+
+    def _with_kin(self, names: frozenset[str]) -> frozenset[str]:
+        while True:
+            more = names | {name for name, other in self.kin if other in names}
+            if more == names:
+                return names
+            names = more
+
+    def _enter(self, statement: gast.Assign, items: Mapping[int, str]) -> None:
+        name = form.target(statement)
+        site, update = self.updates[name]
+        base = statement.value.args[update.place].id
+        if site in self.memory.same:
+            self.stores[name] = Store("same", base)
+            return
+        changed = frozenset({base, *self._changed(site)})
+        if update.kind == "update":
+            function, other = form.function_of(statement), statement.value.args[1 - update.place]
+            self.stores[name] = Store("update", base, changed, function, other)
+            return
+        self.stores[name] = Store(update.kind, base, changed)
+        if update.kind == "pop" and 1 in items:
+            self.stores[items[1]] = Store("same", base)
+
+    def _changed(self, site: Site) -> set[str]:
+        """The names there are at this place whose memory the update may change."""
+        cell = self.memory.changed.get(site)
+        if cell is None:
+            return set()
+        return {
+            name
+            for each in {cell, *self.memory.sharing[cell]} - {OUTSIDE}
+            for path, name in self.memory.names[each]
+            if self.contents.defined_before(path, name, *site)
+        }
 
 
-def _updatable(program: Program, base: gast.AST, value: gast.AST) -> bool:
-    """An array whose dtype can take the value."""
-    fact = program.facts.get(getattr(base, "id", None))
-    if not isinstance(fact, values.Array) or not fact.shape or fact.dtype is None:
-        return False
-    if isinstance(value, gast.Constant):
-        return values.is_inexact(fact) is True
-    dtype = values.strong_dtype(program.facts[value.id])
-    weak = isinstance(program.facts[value.id], values.Scalar)
-    return weak or (dtype is not None and np.can_cast(dtype, fact.dtype, "same_kind"))
+def _renamed(program: Program, stores: Mapping[str, Store]) -> Program:
+    """What reads the shape of an array that was updated reads it off the result."""
+    program = map_blocks(program, lambda block: _renamed(block, stores))
+    results: dict[str, str] = {}  # of names that were updated
+    body = []
+    for statement in program.body:
+        atoms = {
+            name: form.name(_latest(results, name))
+            for name in form.reads(statement)
+            if name in results
+        }
+        body.append(form.substitute(statement, atoms) if atoms else statement)
+        store = None if form.is_effect(statement) else stores.get(form.target(statement))
+        if store is not None and store.kind not in ("append", "pop"):
+            results[store.base] = form.target(statement)
+    return program.with_(body=tuple(body))
 
 
-def _reads_once(statement: gast.Assign, name: str) -> bool:
-    return form.reads(statement).count(name) == 1
+def _latest(results: Mapping[str, str], name: str) -> str:
+    while name in results:
+        name = results[name]
+    return name

@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -121,9 +123,13 @@ class Surface:
         if isinstance(value, Callee):
             return gast.Name(self.name_of(value), gast.Load(), None, None)
         label = getattr(value, "__name__", "")
-        if label and getattr(operator, label, None) is value:
-            self.modules.add("operator")
-            return dotted("operator", label)
+        if value is random:
+            self.modules.add("random")
+            return dotted("random")
+        for module in (operator, math, time):
+            if label and getattr(module, label, None) is value:
+                self.modules.add(module.__name__)
+                return dotted(module.__name__, label)
         for module, prefix in (
             (np, ("np",)),
             (np.linalg, ("np", "linalg")),

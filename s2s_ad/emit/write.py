@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import textwrap
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any
 
 import gast
@@ -13,14 +15,20 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee
-from s2s_ad.core.program import Hint, Program
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
+from s2s_ad.emit.apart import apart
+from s2s_ad.emit.coalesce import Liveness, Variables, flat
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.refold import Line, Refold
 from s2s_ad.emit.rename import Naming
-from s2s_ad.emit.stores import Stores
-from s2s_ad.emit.surface import Surface, dotted
+from s2s_ad.emit.statements import Statements
+from s2s_ad.emit.stores import plan_stores
+from s2s_ad.emit.surface import Surface
+from s2s_ad.emit.tidy import unbound, with_values_in_moves, without_dead
+from s2s_ad.emit.variables import Opening
 
 WIDTH = 88
 PLACEHOLDER = "the_function"  # stands for the name where texts are compared
@@ -110,7 +118,11 @@ class Module:
 
     def name_of(self, call: Callee) -> str:
         """The name of a function that is called; its text is written the first time."""
-        if call not in self.names:
+        if call not in self.names and call.is_recursive:
+            self.names[call] = name = self._free(call.program.name)  # the text says it itself
+            place = len(self.functions)
+            self.functions.insert(place, self.write(call.program, name).text)
+        elif call not in self.names:
             place = len(self.functions)
             text = self.write(call.program, PLACEHOLDER).text
             if text not in self._texts:
@@ -131,28 +143,70 @@ class Module:
     def write(self, program: Program, name: str) -> Written:
         self.taken.add(name)
         program = with_value_names(program).with_(name=name)
-        stores = Stores(program)
+        program = apart(without_keywords(program))
+        known = set(program.facts)
+        program, stores = plan_stores(program)
+        opening = Opening(stores)
+        entries = opening.body(program)
+        output = tree.tree_map(opening.atom, program.output)
         inputs = {each.name for each in program.inputs}
         hinted = {hint.text for hint in program.hints.values()}
         taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
-        fold = Refold(program, stores, surface)
+        fold = Refold(program, entries, output, surface)
         lines = fold.lines()
         output = _output_expression(fold.output(), surface)
+        weak = program.facts.keys() - known
+        lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
         trees = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         reserved = {"np", "slice", name, *trees, *self.objects, *surface.helpers}
         reserved |= surface.builtins | surface.modules | set(self.names.values())
         elsewhere = self.parameters | self.taken
-        naming = Naming(program, lines, output, reserved, self.captured, elsewhere)
+        naming = Naming(program, lines, variables, reserved, self.captured, elsewhere)
+        statements = Statements(naming, surface, unbound(lines, variables, _outside(program)))
         body = _destructuring(program, lines, output, naming)
-        for line in lines:
-            body += _statement(line, naming, stores)
+        body += statements.of(lines)
         body.append(_return(naming.renamed(output)))
         _comment(program, body)
         self.helpers |= surface.helpers
         self.modules |= surface.modules
         text = print_statements([_function(program, body, naming)], WIDTH)
-        return Written(text, len(body), dict(naming.shown))
+        return Written(text, _count(body), dict(naming.shown))
+
+
+def _with_variables(
+    program: Program,
+    lines: list[Line],
+    output: gast.AST,
+    aliases: Mapping[str, list[str]],
+    weak: Collection[str],
+) -> tuple[list[Line], Variables]:
+    """The lines with as few moves as there may be, and which names are one variable in them."""
+    inputs, outputs = program.leaves(), form.reads(output)
+    captured = [each.name for each in program.captured()]
+
+    def variables_of(lines: list[Line]) -> Variables:
+        liveness = Liveness(lines, inputs, outputs)
+        return Variables(lines, liveness, captured, aliases, program.hints, weak)
+
+    if not any(line.moves for line in flat(lines)):
+        return lines, variables_of(lines)
+    lines = without_dead(lines, inputs, outputs)
+    lines = with_values_in_moves(lines, variables_of(lines), outputs, program.hints)
+    return lines, variables_of(lines)
+
+
+def _outside(program: Program) -> list[str]:
+    return [*program.leaves(), *(each.name for each in program.captured())]
+
+
+def without_keywords(program: Program) -> Program:
+    """Hints that Python cannot have as names count as none."""
+    made = map_blocks(program, without_keywords)
+    if not any(iskeyword(hint.text) for hint in made.hints.values()):
+        return made
+    hints = {n: TEMPORARY if iskeyword(h.text) else h for n, h in made.hints.items()}
+    return made.with_(hints=hints)
 
 
 def with_value_names(program: Program) -> Program:
@@ -180,53 +234,13 @@ def _defines(statement: form.Statement, name: str) -> bool:
 # ---- statements ----------------------------------------------------------------------------------
 
 
-def _statement(line: Line, naming: Naming, stores: Stores) -> list[gast.stmt]:
-    if line.kind == "alias":
-        return []
-    expression = naming.renamed(line.expression)
-    if line.kind == "unpack":
-        shown = (naming.shown[name] if name else naming.discarded for name in line.names)
-        targets = gast.Tuple([form.name(each, gast.Store) for each in shown], gast.Store())
-        unpacked = gast.Assign([targets], expression, None)
-        return [form.place(unpacked, line.statement.origin, line.statement.phase)]
-    if line.kind == "effect":
-        return [form.place(expression, line.statement.origin, line.statement.phase)]
-    if line.kind == "assign":
-        target = form.name(naming.shown[line.name], gast.Store)
-        made: gast.stmt = gast.Assign([target], expression, None)
-    else:
-        made = _store(line, naming, expression, line.name in stores.repeating)
-    return [form.place(made, line.statement.origin, line.statement.phase)]
-
-
-def _store(line: Line, naming: Naming, value: gast.AST, repeating: bool) -> gast.stmt:
-    """x[index] += value, x[index] -= value or np.add.at(x, index, value)."""
-    array = form.name(naming.shown[line.name])
-    index = naming.renamed(line.index)
-    if repeating:
-        call = gast.Call(dotted("np", "add", "at"), [array, form.as_value(index), value], [])
-        return gast.Expr(call)
-    negative = _negated(value)
-    operation = gast.Add() if negative is None else gast.Sub()
-    place = gast.Subscript(array, index, gast.Store())
-    return gast.AugAssign(place, operation, value if negative is None else negative)
-
-
-def _negated(value: gast.AST) -> gast.AST | None:
-    """-value, where that reads simpler."""
-    if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
-        return value.operand
-    if isinstance(value, gast.Constant) and type(value.value) in (int, float) and value.value < 0:
-        return form.constant(-value.value)
-    if isinstance(value, gast.BinOp) and isinstance(value.op, gast.Mult | gast.Div):
-        left = _negated(value.left)
-        if left is not None:
-            return gast.BinOp(left, value.op, value.right)
-    return None
-
-
 def _return(value: gast.AST) -> gast.stmt:
     return form.place(gast.Return(value), None)
+
+
+def _count(body: list[gast.stmt]) -> int:
+    """Statements, with those in blocks."""
+    return sum(isinstance(node, gast.stmt) for each in body for node in gast.walk(each))
 
 
 def _output_expression(output: Any, surface: Surface) -> gast.AST:
@@ -248,8 +262,7 @@ def _destructuring(
     program: Program, lines: list[Line], output: gast.AST, naming: Naming
 ) -> list[gast.stmt]:
     """W, b = params["W"], params["b"]: what is read of an argument that is a container."""
-    nodes = [node for line in lines for node in (line.expression, line.index) if node is not None]
-    read = {name for node in [*nodes, output] for name in form.reads(node)}
+    read = {name for line in flat(lines) for name in line.reads()} | set(form.reads(output))
     body: list[gast.stmt] = []
     for each in program.inputs:
         if not isinstance(each.tree, Tree):
@@ -286,16 +299,36 @@ def _comment(program: Program, body: list[gast.stmt]) -> None:
     """Sweeps are headed, and the first statement of each of the user's lines names it."""
     phases = [getattr(statement, "phase", "") for statement in body]
     both = phases.count("forward") > 1 and phases.count("backward") > 1
-    shown, previous = "", None
+    shown = ""
     for statement, phase in zip(body, phases, strict=True):
         if both and phase in ("forward", "backward") and phase != shown:
             statement.comments_before = [phase]
             shown = phase
-        origin = statement.origin
+    first = None if program.origin is None else program.origin.line
+    _comment_lines(body, first, None)
+
+
+def _comment_lines(
+    body: list[gast.stmt], first: int | None, previous: int | None, named: set[int] | None = None
+) -> int | None:
+    """Name the user's line where it is another than that of the statement before.
+
+    In a block each line is named once; `named` are those that are already.
+    """
+    for statement in body:
+        origin = getattr(statement, "origin", None)
         if origin is not None and origin.root != previous:
             previous = origin.root
-            if program.origin is None or origin.root != program.origin.line:
+            if origin.root != first and (named is None or origin.root not in named):
                 statement.comment_after = f"line {origin.root}"
+            if named is not None:
+                named.add(origin.root)
+        for block in ("body", "orelse", "handlers"):
+            inner = getattr(statement, block, None)
+            if isinstance(inner, list):
+                known = {previous} if named is None else named
+                previous = _comment_lines(inner, first, previous, known)
+    return previous
 
 
 def _function(program: Program, body: list[gast.stmt], naming: Naming) -> gast.FunctionDef:

@@ -78,11 +78,17 @@ class Captured:
 class Captures:
     """The objects that a function reads and the user did not pass, each noted once.
 
-    `static` holds the keys of the places whose numbers are part of the code.
+    `static` holds the keys of the places whose numbers are part of the code. `entered` is given the
+    name of a number or an array, and whether it is a number, and gives what stands for it.
     """
 
-    def __init__(self, builder: Builder, static: frozenset[tuple] = frozenset()):
-        self.builder, self.static = builder, static
+    def __init__(
+        self,
+        builder: Builder,
+        static: frozenset[tuple] = frozenset(),
+        entered: Callable[[Symbol, bool], Symbol] = lambda symbol, number: symbol,
+    ):
+        self.builder, self.static, self.entered = builder, static, entered
         self.found: dict[Any, Capture] = {}
         self.numbers: dict[str, tuple] = {}  # Core name of a captured number -> key of its place
         self._values: dict[tuple, Any] = {}
@@ -129,7 +135,8 @@ class Captures:
         self.found[place.key] = Capture(place.text, place.read, value, name, place.source)
         if not is_array(value):
             self.numbers[name] = place.key
-        return self.builder.adopt(name, fact, Hint(_identifier(place.text), "user"))
+        symbol = self.builder.adopt(name, fact, Hint(_identifier(place.text), "user"))
+        return self.entered(symbol, not isinstance(value, np.ndarray))
 
     def _container(self, value: Any, place: Place) -> Tree:
         def structure() -> Any:
@@ -186,8 +193,7 @@ class Frame:
     """One function being lowered: its locals, the frame it was defined in, cells and globals.
 
     `owner` is the function or closure that runs, by which a call of itself is known;
-    `is_enclosing` tells whether functions that read its locals may outlive it, `is_kept` whether
-    it becomes a function of the generated code.
+    `is_kept` tells whether it becomes a function of the generated code.
     """
 
     def __init__(
@@ -201,7 +207,6 @@ class Frame:
         self.owner, self.source, self.globals = owner, source, function_globals
         self.cells, self.parent = cells, parent
         self.locals: dict[str, Any] = {}
-        self.is_enclosing = False
         self.is_kept = False
 
     @property

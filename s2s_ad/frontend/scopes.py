@@ -71,3 +71,12 @@ def _bound(node: gast.AST) -> Iterator[str]:
         yield node.name
     elif isinstance(node, gast.MatchMapping) and node.rest:
         yield node.rest
+
+
+def bound_names(nodes: list[gast.AST]) -> tuple[list[str], list[str]]:
+    """The names that some statements of one scope bind, and those they update (`a += b`)."""
+    found = [each for node in nodes for each in _walk(node)]
+    updates = [each.target for each in found if isinstance(each, gast.AugAssign)]
+    bound = [name for each in found if all(each is not x for x in updates) for name in _bound(each)]
+    names = [each.id for each in updates if isinstance(each, gast.Name)]
+    return list(dict.fromkeys(bound)), list(dict.fromkeys(names))

@@ -19,6 +19,10 @@ from s2s_ad.rules.elementwise import broadcast_source
 class TwoOperands(Rule):
     """Helpers called with (value, array), where only shape and dtype of `array` matter."""
 
+    linear = (0,)
+
+    total = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
 
@@ -122,6 +126,7 @@ class BroadcastLike(TwoOperands):
 
     like_position = 1
     overlapping = True
+    cost = 1
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         value, array = operands
@@ -187,6 +192,7 @@ class StopGradient(Rule):
     """The identity, through which no derivative passes; it leaves no trace in the text."""
 
     flat = True
+    marker = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (value,) = support.bind_call(builder, self, "value", args, kwargs).values()

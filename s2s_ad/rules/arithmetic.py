@@ -17,6 +17,8 @@ from s2s_ad.rules.elementwise import Elementwise
 class Negative(Elementwise):
     """Negation, which goes into a constant factor where there is one."""
 
+    linear = (0,)
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
         if rule is not None and rule.function is operator.neg:
@@ -30,6 +32,8 @@ class Negative(Elementwise):
 
 class Multiplication(Elementwise):
     """Multiplication: constants are gathered, and stand in front."""
+
+    linear = (0, 1)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         a, b = operands
@@ -75,6 +79,11 @@ def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
 class Quotient(Elementwise):
     """Division: a constant factor of the dividend goes in front."""
 
+    linear = (0,)
+
+    def is_total(self, operands: list) -> bool:
+        return type(operands[1]) in (int, float) and operands[1] != 0
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
         negated = rule is not None and rule.function is operator.neg
@@ -84,10 +93,12 @@ class Quotient(Elementwise):
 
 
 class Sum(Elementwise):
-    """Addition: a + (-b) is a - b; an update of a buffer of zeros starts from the other term."""
+    """Addition: a + (-b) is a - b, a + a is 2 * a; zeros that are updated become the other term."""
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if builder.derived:
+            if _are_same(*operands):
+                return 2 * operands[0]
             for one, other in (operands, operands[::-1]):
                 simpler = self._simpler(builder, one, other)
                 if simpler is not None:
@@ -106,6 +117,11 @@ class Sum(Elementwise):
         if into_zeros and values.same_shape(support.shape(a), inner[0].shape):
             return builder.call(runtime.index_add, (a, params["index"], inner[1]), {})
         return None
+
+
+def _are_same(a: Any, b: Any) -> bool:
+    both = isinstance(a, Symbol) and isinstance(b, Symbol)
+    return both and a.name == b.name and values.is_inexact(a.fact) is True
 
 
 def is_zeros(builder: Builder, value: Any) -> bool:
@@ -129,6 +145,9 @@ class Difference(Elementwise):
 
 class Power(Elementwise):
     """x ** 1 is x."""
+
+    def is_total(self, operands: list) -> bool:
+        return type(operands[1]) is int and operands[1] > 0
 
     def _dtype(self, operands: list) -> np.dtype | None:
         """Of booleans x ** 2 is computed as np.square, whose dtype is another one."""

@@ -76,7 +76,7 @@ def inverse(axes: tuple | None, ndim: int | None) -> tuple | None:
 class ExpandDims(Structural):
     """np.expand_dims(x, axis): an index with None where the rank is known."""
 
-    inserts_axes = True
+    inserts_axes = total = True
     text = "x, axis"
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class AsType(Structural):
 
     text = "x, dtype"
     view = False
-    allocates = True
+    allocates = total = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         return {"dtype": np.dtype(static(params["dtype"], "the dtype of astype")).type}
@@ -54,6 +54,8 @@ class AsType(Structural):
 class Conversion(Rule):
     """A type called as a function; of arrays NumPy's types are `astype`."""
 
+    cost = 1
+
     def __init__(self, function: Callable):
         super().__init__(function, function.__name__)
         self.flat = np.dtype(function).kind not in "fc"
@@ -61,13 +63,13 @@ class Conversion(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (x,) = support.bind_call(builder, self, "x=0", args, kwargs).values()
         of_array = isinstance(x, Symbol) and isinstance(x.fact, values.Array)
-        if of_array and self.function is not float:
+        if of_array and self.function not in (float, int):
             return x.astype(self.function)
         return builder.emit(self, [x], {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        if self.function is float:
-            return values.Scalar(float)
+        if self.function in (float, int):
+            return values.Scalar(self.function)
         return values.Array(np.dtype(self.function), ())
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -86,7 +88,7 @@ class Conversion(Rule):
 class Identity(Structural):
     """np.copy(x): the identity of values."""
 
-    copy = allocates = True
+    copy = allocates = total = True
     text = "x"
     view = False
 
@@ -111,7 +113,7 @@ register(AsType(np.ndarray.astype, "astype"))
 register(Identity(np.copy, "copy"))
 
 
-for each in (float, np.float16, np.float32, np.float64, np.int32, np.int64):
+for each in (float, int, np.float16, np.float32, np.float64, np.int32, np.int64):
     register(Conversion(each))
 
 

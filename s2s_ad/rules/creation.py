@@ -21,12 +21,14 @@ class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
 
     flat = True
+    cost = 1
 
     def __init__(
         self, function: Callable, text: str, shape: Callable, dtype: Callable | None = None
     ):
         super().__init__(function, function.__name__)
         self.text, self.shape, self.dtype = text, shape, dtype
+        self.distinct = function in (np.empty, np.zeros)  # made to be filled, each on its own
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         plain = {"order": "C", "device": None, "like": None}
@@ -135,7 +137,8 @@ def _has_symbols(value: Any) -> bool:
 class Like(Rule):
     """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
 
-    flat = True
+    flat = total = True
+    cost = 1
     like_position = 0
 
     def __init__(self, function: Callable, name: str):
@@ -196,6 +199,15 @@ class Full(BroadcastTo):
         return gast.Call(func=call.func, args=[shape, call.args[0]], keywords=[])
 
 
+class DiagIndices(Rule):
+    """np.diag_indices(n, ndim=2): the same count for each axis."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, "n, ndim=2", args, kwargs)
+        count = builder.call(np.arange, (given["n"],), {})
+        return (count,) * static(given["ndim"], "ndim of np.diag_indices")
+
+
 def _full_like(x: Any, fill_value: Any) -> Any:
     if not isinstance(x, Symbol):
         return fill_value
@@ -211,6 +223,7 @@ register(Creation(np.identity, "N, dtype=float", _square))
 register(Creation(np.linspace, "start, stop, num=50, endpoint=True", lambda p: (dim_of(p["num"]),)))
 register(Creation(np.ones, "shape, dtype=float", _dims))
 register(Creation(np.zeros, "shape, dtype=float", _dims))
+register(DiagIndices(np.diag_indices, "diag_indices"))
 register(Full(np.full, "full"))
 register(Like(np.empty_like, "empty_like"))
 register(Like(np.ones_like, "ones_like"))

@@ -37,6 +37,11 @@ UFUNC_OF: dict[Callable, np.ufunc] = {  # the ufunc that an operator or builtin 
 ARITHMETIC = {operator.add, operator.mul, operator.neg, operator.sub}
 FOLDED = ARITHMETIC | {operator.eq, operator.floordiv, operator.ge, operator.gt, operator.le}
 FOLDED |= {operator.lt, operator.mod, operator.ne}
+ONE_INSTRUCTION = {abs, operator.mod, operator.pos, operator.truediv, np.divide} | ARITHMETIC
+ONE_INSTRUCTION |= {np.absolute, np.add, np.fabs, np.multiply, np.negative, np.reciprocal}
+ONE_INSTRUCTION |= {np.sqrt, np.square, np.subtract}
+ONE_INSTRUCTION |= {np.clip, np.maximum, np.minimum, np.where}
+TRANSCENDENTAL = 16  # additions
 
 
 @functools.cache
@@ -53,9 +58,11 @@ class Elementwise(Rule):
         identity: per operand position, the number that leaves the other operand as it is.
         operands: their names in the texts and in calls; None for x, or a and b.
         dtype_of: the operands that the dtype of the result comes from.
+        cost: of one element, in additions; operators and steps count as one.
+        total: whether value and derivatives are finite wherever the operands are.
     """
 
-    allocates = True
+    allocates = elementwise = True
 
     def __init__(
         self,
@@ -66,6 +73,8 @@ class Elementwise(Rule):
         identity: dict[int, float] | None = None,
         operands: tuple[str, ...] | None = None,
         dtype_of: slice = slice(None),
+        cost: int = TRANSCENDENTAL,
+        total: bool = False,
     ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.ufunc = UFUNC_OF.get(function, function)
@@ -73,6 +82,8 @@ class Elementwise(Rule):
         self.operand_names = operands or OPERAND_NAMES[len(adjoints)]
         self.flat = not any(adjoints)
         self.dtype_of = dtype_of
+        self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
+        self.total = total
 
     # ---- calls
 

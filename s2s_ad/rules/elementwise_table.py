@@ -10,13 +10,13 @@ from s2s_ad.core.registry import METHODS
 from s2s_ad.rules.arithmetic import Clip, Difference, Multiplication, Negative, Power, Quotient, Sum
 from s2s_ad.rules.elementwise import elementwise, flat
 
-elementwise((abs, np.absolute), "y_bar * np.sign(x)")
-elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0})
+elementwise((abs, np.absolute), "y_bar * np.sign(x)", total=True)
+elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0}, total=True)
 elementwise(np.arccos, "-y_bar / np.sqrt(1 - x**2)", domain="unit")
 elementwise(np.arccosh, "y_bar / np.sqrt(x**2 - 1)", domain="above one")
 elementwise(np.arcsin, "y_bar / np.sqrt(1 - x**2)", domain="unit")
-elementwise(np.arcsinh, "y_bar / np.sqrt(x**2 + 1)")
-elementwise(np.arctan, "y_bar / (1 + x**2)")
+elementwise(np.arcsinh, "y_bar / np.sqrt(x**2 + 1)", total=True)
+elementwise(np.arctan, "y_bar / (1 + x**2)", total=True)
 elementwise(np.arctan2, "y_bar * b / (a**2 + b**2)", "-y_bar * a / (a**2 + b**2)")
 elementwise(np.arctanh, "y_bar / (1 - x**2)", domain="unit")
 elementwise(np.cbrt, "y_bar / (3 * y**2)", domain="positive")
@@ -28,14 +28,18 @@ elementwise(
     "np.where(a > a_max, y_bar, 0.0)",
     operands=("a", "a_min", "a_max"),
     kind=Clip,
+    total=True,
 )
-elementwise(np.cos, "-y_bar * np.sin(x)")
+# A zero a has no sign of its own here: its derivative is taken to be 0.
+elementwise(np.copysign, "y_bar * (np.sign(a) * np.copysign(1.0, b))", None)
+elementwise(np.cos, "-y_bar * np.sin(x)", total=True)
 elementwise(np.cosh, "y_bar * np.sinh(x)")
-elementwise(np.deg2rad, "np.deg2rad(y_bar)")
+elementwise(np.deg2rad, "np.deg2rad(y_bar)", total=True)
 elementwise(np.exp, "y_bar * y")
 elementwise(np.exp2, "y_bar * (math.log(2.0) * y)")
 elementwise(np.expm1, "y_bar * (y + 1)")
-elementwise(np.fabs, "y_bar * np.sign(x)")
+elementwise(np.fabs, "y_bar * np.sign(x)", total=True)
+elementwise(np.fmod, "y_bar", "-y_bar * np.trunc(a / b)", domain="positive")
 elementwise(np.hypot, "y_bar * (a / y)", "y_bar * (b / y)")
 elementwise(np.log, "y_bar / x", domain="positive")
 elementwise(np.log10, "y_bar / (math.log(10.0) * x)", domain="positive")
@@ -46,11 +50,13 @@ elementwise(
     np.maximum,
     "np.where(a > b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
     "np.where(b > a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    total=True,
 )
 elementwise(
     np.minimum,
     "np.where(a < b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
     "np.where(b < a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    total=True,
 )
 elementwise((operator.mod, np.remainder), "y_bar", "-y_bar * np.floor(a / b)", domain="positive")
 elementwise(
@@ -58,10 +64,11 @@ elementwise(
     "y_bar * b",
     "y_bar * a",
     kind=Multiplication,
+    total=True,
     identity={0: 1, 1: 1},
 )
-elementwise((operator.neg, np.negative), "-y_bar", kind=Negative)
-elementwise((operator.pos, np.positive), "y_bar")
+elementwise((operator.neg, np.negative), "-y_bar", kind=Negative, total=True)
+elementwise((operator.pos, np.positive), "y_bar", total=True)
 elementwise(
     (operator.pow, np.power, np.float_power),
     "y_bar * (b * a ** (b - 1))",
@@ -69,15 +76,15 @@ elementwise(
     kind=Power,
     domain="positive",
 )
-elementwise(np.rad2deg, "np.rad2deg(y_bar)")
+elementwise(np.rad2deg, "np.rad2deg(y_bar)", total=True)
 elementwise(np.reciprocal, "-y_bar * y**2", domain="positive")
-elementwise(np.sin, "y_bar * np.cos(x)")
+elementwise(np.sin, "y_bar * np.cos(x)", total=True)
 elementwise(np.sinh, "y_bar * np.cosh(x)")
 elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive")
-elementwise(np.square, "y_bar * (2 * x)")
-elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference)
+elementwise(np.square, "y_bar * (2 * x)", total=True)
+elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference, total=True)
 elementwise(np.tan, "y_bar * (1 + y**2)", domain="unit")
-elementwise(np.tanh, "y_bar * (1 - y**2)")
+elementwise(np.tanh, "y_bar * (1 - y**2)", total=True)
 elementwise(
     (operator.truediv, np.divide),
     "y_bar / b",
@@ -91,14 +98,16 @@ elementwise(
     "np.where(condition, y_bar, 0.0)",
     "np.where(condition, 0.0, y_bar)",
     dtype_of=slice(1, 3),
+    total=True,
 )
 
-flat(1, np.ceil, np.floor, np.invert, np.isfinite, np.isinf, np.isnan, np.logical_not)
-flat(1, np.rint, np.sign, np.signbit, np.trunc, operator.invert)
-flat(2, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.equal, np.floor_divide, np.greater)
-flat(2, np.greater_equal, np.less, np.less_equal, np.logical_and, np.logical_or, np.logical_xor)
-flat(2, np.not_equal, operator.and_, operator.eq, operator.floordiv, operator.ge, operator.gt)
-flat(2, operator.le, operator.lshift, operator.lt, operator.ne, operator.or_, operator.rshift)
-flat(2, operator.xor)
+TOTAL = {"total": True}
+flat(1, np.ceil, np.floor, np.invert, np.isfinite, np.isinf, np.isnan, np.logical_not, **TOTAL)
+flat(1, np.rint, np.sign, np.signbit, np.trunc, operator.invert, **TOTAL)
+flat(2, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.equal, np.greater, **TOTAL)
+flat(2, np.greater_equal, np.less, np.less_equal, np.logical_and, np.logical_or, **TOTAL)
+flat(2, np.logical_xor, np.not_equal, operator.and_, operator.eq, operator.ge, **TOTAL)
+flat(2, operator.gt, operator.le, operator.lt, operator.ne, operator.or_, operator.xor, **TOTAL)
+flat(2, np.floor_divide, operator.floordiv, operator.lshift, operator.rshift)
 
 METHODS["clip"] = np.clip

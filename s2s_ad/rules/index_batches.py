@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core.builder import Symbol
-from s2s_ad.diagnostics import BatchError
+from s2s_ad.core.registry import Ragged
 from s2s_ad.rules import support
-from s2s_ad.rules.index_layout import Layout, apart, dtype_kind, index_of, layout
+from s2s_ad.rules.index_layout import Layout, apart, dtype_kind, index_of, is_integer, layout
 
 
 def batched_index(index: Any, x: Symbol, x_batched: bool, batch: Any) -> tuple[Any, Layout]:
@@ -27,13 +27,7 @@ def batched_index(index: Any, x: Symbol, x_batched: bool, batch: Any) -> tuple[A
         return ((slice(None), *items) if x_batched else index), found
     for item, flag in zip(items, moved, strict=True):
         if flag and dtype_kind(item) == "b":
-            raise BatchError(
-                "S2S402",
-                "a boolean index that differs from sample to sample",
-                origin=x.builder.origin,
-                why="each sample would select another number of elements",
-                help="use np.where(mask, x, other) instead of x[mask]",
-            )
+            raise Ragged  # each sample selects another number of elements
     rank = len(found.block or ())
     aligned = tuple(
         support.align(item, flag, rank) for item, flag in zip(items, moved, strict=True)
@@ -45,6 +39,28 @@ def batched_index(index: Any, x: Symbol, x_batched: bool, batch: Any) -> tuple[A
     if rank:
         samples_of = np.expand_dims(samples_of, 1 if rank == 1 else tuple(range(1, rank + 1)))
     return (samples_of, *aligned), found
+
+
+def index_at(places: Symbol, index: Any, x: Symbol, batch: Any) -> tuple[tuple, int] | None:
+    """(the index of the same elements of the samples at these places, their rank in a sample).
+
+    `x` is the array of all samples. None where the index has axes of its own.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    moved = [batch.is_batched(item) for item in items]
+    samples = tuple(
+        batch.sample(item) if flag else item for item, flag in zip(items, moved, strict=True)
+    )
+    if x.shape is None or not all(isinstance(each, slice) or is_integer(each) for each in samples):
+        return None
+    return (places, *items), len(layout(samples, x.shape[1:]).shape)
+
+
+def index_of_lists(index: Any, batch: Any) -> Any:
+    """The index into a list of batches: one item is one item for all samples."""
+    if batch.is_batched(index):
+        raise Ragged
+    return index
 
 
 def moved_back(result: Symbol, found: Layout, index_batched: bool) -> Any:

@@ -144,12 +144,22 @@ def may_repeat(index: Any, builder: Builder) -> bool:
         return bool(unsure)
     block = values.broadcast(item.shape for item in arrays)
     return not any(
-        _is_count(builder, item) and len(block) == 1 and values.same_shape(item.shape, block)
+        _is_distinct(builder, item) and len(block) == 1 and values.same_shape(item.shape, block)
         for item in arrays
     )
 
 
-def _is_count(builder: Builder, item: Symbol) -> bool:
-    """np.arange(n): every element differs, and none counts from the end."""
+def _is_distinct(builder: Builder, item: Symbol) -> bool:
+    """Every element differs, and none counts from the end: np.arange(n), np.flatnonzero(x)."""
     rule, _, params = builder.definition(item)
-    return rule is not None and rule.function is np.arange and set(params) == {"start"}
+    counts = rule is not None and rule.function is np.arange and set(params) == {"start"}
+    return counts or item.fact.selects
+
+
+def selects(item: Any) -> bool:
+    """An array of indices of which none is another."""
+    return is_array(item) and fact_of(item).selects
+
+
+def is_mask(item: Any) -> bool:
+    return is_array(item) and dtype_kind(item) == "b"

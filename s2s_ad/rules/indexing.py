@@ -17,8 +17,21 @@ from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import is_zeros
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import broadcast_source
-from s2s_ad.rules.index_batches import batched_index, laid_like_batch, moved_back
-from s2s_ad.rules.index_layout import dtype_kind, index_of, layout, may_repeat
+from s2s_ad.rules.index_batches import (
+    batched_index,
+    index_at,
+    index_of_lists,
+    laid_like_batch,
+    moved_back,
+)
+from s2s_ad.rules.index_layout import (
+    dtype_kind,
+    index_of,
+    is_mask,
+    layout,
+    may_repeat,
+    selects,
+)
 
 
 class GetItem(Rule):
@@ -40,16 +53,22 @@ class GetItem(Rule):
             return x if isinstance(params["index"], slice) else x.item
         if not isinstance(x, values.Array):
             return support.unknown(x)
-        found = None if x.shape is None else layout(params["index"], x.shape)
-        return values.Array(x.dtype, None if found is None else found.shape)
+        index = params["index"]
+        found = None if x.shape is None else layout(index, x.shape)
+        some = x.selects and (is_mask(index) or isinstance(index, slice) or selects(index))
+        return values.Array(x.dtype, None if found is None else found.shape, some)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         source = broadcast_source(builder, operands[0])
-        if source and support.shape(source[0]) == () and operands[0].ndim is not None:
-            found = layout(params["index"], operands[0].shape)
-            if found is not None and found.shape == ():
-                return source[0]
-        return None
+        if source is None or support.shape(source[0]) != () or operands[0].ndim is None:
+            return None
+        found = layout(params["index"], operands[0].shape)
+        if found is None or found.shape == ():
+            return None if found is None else source[0]
+        if not builder.derived or not source[1].shape:
+            return None
+        part = builder.emit(self, [source[1]], params)
+        return builder.call(runtime.broadcast_like, (source[0], part), {})
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         x = operation.operands[0]
@@ -66,11 +85,17 @@ class GetItem(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
+        if isinstance(x.fact, values.List):
+            return x[index_of_lists(operation["index"], batch)]
         index, found = batched_index(operation["index"], x, batched[0], batch)
         result = x[index]
         if not batched[0]:
             return np.moveaxis(result, found.place, 0) if found.place else result
         return moved_back(result, found, batch.is_batched(operation["index"]))
+
+    def of_some(self, operation: Operation, batched: list[bool], places: Any, batch: Any) -> Any:
+        found = index_at(places, operation["index"], operation.operands[0], batch)
+        return None if found is None else operation.operands[0][found[0]]
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Subscript(value=call.args[0], slice=call.keywords[0].value, ctx=gast.Load())
@@ -92,7 +117,7 @@ def _arrays(builder: Builder, index: Any) -> Any:
 class Update(Rule):
     """A copy of x with elements changed by a value; the index is a parameter."""
 
-    lists = True
+    lists = updates = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -113,10 +138,9 @@ class Update(Rule):
         if _is_number(y_bar) and x.shape != ():
             y_bar = builder.call(runtime.broadcast_like, (y_bar, x), {})
         of_x, of_value = operation.active
-        return [
-            self.array_adjoint(builder, operation, y_bar) if of_x else None,
-            self.value_adjoint(builder, operation, y_bar) if of_value else None,
-        ]
+        # the elements are read before they are changed, so that they can be changed in place
+        of_value = self.value_adjoint(builder, operation, y_bar) if of_value else None
+        return [self.array_adjoint(builder, operation, y_bar) if of_x else None, of_value]
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         raise NotImplementedError
@@ -143,8 +167,9 @@ class Update(Rule):
         x, value = operation.operands
         index = operation["index"]
         if isinstance(x.fact, values.List):
+            operands = (batch.spread(x, batched[0]), index_of_lists(index, batch))
             value = batch.spread(value, batched[1])
-            return batch.builder.call(self.function, (x, index, value), {})
+            return batch.builder.call(self.function, (*operands, value), {})
         support.sample_rank(x, batched[0])
         base = batch.spread(x, batched[0])
         if _is_batched_mask(index, base, batch) and support.sample_rank(value, batched[1]) == 0:
@@ -155,6 +180,15 @@ class Update(Rule):
         index, found = batched_index(index, base, True, batch)
         value = laid_like_batch(value, batched[1], found, index_batched)
         return batch.builder.call(self.function, (base, index, value), {})
+
+    def of_some(self, operation: Operation, batched: list[bool], places: Any, batch: Any) -> Any:
+        x, value = operation.operands
+        found = index_at(places, operation["index"], x, batch)
+        if found is None or support.rank(value) is None:
+            return None
+        index, rank = found
+        value = support.align(value, batched[1], rank)
+        return batch.builder.call(self.function, (x, index, value), {})
 
     def where(self, base: Any, value: Any) -> Any:
         """The new elements, as an array."""
@@ -172,7 +206,9 @@ class IndexAdd(Update):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index, value = args
         if isinstance(x, Symbol) and isinstance(x.fact, values.List):
-            total = builder.call(runtime.accumulate, (x[index], value), {})
+            rule, _, _ = builder.definition(x)
+            untouched = rule is not None and rule.function is runtime.zeros_like
+            total = value if untouched else builder.call(runtime.accumulate, (x[index], value), {})
             return builder.call(runtime.index_set, (x, index, total), {})
         return super().bind(builder, args, kwargs)
 

@@ -24,6 +24,7 @@ class Joining(Rule):
     """
 
     lists = True
+    cost = 1
     #: how many axes the result has more than the arrays
     new_axes = 0
     #: the operation on a list whose length is not known
@@ -161,6 +162,12 @@ def _at_least_2d(arrays: list) -> list:
     return [x[None] if support.known_rank(x, "stacking") == 1 else x for x in arrays]
 
 
+def _append(x: Any, values: Any, axis: Any = None) -> Any:
+    if axis is None:
+        x, values = np.ravel(x), np.ravel(values)
+    return np.concatenate([x, values], axis=0 if axis is None else axis)
+
+
 def _column_stack(arrays: Any) -> Any:
     if isinstance(arrays, Symbol) and arrays.ndim == 2:
         return arrays.T
@@ -185,6 +192,7 @@ register(Concatenate(np.concatenate, "concatenate"))
 register(Stack(np.stack, "stack"))
 
 
+composite(np.append, "x, values, axis=None", _append)
 composite(np.column_stack, "arrays", _column_stack)
 composite(np.hstack, "arrays", _hstack)
 composite(np.vstack, "arrays", _vstack)

@@ -14,7 +14,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import Operation, Ragged, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
@@ -54,11 +54,7 @@ def _zeros(builder: Builder, value: Any) -> Any:
 
 def _spread(batch: Any, value: Any, batched: bool) -> Any:
     is_list = isinstance(value, Symbol) and isinstance(value.fact, values.List)
-    if batched or (is_list and _is_empty(value)):
-        return value
-    if is_list:
-        raise support.CannotBatch
-    return batch.spread(value, batched)
+    return value if is_list and _is_empty(value) else batch.spread(value, batched)
 
 
 def _is_empty(value: Symbol) -> bool:
@@ -68,6 +64,8 @@ def _is_empty(value: Symbol) -> bool:
 
 class ListOf(OfLists):
     """list_of(*items): `[a, b]`."""
+
+    distinct = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.List(values.join_all(operands))
@@ -136,6 +134,17 @@ class Accumulate(OfLists):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         lists = [isinstance(builder.fact(each), values.List) for each in args]
         return builder.emit(self, list(args), {}) if any(lists) else args[0] + args[1]
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        """An item that was added to zeros is added to the other list."""
+        for one, other in (operands, operands[::-1]):
+            rule, inner, given = builder.definition(other)
+            if rule is None or rule.function is not runtime.index_set:
+                continue
+            source, _, _ = builder.definition(inner[0])
+            if source is not None and source.function is runtime.zeros_like:
+                return builder.call(runtime.index_add, (one, given["index"], inner[1]), {})
+        return None
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.join_all(operands)
@@ -224,7 +233,7 @@ class ListConcatenate(OfLists):
         return [builder.call(runtime.list_split, (y_bar, items), {})]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise support.CannotBatch
+        raise Ragged
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return form.operation(np.concatenate, call.args, {})
@@ -251,7 +260,7 @@ class ListSplit(Rule):
         return builder.emit(self, [tangents[0], operation.operands[1]], {})
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise support.CannotBatch
+        raise Ragged
 
 
 def popped(builder: Builder, items: Symbol) -> list:

@@ -18,7 +18,7 @@ class Measure(Rule):
     """A function of the shape of its argument."""
 
     flat = True
-    uniform = True
+    uniform = total = True
     cheap = True
     text = "x"
 

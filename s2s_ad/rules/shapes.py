@@ -116,7 +116,7 @@ class PadSamples(Structural):
 class BroadcastTo(Structural):
     """np.broadcast_to(x, shape)."""
 
-    overlapping = True
+    overlapping = total = True
 
     text = "x, shape"
 

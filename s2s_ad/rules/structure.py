@@ -20,6 +20,7 @@ class Structural(Rule):
 
     text = "x"
     view = True
+    cost = 1
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)

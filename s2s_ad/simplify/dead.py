@@ -99,7 +99,7 @@ def _loop(region: Loop, operands: list[gast.AST], used: set[int]) -> Pruned:
         if more <= needed:
             break
         needed |= more
-    first, count = region.indices, region.carried
+    count = region.carried
     parts = region.parts(operands)
     dropped = [place for place in range(count) if place not in needed]
     fixed = [

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 from typing import Any
 
 import gast
-import numpy as np
 
-from s2s_ad import runtime
 from s2s_ad.analysis import liveness
+from s2s_ad.analysis.cells import OUTSIDE, Edge
+from s2s_ad.analysis.copies import Costs, with_copies
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import TEMPORARY, Program
-from s2s_ad.core.registry import Rule, rule_for
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Loop, everywhere, region_of
+from s2s_ad.core.registry import ITEM, Rule, rule_for
 
 
-def erase_stops(program: Program) -> Program:
-    """stop_gradient has done its work: names take the value that it passed on.
+def erase_markers(program: Program) -> Program:
+    """Markers have done their work: names take the value that a marker passed on.
 
     Before: `t = stop_gradient(s); y = t - v`; after: `y = s - v`.
     """
     atoms: dict[str, gast.AST] = {}
     body = []
     for statement in program.body:
-        if not form.is_effect(statement) and form.function_of(statement) is runtime.stop_gradient:
+        if not form.is_effect(statement) and _rule(statement).marker:
             atoms[form.target(statement)] = form.substitute(statement.value.args[0], atoms)
         else:
             body.append(form.substitute(statement, atoms) if atoms else statement)
@@ -38,8 +39,27 @@ def nearest_shapes(program: Program) -> Program:
     """Read a shape off an input of the same shape rather than keep a value for its shape alone.
 
     Before: `y = np.sin(x); b = np.ones_like(y)`; after: `b = np.ones_like(x)`.
+    In the body of a loop the inputs are what is the same in each pass.
     """
-    inputs = [name for name in program.leaves() if _is_array(program.facts[name])]
+    return _nearest(program, program.leaves())
+
+
+def _nearest(program: Program, leaves: list[str]) -> Program:
+    body = []
+    for statement in program.body:
+        region = region_of(statement)
+        if region is not None:
+            loop = isinstance(region, Loop)
+            blocks = [
+                _nearest(each, region.leaves(each).fixed if loop else each.leaves())
+                for each in region.blocks
+            ]
+            call = form.operation(region.with_blocks(blocks), statement.value.args, {})
+            name = form.target(statement)
+            statement = form.assign(name, call, statement.origin, statement.phase)
+        body.append(statement)
+    program = program.with_(body=tuple(body))
+    inputs = [name for name in leaves if _is_array(program.facts[name])]
     body = []
     for statement in program.body:
         rule = None if form.is_effect(statement) else _rule(statement)
@@ -161,39 +181,85 @@ def _as_quotient(statement: gast.Assign, reciprocals: dict, counts: Any) -> gast
     return statement
 
 
-def own_outputs(program: Program) -> Program:
+def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) -> Program:
     """What is handed out shares no memory with what came in, nor with another output.
 
     Before: `def f_grad(x, y): return y`; after: `x_bar = y.copy(); return x_bar`.
+    Lists are lists of our own; their items are, too, where `items` says so. Without `numbers` a
+    value without axes is left alone: between functions of ours it may be a Python number.
     """
-    memory = Memory(program)
-    taken: set[str] = set()
-    body = list(program.body)
-    facts, hints = dict(program.facts), dict(program.hints)
-
-    def owned(atom: gast.AST) -> gast.AST:
-        if not isinstance(atom, gast.Name):
-            return atom
-        fact = facts[atom.id]
-        root = memory.root(atom.id)
-        shares = not memory.owns(atom.id) or root in taken
-        taken.add(root)
-        if not shares or not isinstance(fact, values.Array):
-            return atom
-        if not fact.shape and (root != atom.id or memory.owns(root)):
-            return atom  # a number of NumPy's; what came in may be an array without axes
-        name = fresh_name()
-        facts[name], hints[name] = fact, TEMPORARY
-        call = form.operation(np.copy, [atom], {})
-        body.append(form.assign(name, call, program.origin, "backward"))
-        return form.name(name)
-
-    output = tree.tree_map(owned, program.output)
-    return program.with_(body=tuple(body), output=output, facts=facts, hints=hints)
+    cuts: frozenset[Edge] = frozenset()
+    memory, taken = Memory(program), set()
+    costs = Costs(program)
+    for slot, atom in enumerate(program.outputs()):
+        fact = program.fact(atom)
+        if not isinstance(atom, gast.Name) or not isinstance(fact, values.Array | values.List):
+            continue
+        if not numbers and fact.shape == ():
+            continue
+        here = Edge("end", (), len(program.body), slot)
+        cuts, memory = _owned(program, memory, cuts, here, taken, costs)
+        while items and (edges := _of_items(memory, memory.outputs[slot].items)):
+            cuts |= {edges[0]}
+            memory = Memory(program, cuts=cuts)
+        if memory.outputs[slot].own is not None:
+            taken.add(memory.outputs[slot].own)
+    return with_copies(program, cuts) if cuts else program
 
 
-DIVIDE = Pass("divide", divide)
-ERASE = Pass("erase stops", erase_stops)
-KEEP_DIMENSIONS = Pass("keep dimensions", keep_dimensions)
+def _owned(
+    program: Program, memory: Memory, cuts: frozenset, here: Edge, taken: set[int], costs: Costs
+) -> tuple[frozenset, Memory]:
+    """The copies that make an output memory of its own: at the end, or on some path to it."""
+    before, spent = (cuts, memory), 0.0
+    while shared := _shared(memory, here.slot, taken):
+        edges = memory.between(memory.outputs[here.slot].own, shared[0])
+        if not _is_certain(program, program.outputs()[here.slot]):
+            edges = [each for each in edges if each.kind == "view"]
+            if not edges:
+                return before  # a number
+            cuts |= {edges[0]}
+        else:
+            edges = [each for each in edges if each.kind == "end"]
+            best = min(edges, key=costs.of, default=here)
+            spent += costs.of(best)
+            if spent >= costs.of(here):
+                return before[0] | {here}, before[1]
+            cuts |= {best}
+        memory = Memory(program, cuts=cuts)
+    return cuts, memory
+
+
+def _shared(memory: Memory, slot: int, taken: set[int]) -> list[int]:
+    """The cells outside, or of the outputs before, that an output may share memory with."""
+    own = memory.outputs[slot].own
+    if own is None:
+        return []
+    return sorted(each for each in {OUTSIDE, *taken} if each == own or each in memory.sharing[own])
+
+
+def _of_items(memory: Memory, items: int | None) -> list[Edge]:
+    """Where arrays that came in are put into a list."""
+    if items is None or OUTSIDE not in memory.sharing[items]:
+        return []
+    return [each for each in memory.between(items, OUTSIDE) if each.kind == "item"]
+
+
+def _is_certain(program: Program, atom: gast.Name) -> bool:
+    """Whether it is certain to be an array, which a number that comes from a branch is not."""
+    if program.facts[atom.id].shape != () or atom.id in program.leaves():
+        return True
+    statement = next((s for s in program.body if _is_target(s, atom.id)), None)
+    return statement is not None and form.function_of(statement) is not ITEM
+
+
+def _is_target(statement: form.Statement, name: str) -> bool:
+    return not form.is_effect(statement) and form.target(statement) == name
+
+
+DIVIDE = Pass("divide", everywhere(divide))
+ERASE = Pass("erase markers", everywhere(erase_markers))
+KEEP_DIMENSIONS = Pass("keep dimensions", everywhere(keep_dimensions))
 NEAREST = Pass("nearest shapes", nearest_shapes)
-OWN = Pass("own outputs", own_outputs)
+OWN = Pass("own outputs", partial(own_outputs, numbers=False))
+OWN_ITEMS = Pass("own outputs and their items", partial(own_outputs, items=True))

@@ -1,51 +1,51 @@
-"""The storage plan: for each value that the backward pass reads, how it is had, with the reason."""
+"""The storage plan: how each value that the backward pass reads is had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from s2s_ad.analysis.memory import Memory
-from s2s_ad.core import form
-from s2s_ad.core.program import Program
-from s2s_ad.core.registry import rule_for
-from s2s_ad.diagnostics import Origin
+from s2s_ad.core import form, values
+from s2s_ad.storage.costs import cost_of_keeping, value_of
+from s2s_ad.storage.cut import Value, cheapest
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One value of the forward pass that the backward pass reads.
+class Plan:
+    """What is kept, and what is computed again, in the order of the forward pass."""
 
-    Attributes:
-        name: its Core name; origin: where the user computes it.
-        how: the decision; why: its reason.
-        owns: whether it has memory of its own.
+    kept: list[str]
+    again: list[form.Statement]
+
+
+def decide(
+    body: Sequence[form.Statement],
+    needed: Iterable[str],
+    facts: Mapping[str, values.AbstractValue],
+    *,
+    passing: Collection[str] = (),
+    free: Set[str] = frozenset(),
+    repeated: bool,
+) -> Plan:
+    """How the names that are `needed` of a forward pass are had.
+
+    Args:
+        body: the forward pass.
+        needed: what the backward pass reads; names that nothing here speaks of are at hand.
+        facts: the abstract values.
+        passing: leaves that are gone when the backward pass runs, like the values that a loop
+            carries from pass to pass.
+        free: names that cost nothing to keep, because they are kept anyway.
+        repeated: whether the forward pass runs many times before the backward pass does.
     """
-
-    name: str
-    origin: Origin | None
-    how: str
-    why: str
-    owns: bool
-
-
-def plan(program: Program) -> Iterator[Kept]:
-    """Outside loops every value has one name, so what is needed is simply still there."""
-    memory = Memory(program)
-    forward = {
-        form.target(s): s for s in program.body if not form.is_effect(s) and s.phase == "forward"
-    }
-    read = dict.fromkeys(
-        name for s in program.body if s.phase == "backward" for name in form.reads(s)
+    described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
+    computed = {form.target(each): each for each in body if not form.is_effect(each)}
+    for name, statement in computed.items():
+        described[name] = value_of(statement, facts[name], repeated=repeated)
+    for name in described.keys() & free:
+        described[name] = Value(0, described[name].again, described[name].operands)
+    kept, again = cheapest(needed, described)
+    return Plan(
+        [name for name in described if name in kept],
+        [statement for name, statement in computed.items() if name in again],
     )
-    for name in read:
-        statement = forward.get(name)
-        if statement is None:
-            continue
-        if rule_for(form.function_of(statement)).cheap:
-            yield Kept(name, statement.origin, "computed again", "it costs next to nothing", False)
-        elif memory.root(name) != name:
-            yield Kept(name, statement.origin, "a view", "it has no memory of its own", False)
-        else:
-            why = "nothing overwrites it outside loops"
-            yield Kept(name, statement.origin, "a local, still live", why, True)

@@ -12,6 +12,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.transforms.batch import batch
 from s2s_ad.transforms.common import finished, refill
 
@@ -24,6 +25,7 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
         in_axes: per leaf the batch axis (of the batched array), None where it has none.
         out_axes: an axis or None, or a Tree of these that is a prefix of the output's structure.
     """
+    program = remove_dead(program)  # what nobody reads need not fit into a batch
     builder, dim = Builder(), values.fresh_dim()
     arguments, batched = {}, set()
     for leaf, axis in zip(program.leaves(), in_axes, strict=True):
@@ -107,7 +109,8 @@ def _moved_out(context: Any, y: Any, flag: bool, axis: int | None, subject: str)
         return y
     if y is None:
         return y
-    if not isinstance(y, Symbol) and type(y) not in values.PYTHON_NUMBERS:
+    number = type(y) in values.PYTHON_NUMBERS or isinstance(y, np.number | np.bool_)
+    if not isinstance(y, Symbol) and not number:
         raise ArgumentTypeError(
             "S2S304",
             f"vmap: {subject} is {type(y).__name__} {y!r}; only arrays and numbers can be stacked",

@@ -2,67 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import gast
 
 from s2s_ad.analysis import activity
-from s2s_ad.core import form
-from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.callee import Callee, callee_of, item_of
-from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.callee import Callee, callee_of, item_of, items_of
+from s2s_ad.core.custom import CustomCallee
+from s2s_ad.core.program import TEMPORARY, Input, Program
+from s2s_ad.core.regions import region_of
 from s2s_ad.core.registry import CannotBatch, Operation
+from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import derived_callee, with_inputs
+from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
 from s2s_ad.transforms.refusals import refuse_complex, unknown_rank
 
 
-def forward(builder: Builder, program: Program, tangents: Mapping[str, Any]) -> tuple[list, list]:
-    """Replay `program` with tangents; returns its outputs and their tangents (None: zero)."""
-    atoms = {name: builder.import_name(program, name) for name in program.leaves()}
-    for capture in program.captured():
-        atoms[capture.name] = builder.import_name(program, capture.name)
-    outputs = [atom.id for atom in program.outputs() if isinstance(atom, gast.Name)]
-    active = activity.varied(program, tangents) & activity.useful(program, outputs)
-    dots: dict[str, Any] = dict(tangents)
+def forward(
+    builder: Builder,
+    program: Program,
+    tangents: Mapping[str, Any],
+    wanted: Collection[int] | None = None,
+) -> tuple[list, list]:
+    """Replay `program` with tangents; returns its outputs and their tangents (None: zero).
+
+    Of the outputs only the `wanted` ones have a tangent; without it all.
+    """
+    asked = [
+        atom.id if isinstance(atom, gast.Name) and (wanted is None or place in wanted) else None
+        for place, atom in enumerate(program.outputs())
+    ]
+    walk = _Walk(builder, program, tangents, [name for name in asked if name])
     for statement in program.body:
-        call = callee_of(statement)
-        if call is not None and form.target(statement) in active:
-            with builder.at(statement.origin, statement.phase):
-                _call(builder, program, statement, atoms, dots)
-            continue
-        with builder.at(statement.origin, statement.phase):
-            builder.replay(statement, atoms, program)
+        walk.step(statement)
+    results = [builder.view(atom, walk.atoms) for atom in program.outputs()]
+    return results, [walk.dots.get(name) for name in asked]
+
+
+class _Walk:
+    """A program that is replayed into a builder with tangents."""
+
+    def __init__(
+        self, builder: Builder, program: Program, tangents: Mapping[str, Any], outputs: list[str]
+    ):
+        self.builder, self.program = builder, program
+        known = [*program.leaves(), *(each.name for each in program.captured())]
+        self.atoms: dict[str, Any] = {name: builder.import_name(program, name) for name in known}
+        self.dots: dict[str, Any] = dict(tangents)
+        self.compounds: dict[str, tuple[list, list]] = {}  # outputs of each, and their tangents
+        self.active = activity.varied(program, tangents) & activity.useful(program, outputs)
+
+    def step(self, statement: form.Statement) -> None:
         item = item_of(statement)
+        if item is not None and item[0] in self.compounds:
+            value, dot = (each[item[1]] for each in self.compounds[item[0]])
+            self._enter(form.target(statement), value, dot)
+            return
+        active = not form.is_effect(statement) and form.target(statement) in self.active
+        with self.builder.at(statement.origin, statement.phase):
+            if active and (callee_of(statement) or region_of(statement)):
+                self._compound(statement)
+                return
+            self.builder.replay(statement, self.atoms, self.program)
+        if active:
+            with self.builder.at(statement.origin, "tangent"):
+                self._operation(statement)
+
+    def _enter(self, name: str, value: Any, dot: Any) -> None:
+        """Note the value and the tangent of a name."""
+        hint = self.program.hints.get(name, TEMPORARY)
+        self.atoms[name] = self.builder.named(value, hint)
+        if dot is not None:
+            self.dots[name] = self.builder.named(dot, hint.derived("_dot"))
+
+    def _dot(self, operand: gast.AST) -> Any:
+        return self.dots.get(getattr(operand, "id", None))
+
+    def _operation(self, statement: gast.Assign) -> None:
+        name, item = form.target(statement), item_of(statement)
+        tangents = [self._dot(each) for each in statement.value.args]
+        if all(each is None for each in tangents):
+            return
+        refuse_complex(self.program, statement, [name])
+        view = self.builder.operation(statement, self.atoms)
+        if not isinstance(view.result, Symbol):
+            return  # folded to a number: its tangent is zero
         if item is not None:
-            dots[form.target(statement)] = dots.get(item[0], {}).get(item[1])
-        elif not form.is_effect(statement) and form.target(statement) in active:
-            with builder.at(statement.origin, "tangent"):
-                _step(builder, program, statement, atoms, dots)
-    results = [builder.view(atom, atoms) for atom in program.outputs()]
-    return results, [dots.get(getattr(atom, "id", None)) for atom in program.outputs()]
+            self._enter(name, view.result, self.builder.emit_item(tangents[0], item[1]))
+            return
+        operation = Operation(view.rule, view.operands, view.params, view.result)
+        try:
+            tangent = view.rule.forward(operation, tangents)
+        except CannotBatch:
+            raise unknown_rank(view.rule.name, statement.origin) from None
+        self._enter(name, view.result, tangent)
 
+    # ---- operations with programs inside
 
-def _call(
-    builder: Builder, program: Program, statement: gast.Assign, atoms: dict, dots: dict
-) -> None:
-    """Call the callee with the tangents of its operands, for outputs and their tangents."""
-    name, call = form.target(statement), callee_of(statement)
-    operands = [builder.view(each, atoms) for each in statement.value.args]
-    tangents = [dots.get(getattr(each, "id", None)) for each in statement.value.args]
-    made, varies = with_tangents(call, tuple(each is not None for each in tangents))
-    result = builder.emit(made, [*operands, *(each for each in tangents if each is not None)], {})
-    values_ = made.items(builder, result)
-    count = len(varies)
-    rest = iter(values_[count:])
-    found = {i: next(rest) for i, flag in enumerate(varies) if flag}
-    atoms[name] = result if call.several else values_[0]
-    hint = program.hints.get(name, TEMPORARY)
-    builder.named(atoms[name], hint)
-    if call.several:
-        dots[name] = found
-    elif found:
-        dots[name] = builder.named(found[0], hint.derived("_dot"))
+    def _compound(self, statement: gast.Assign) -> None:
+        """Run a region or call a function with the tangents of its operands."""
+        name, call, region = form.target(statement), callee_of(statement), region_of(statement)
+        operands = [self.builder.view(each, self.atoms) for each in statement.value.args]
+        tangents = [self._dot(each) for each in statement.value.args]
+        if region is not None:
+            items = items_of(self.program).get(name, {})
+            wanted = [place for place, item in items.items() if item in self.active]
+            self.compounds[name] = forward_region(
+                forward, self.builder, region, operands, tangents, wanted
+            )
+        elif call.several:
+            self.compounds[name] = self._call(call, operands, tangents)
+        else:
+            (value,), (dot,) = self._call(call, operands, tangents)
+            self._enter(name, value, dot)
+
+    def _call(self, call: Callee, operands: list, tangents: list) -> tuple[list, list]:
+        given = [each for each in tangents if each is not None]
+        made, varies = with_tangents(call, tuple(each is not None for each in tangents))
+        results = made.call(self.builder, [*operands, *given])
+        rest = iter(results[len(varies) :])
+        return results[: len(varies)], [next(rest) if flag else None for flag in varies]
 
 
 def with_tangents(call: Callee, given: tuple[bool, ...]) -> tuple[Callee, tuple[bool, ...]]:
@@ -72,11 +134,46 @@ def with_tangents(call: Callee, given: tuple[bool, ...]) -> tuple[Callee, tuple[
     """
     key = ("forward", given)
     if key not in call.derived:
-        call.derived[key] = _with_tangents(call, given)
+        if isinstance(call, CustomCallee):
+            from s2s_ad.transforms.custom import custom_tangents  # which walks, too
+
+            call.derived[key] = custom_tangents(call, given)
+        elif call.is_recursive:
+            _with_tangents_anew(call, given, key)
+        else:
+            call.derived[key] = _with_tangents(call, given)
     return call.derived[key]
 
 
-def _with_tangents(call: Callee, given: tuple[bool, ...]) -> tuple[Callee, tuple[bool, ...]]:
+def _with_tangents_anew(call: Callee, given: tuple[bool, ...], key: Any) -> None:
+    """A function that calls itself: all outputs that can have a tangent have one."""
+    program = call.program
+    leaves = [name for name, flag in zip(program.leaves(), given, strict=True) if flag]
+    facts = [program.fact(atom) for atom in program.outputs()]
+    varies = tuple(values.is_inexact(fact) is not False for fact in facts)
+    tangents = [fact for fact, flag in zip(facts, varies, strict=True) if flag]
+    inputs = {fresh_name(): program.facts[name] for name in leaves}
+    outputs = {fresh_name(): fact for fact in [*facts, *tangents]}
+    nodes = tuple(form.name(name) for name in outputs)
+    stub = Callee(
+        program.with_(
+            inputs=(*program.inputs, *(Input(name, name) for name in inputs)),
+            body=(),
+            output=Tree(tuple, tuple(range(len(nodes))), nodes),
+            facts=program.facts | inputs | outputs,
+            captures=(),
+        ),
+        stub=True,
+    )
+    call.derived[key] = stub, varies  # for the calls of itself
+    made, _ = _with_tangents(call, given, varies)
+    stub.define(made.program)
+
+
+def _with_tangents(
+    call: Callee, given: tuple[bool, ...], varies: tuple[bool, ...] = ()
+) -> tuple[Callee, tuple[bool, ...]]:
+    """`varies` marks the outputs that get a tangent in any case."""
     program, builder = call.program, Builder()
     leaves = [name for name, flag in zip(program.leaves(), given, strict=True) if flag]
     tangents = {}
@@ -84,6 +181,9 @@ def _with_tangents(call: Callee, given: tuple[bool, ...]) -> tuple[Callee, tuple
         hint = program.hints.get(name, TEMPORARY).derived("_dot")
         tangents[name] = builder.symbol(program.facts[name], hint)
     outputs, dots = forward(builder, program, tangents)
+    for place, flag in enumerate(varies):
+        if flag and dots[place] is None:
+            dots[place] = zero_tangent(builder, outputs[place])
     whole = program.with_(facts=dict(builder.facts), hints=dict(builder.hints))
     names = [*program.leaves(), *(each.name for each in tangents.values())]
     made = derived_callee(
@@ -94,26 +194,3 @@ def _with_tangents(call: Callee, given: tuple[bool, ...]) -> tuple[Callee, tuple
         doc=f"{program.doc} and its directional derivative",
     )
     return made, tuple(each is not None for each in dots)
-
-
-def _step(
-    builder: Builder, program: Program, statement: gast.Assign, atoms: dict, dots: dict
-) -> None:
-    name = form.target(statement)
-    operands = [getattr(operand, "id", None) for operand in statement.value.args]
-    tangents = [dots.get(each) for each in operands]
-    if all(each is None for each in tangents):
-        return
-    refuse_complex(program, statement, [name])
-    view = builder.operation(statement, atoms)
-    result = view.result if isinstance(view.result, Symbol) else None
-    if result is None:
-        return  # folded to a number: its tangent is zero
-    operation = Operation(view.rule, view.operands, view.params, result)
-    try:
-        tangent = view.rule.forward(operation, tangents)
-    except CannotBatch:
-        raise unknown_rank(view.rule.name, statement.origin) from None
-    if tangent is not None:
-        hint = program.hints.get(name, TEMPORARY).derived("_dot")
-        dots[name] = builder.named(tangent, hint)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import gast
@@ -11,61 +12,149 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.callee import Callee, callee_of, item_of, items_of
+from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import CannotBatch, Operation
+from s2s_ad.core.regions import Attempt, Branch, Loop
+from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
 from s2s_ad.diagnostics import DerivativeError
-from s2s_ad.transforms.calls import (
-    MOST_SAVED,
-    Passes,
-    derived_callee,
-    divide,
-    joint_sweep,
-    recomputing,
-    with_inputs,
-)
+from s2s_ad.transforms import halves
 from s2s_ad.transforms.refusals import refuse_complex, unknown_rank
+from s2s_ad.transforms.reverse_calls import reverse_call
+from s2s_ad.transforms.reverse_choices import reverse_choice
+from s2s_ad.transforms.reverse_loops import reverse_loop
+
+#: how the adjoint of an operation with programs inside is written
+BACKWARD = {
+    Attempt: reverse_choice,
+    Branch: reverse_choice,
+    Callee: reverse_call,
+    CheckpointCallee: reverse_call,
+    CustomCallee: reverse_call,
+    Loop: reverse_loop,
+}
 
 
 class Reverse:
     """One reverse sweep over a program that is replayed into a builder.
 
+    The forward sweep computes what the program computes. Where the adjoint of a call, branch or
+    loop needs more of its forward pass than that, the backward sweep puts another in its place,
+    which hands over more.
+
     Args:
         builder: where both sweeps are written.
         program: what is differentiated; its leaves are adopted under their own names.
         wanted: the leaves that get an adjoint.
+        outputs: the places of the outputs that do; without it all.
+        repeated: whether the forward sweep runs many times before the backward sweep does.
+        handed: whether the backward sweep is a function of its own, to which values are handed.
     """
 
-    def __init__(self, builder: Builder, program: Program, wanted: Sequence[str]):
+    def __init__(
+        self,
+        builder: Builder,
+        program: Program,
+        wanted: Sequence[str],
+        outputs: Collection[int] | None = None,
+        *,
+        repeated: bool = False,
+        handed: bool = False,
+    ):
         self.builder, self.program, self.wanted = builder, program, list(wanted)
+        self.repeated, self.handed = repeated, handed
+        self.collected = repeated or handed  # values have to be there to be handed on
         self.atoms: dict[str, Any] = {}
         self.adjoints: dict[str, Any] = {}
-        self.calls: dict[str, tuple[Passes, list, list]] = {}
-        outputs = [a.id for a in program.outputs() if isinstance(a, gast.Name)]
-        self.active = activity.varied(program, wanted) & activity.useful(program, outputs)
+        atoms = program.outputs()
+        chosen = atoms if outputs is None else [atoms[place] for place in outputs]
+        names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
+        self.active = activity.varied(program, wanted) & activity.useful(program, names)
+        self._first: dict[str, str] = {}  # a result -> the name that it was computed for first
 
-    def forward_sweep(self) -> Any:
-        """Replay the program; returns its output as a Tree of values."""
+    def inner(
+        self,
+        builder: Builder,
+        block: Program,
+        wanted: Sequence[str],
+        outputs: Collection[int],
+        *,
+        repeated: bool = False,
+        handed: bool = False,
+    ) -> Reverse:
+        """A sweep over a block of this program."""
+        return Reverse(
+            builder,
+            block,
+            wanted,
+            outputs,
+            repeated=self.repeated or repeated,
+            handed=self.handed or handed,
+        )
+
+    # ---- the forward sweep
+
+    def forward_sweep(self) -> None:
+        """Replay the program."""
         for name in self.program.leaves():
             self.atoms[name] = self.builder.import_name(self.program, name)
         for capture in self.program.captured():
             self.atoms[capture.name] = self.builder.import_name(self.program, capture.name)
         for statement in self.program.body:
             with self.builder.at(statement.origin, "forward"):
-                call = callee_of(statement)
-                if call is not None and form.target(statement) in self.active:
-                    self._forward_pass(statement, call)
-                else:
-                    self.builder.replay(statement, self.atoms, self.program)
+                self.builder.replay(statement, self.atoms, self.program)
+            if compound_of(statement) is not None:
+                name = form.target(statement)
+                self._first.setdefault(self.atoms[name].name, name)
 
     def output(self, atom: gast.AST) -> Any:
         return self.builder.view(atom, self.atoms)
+
+    @contextmanager
+    def instead_of(self, result: Symbol) -> Iterator[None]:
+        """What is emitted inside stands where the forward sweep computed `result`."""
+        body = self.builder.body
+        place = next(
+            place
+            for place, each in enumerate(body)
+            if not form.is_effect(each) and form.target(each) == result.name
+        )
+        after = body[place + 1 :]
+        origin = body[place].origin
+        del body[place:]
+        with self.builder.at(origin, "forward"):
+            yield
+        body += after
+
+    def define(self, name: str, rule: Rule, operands: Sequence[Any], **params: Any) -> None:
+        """Compute a name that is read already by an operation; used within `instead_of`."""
+        halves.define(self.builder, name, rule, operands, **params)
+
+    def take(self, result: Symbol, index: int, hint: Hint = TEMPORARY) -> Symbol:
+        """One more output of a result; used within `instead_of`."""
+        item = self.builder.symbol(self.builder.facts[result.name].items[index], hint)
+        self.define(item.name, ITEM, [result], index=index)
+        return item
+
+    def renumber(self, result: Symbol, old: int, new: int) -> None:
+        """Let what takes one output of a result take another, which it has become.
+
+        To the builder the output stays known by its old number.
+        """
+        body = self.builder.body
+        for place, each in enumerate(body):
+            if item_of(each) == (result.name, old):
+                params = {"index": form.constant(new)}
+                call = form.operation(ITEM, each.value.args, params)
+                body[place] = form.assign(form.target(each), call, each.origin, each.phase)
+
+    # ---- the backward sweep
 
     def seed(self, atom: gast.AST, y_bar: Any) -> None:
         """Give an output its adjoint."""
         if isinstance(atom, gast.Name) and atom.id in self.active:
             with self.builder.at(self.program.origin, "backward"):
-                self._add(atom.id, y_bar)
+                self.add(atom.id, y_bar)
 
     def seed_with_input(self, atom: gast.AST) -> Symbol:
         """Give an output an adjoint that will be an input of the program that is written."""
@@ -77,27 +166,47 @@ class Reverse:
 
     def backward_sweep(self) -> dict[str, Any]:
         """The adjoints of the wanted leaves, in their dtype and shape."""
+        self.walk_back()
+        with self.builder.at(self.program.origin, "backward"):
+            return {name: self._finished(name) for name in self.wanted}
+
+    def walk_back(self) -> None:
+        """Bring the adjoints of the outputs to the leaves; afterwards `adjoints` holds theirs."""
         for statement in reversed(self.program.body):
             if form.is_effect(statement) or form.target(statement) not in self.adjoints:
                 continue
             with self.builder.at(statement.origin, "backward"):
                 self._step(statement)
-        with self.builder.at(self.program.origin, "backward"):
-            return {name: self._finished(name) for name in self.wanted}
 
     def _step(self, statement: gast.Assign) -> None:
-        item = item_of(statement)
+        item, compound = item_of(statement), compound_of(statement)
         if item is not None:
             name, index = item
-            parts = self.adjoints.setdefault(name, {})
-            parts[index] = self._named(form.target(statement))
-        elif form.target(statement) in self.calls:
-            self._backward_pass(statement)
+            self._add_part(name, index, self.named(form.target(statement)))
+        elif isinstance(compound, tuple(BACKWARD)):
+            self._compound(statement, compound)
         else:
             self._operation(statement)
 
+    def _compound(self, statement: gast.Assign, compound: Compound) -> None:
+        name = form.target(statement)
+        given = self.adjoints.pop(name)
+        if not isinstance(given, dict):
+            hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
+            given = {0: self.builder.named(given, hint)}
+        first = self._first[self.atoms[name].name]
+        if first != name:  # computed once for both
+            for index, adjoint in given.items():
+                if compound.several:
+                    self._add_part(first, index, adjoint)
+                else:
+                    self.add(first, adjoint)
+            return
+        backward = next(each for kind, each in BACKWARD.items() if isinstance(compound, kind))
+        backward(self, statement, compound, given)
+
     def _operation(self, statement: gast.Assign) -> None:
-        names = [self._name(operand) for operand in statement.value.args]
+        names = [self.name_of(operand) for operand in statement.value.args]
         active = tuple(name in self.active for name in names)
         view = self.builder.operation(statement, self.atoms)
         if not any(active) or not isinstance(view.result, Symbol):
@@ -105,7 +214,7 @@ class Reverse:
         operation = Operation(view.rule, view.operands, view.params, view.result, active)
         varied = (form.target(statement), *activity.operand_names(statement))
         refuse_complex(self.program, statement, [name for name in varied if name in self.active])
-        y_bar = self._named(form.target(statement))
+        y_bar = self.named(form.target(statement))
         try:
             contributions = view.rule.reverse(operation, y_bar)
         except CannotBatch:
@@ -119,83 +228,62 @@ class Reverse:
             ) from None
         for name, contribution in zip(names, contributions, strict=True):
             if contribution is not None and name in self.active:
-                self._add(name, contribution)
+                self.add(name, contribution)
 
-    # ---- calls that keep their name
+    # ---- adjoints
 
-    def _forward_pass(self, statement: gast.Assign, call: Callee) -> None:
-        """Call the forward pass; what it saves waits for the backward pass."""
-        name = form.target(statement)
-        operands = [self.builder.view(each, self.atoms) for each in statement.value.args]
-        active = tuple(self._name(each) in self.active for each in statement.value.args)
-        seeds: tuple[int, ...] = (0,)
-        if call.several:
-            used = items_of(self.program).get(name, {})
-            seeds = tuple(sorted(i for i, item in used.items() if item in self.active))
-        passes = split(call, active, seeds)
-        result = self.builder.emit(passes.forward, operands, {})
-        values_ = passes.forward.items(self.builder, result)
-        self._name_outputs(passes.forward, values_)
-        count = len(call.program.outputs())
-        self.atoms[name] = result if call.several else values_[0]
-        hint = self.program.hints.get(name, TEMPORARY)
-        self.builder.named(self.atoms[name], hint)
-        known = {"argument": operands, "output": values_[:count], "saved": values_[count:]}
-        needs = [known[kind][place] for kind, place in passes.needs]
-        self.calls[name] = (passes, needs, values_[:count])
-
-    def _name_outputs(self, call: Callee, outputs: list) -> None:
-        """What the callee hands over is called as it is called there."""
-        for atom, value in zip(call.program.outputs(), outputs, strict=True):
-            hint = call.program.hints.get(getattr(atom, "id", None), TEMPORARY)
-            self.builder.named(value, Hint(hint.text, "derived"))
-
-    def _backward_pass(self, statement: gast.Assign) -> None:
-        name = form.target(statement)
-        passes, needs, outputs = self.calls[name]
-        given = self.adjoints.pop(name)
-        if not isinstance(given, dict):
-            hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
-            given = {0: self.builder.named(given, hint)}
-        y_bars = [
-            self._in_kind_of(given[i], outputs[i])
-            if i in given
-            else self.builder.call(runtime.broadcast_like, (0.0, outputs[i]), {})
-            for i in passes.seeds
-        ]
-        adjoints = passes.backward.call(self.builder, [*needs, *y_bars])
-        operands = [self._name(each) for each in statement.value.args]
-        active = [each for each in operands if each in self.active]
-        for operand, adjoint in zip(active, adjoints, strict=True):
-            hint = self.program.hints.get(operand, TEMPORARY).derived("_bar")
-            self._add(operand, self.builder.named(adjoint, hint))
-
-    def _name(self, operand: gast.AST) -> str | None:
+    def name_of(self, operand: gast.AST) -> str | None:
         return operand.id if isinstance(operand, gast.Name) else None
 
-    def _add(self, name: str, contribution: Any) -> None:
+    def add(self, name: str, contribution: Any) -> None:
+        """Add to the adjoint of a name."""
         if name in self.adjoints:
-            contribution = self.adjoints[name] + contribution
+            contribution = self._sum(self.adjoints[name], contribution)
         self.adjoints[name] = contribution
 
-    def _named(self, name: str) -> Any:
+    def _add_part(self, name: str, index: int, contribution: Any) -> None:
+        """Add to the adjoint of one output of a result."""
+        parts = self.adjoints.setdefault(name, {})
+        parts[index] = self._sum(parts[index], contribution) if index in parts else contribution
+
+    def _sum(self, a: Any, b: Any) -> Any:
+        if any(isinstance(self.builder.fact(each), values.List) for each in (a, b)):
+            return self.builder.call(runtime.accumulate, (a, b), {})
+        return a + b
+
+    def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""
         hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
         return self.builder.named(self.adjoints.pop(name), hint)
 
     def _finished(self, name: str) -> Any:
         """An adjoint as it is handed out: zeros where nothing depends on the input."""
-        primal = self.atoms[name]
-        adjoint = self._named(name) if name in self.adjoints else 0.0
-        if isinstance(adjoint, Symbol) or primal.shape == ():
-            return self._in_kind_of(adjoint, primal)
+        adjoint = self.named(name) if name in self.adjoints else 0.0
         hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
-        full = self.builder.call(runtime.broadcast_like, (float(adjoint), primal), {})
-        return self.builder.named(full, hint)
+        return self.builder.named(self.full(adjoint, self.atoms[name]), hint)
 
-    def _in_kind_of(self, adjoint: Any, primal: Any) -> Any:
-        """A Python number, such as 1.0 or a count, as a number of the primal's type."""
+    def settled(self, leaf: str, adjoint: Any) -> Any:
+        """The adjoint of a leaf as a block hands it over: its shape is that of the leaf."""
+        if not isinstance(adjoint, Symbol):
+            adjoint = self.full(adjoint, self.atoms[leaf])
+        if isinstance(adjoint, Symbol):
+            facts = self.builder.facts
+            facts[adjoint.name] = halves.adjoint_fact(facts[leaf], adjoint.fact)
+            hint = self.program.hints.get(leaf, TEMPORARY).derived("_bar")
+            self.builder.named(adjoint, hint)
+        return adjoint
+
+    def full(self, adjoint: Any, primal: Any) -> Any:
+        """An adjoint with shape and type of its own: a number becomes an array of it."""
         fact = self.builder.fact(primal)
+        if isinstance(adjoint, Symbol) or values.shape_of(fact) == ():
+            return self._in_kind_of(adjoint, fact)
+        if isinstance(fact, values.List):
+            return self.builder.call(runtime.zeros_like, (primal,), {})
+        return self.builder.call(runtime.broadcast_like, (float(adjoint), primal), {})
+
+    def _in_kind_of(self, adjoint: Any, fact: values.AbstractValue) -> Any:
+        """A Python number, such as 1.0 or a count, as a number of the primal's type."""
         if not isinstance(adjoint, Symbol):
             typed = isinstance(fact, values.Array) and fact.shape == () and fact.dtype is not None
             if typed and not values.is_dtype(fact.dtype, float):
@@ -205,61 +293,3 @@ class Reverse:
             return adjoint
         kind = fact.dtype.type if isinstance(fact, values.Array) else float
         return self.builder.call(kind, (adjoint,), {})
-
-
-def split(call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
-    """The two passes of a callee for these active operands and seeded outputs."""
-    key = ("reverse", active, seeds)
-    if key not in call.derived:
-        call.derived[key] = _split(call, active, seeds)
-    return call.derived[key]
-
-
-def _split(call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
-    program, builder = call.program, Builder()
-    leaves = program.leaves()
-    wanted = [name for name, flag in zip(leaves, active, strict=True) if flag]
-    sweep = Reverse(builder, program, wanted)
-    sweep.forward_sweep()
-    atoms = program.outputs()
-    seed_names = [sweep.seed_with_input(atoms[i]).name for i in seeds]
-    adjoints = sweep.backward_sweep()
-    results = [adjoints[name] for name in wanted]
-    outputs = [sweep.output(atom) for atom in atoms]
-    joint = joint_sweep(builder, program, seed_names, [*outputs, *results])
-    division = divide(joint, seed_names, results)
-    places = _places(leaves, outputs, division.kept)
-    saved = [name for name in division.kept if name not in places]
-    if len(saved) > MOST_SAVED and not call.effects:
-        division, saved = recomputing(joint, seed_names, results), []
-        places = _places(leaves, [], division.kept)
-    places |= {name: ("saved", i) for i, name in enumerate(saved)}
-    forward = call
-    if saved:
-        forward = derived_callee(
-            joint,
-            [*outputs, *(Symbol(builder, name) for name in saved)],
-            inputs=program.inputs,
-            body=tuple(division.early),
-            name=f"{program.name}_forward",
-            doc=f"{program.doc}, and what its backward pass needs",
-        )
-    unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
-    backward = derived_callee(
-        with_inputs(joint, [*division.kept, *seed_names], unnamed),
-        results,
-        body=tuple(division.late),
-        name=f"{program.name}_backward",
-        doc=f"backward pass of {program.doc}",
-    )
-    needs = tuple(places[name] for name in division.kept)
-    return Passes(forward, backward, needs, seeds)
-
-
-def _places(leaves: list[str], outputs: list, kept: list[str]) -> dict[str, tuple[str, int]]:
-    """Where the kept names are at hand without being saved."""
-    places = {name: ("argument", i) for i, name in enumerate(leaves)}
-    for i, each in enumerate(outputs):
-        if isinstance(each, Symbol):
-            places.setdefault(each.name, ("output", i))
-    return {name: place for name, place in places.items() if name in kept}

@@ -129,6 +129,14 @@ def tries(x):
         return x
 
 
+def tries_a_group(x):
+    try:
+        return x * 2
+    except* ValueError:
+        x = x * 3
+    return x
+
+
 TYPE, VALUE = TypeError, ValueError
 MADE, CALLED, PULLED = "made", "called", "pulled back"
 
@@ -220,7 +228,7 @@ def call_rows(maker, inner):
         each("aux: dict", two_in_a_dict, {"has_aux": True}, on(X), VALUE, "has_aux", "dict"),
         each("an undefined name", unknown_name, {}, on(X), S2SError, "'undefined_name'"),
         each("the function raises", generator_error, {}, on(X), KeyError, "mine"),
-        each("try", tries, {}, on(X), S2SError, "try"),
+        each("except*", tries_a_group, {}, on(X), S2SError, "except*"),
         each("shapes", matrix_product, {}, on(A, B), (VALUE, S2SError), "matmul"),
     ]
 
@@ -321,7 +329,7 @@ VMAP = [
     axes_row("None", CALLED, scaled, {}, (A, None), TYPE, "1 (n)", "None", "axis 0"),
     axes_row("text out", CALLED, with_text, {}, (A,), TYPE, "[1]", "str 'tag'", "stacked"),
     row("vmap: mask", CALLED, lambda: vmap(masked), on(A), S2SError, "x[x > 2]"),
-    row("vmap: if", CALLED, lambda: vmap(branches), on(A), S2SError, "if x.sum() > 7"),
+    row("vmap: except*", CALLED, lambda: vmap(tries_a_group), on(A), S2SError, "except*"),
 ]
 
 AT_ONCE = [
@@ -398,6 +406,17 @@ def test_errors_of_wrong_arguments_are_python_s_own_types_and_ours():
 def test_numbers_taken_out_of_arrays_carry_their_derivative(function):
     np.testing.assert_allclose(grad(function)(X), [2 * X[0] + X[1], X[0]])
     np.testing.assert_allclose(vmap(function)(B3 * C), B3)
+
+
+def test_paths_that_only_the_call_can_choose_are_taken():
+    np.testing.assert_array_equal(grad(tries)(X), [2, 2])
+    np.testing.assert_array_equal(value_and_grad(tries)(X)[0], 2 * X)
+    for jacobian in (jacfwd, jacrev):
+        np.testing.assert_array_equal(jacobian(tries)(X), [[2, 0], [0, 2]])
+        np.testing.assert_array_equal(jacobian(branches)(X), [[-1, 0], [0, -1]])
+    rows = np.array([[1.0, 2.0, 3.0], [5.0, 2.0, 1.0]])  # sums on either side of 7
+    np.testing.assert_array_equal(vmap(branches)(rows), [[-1, -2, -3], [5, 2, 1]])
+    np.testing.assert_array_equal(vmap(grad(branches))(rows), [[-1] * 3, [1] * 3])
 
 
 def test_arguments_that_are_not_differentiated_may_be_anything():

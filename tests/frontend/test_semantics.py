@@ -57,10 +57,9 @@ def test_captured_numbers_that_decide_are_part_of_the_code():
     assert_like_python(f, X)
 
 
-def test_floats_do_not_decide():
-    error = refused(lambda x: x if x > 0 else -x, 3.0)
-    assert error.code == "S2S201"
-    assert "np.where" in error.help
+@pytest.mark.parametrize("x", [3.0, -3.0])
+def test_floats_decide_at_each_call(x):
+    assert_like_python(lambda x: x if x > 0 else -x, x)
 
 
 def shapes_that_agree(x, y):
@@ -154,7 +153,7 @@ def test_zero_dimensional_arrays_are_arrays():
         a += 1.0
         return x * a * b
 
-    assert refused(f, X).code == "S2S207"
+    assert_like_python(f, X)
 
 
 # ---- effects -------------------------------------------------------------------------------------
@@ -350,9 +349,9 @@ class Defaults:
     table: Any = (X, 2.0)
 
 
-@pytest.mark.parametrize("kind", [lambda x: Checked(x).w, lambda x: Shifted(x, x).a])
-def test_objects_that_compute_when_they_are_made_are_refused(kind):
-    assert refused(kind, X).code == "S2S201"
+def test_objects_that_compute_when_they_are_made():
+    assert_like_python(lambda x: Checked(x).w, X)
+    assert refused(lambda x: Shifted(x, x).a, X).code == "S2S201"
 
 
 def test_defaults_of_fields():

@@ -1,5 +1,6 @@
 """Where the source of a function comes from, and that it is what runs."""
 
+import enum
 import importlib
 import linecache
 import os
@@ -63,9 +64,9 @@ def test_lambdas_are_found_by_their_place(function):
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_the_caret_tells_identical_lambdas_apart(place):
-    pair = (lambda x: x * {1}), (lambda x: x * {1})  # fmt: skip
+    pair = (lambda x: x * x.no), (lambda x: x * x.no)  # fmt: skip
     origin = raised(pair[place], 1.0).origin
-    columns = [each.start() for each in re.finditer(r"\{1\}", origin.text)]
+    columns = [each.start() for each in re.finditer(r"x\.no", origin.text)]
     assert origin.column == columns[place]
 
 
@@ -267,11 +268,12 @@ def test_functions_that_do_not_run_to_their_end_are_refused(function, wrap):
 @pytest.mark.parametrize(
     "function, words",
     [
-        (np.random.normal, "pass it as an argument"),
+        (np.random.normal, "draw standard numbers and shift them"),
         (np.vectorize(lambda v: v), "has no rule"),
-        (np.copyto, "in place"),
-        (sorted, "has no rule"),
-        (Plain, "made inside the function"),
+        (np.copyto, "missing 1 required positional argument"),
+        (sorted, "items whose number is not known"),
+        (Plain, "takes no arguments"),
+        (enum.Enum, "made inside the function"),
         (3, "not a function"),
         (print, "statement of its own"),
     ],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
@@ -15,7 +18,9 @@ def interpret(program, leaves):
     values = dict(zip(program.leaves(), leaves, strict=True))
     values |= {each.name: each.value for each in program.captured()}
     for statement in program.body:
-        assert not form.is_effect(statement), "the interpreter runs no effects"
+        if form.is_effect(statement):
+            run_effect(statement, values)
+            continue
         args = [evaluate(each, values) for each in statement.value.args]
         params = {each.arg: evaluate(each.value, values) for each in statement.value.keywords}
         values[form.target(statement)] = apply(form.function_of(statement), args, params)
@@ -41,10 +46,14 @@ def apply(function, args, params):
         return runtime.contract(params["spec"], *args)
     if function is runtime.index_add:
         return runtime.index_add(args[0], params["index"], args[1])
+    if function.__name__ == "size" and isinstance(args[0], list):
+        return len(args[0])
     if function.__name__ in ("concatenate", "stack"):
         return function(args, **params)
     if function.__name__ == "getitem":
         return args[0][params["index"]]
+    if function is np.arange and set(params) == {"start"}:
+        return np.arange(params["start"])
     if function.__name__ == "full":
         return function(params["shape"], args[0])
     return function(*args, **params)
@@ -75,6 +84,25 @@ def attempt(function, args):
     except tuple(kind for kinds in function.errors for kind in kinds) as error:
         place = next(i for i, kinds in enumerate(function.errors) if isinstance(error, kinds))
         return (*interpret(function.handlers[place], args), place + 1)
+
+
+def run_effect(statement, values):
+    """A print, assert or raise, in which objects stand as constants."""
+    objects = {}
+
+    def named(node):
+        if isinstance(node, list):
+            return [named(item) for item in node]
+        if not isinstance(node, gast.AST):
+            return node
+        if isinstance(node, gast.Constant) and not isinstance(node.value, (int, float, str)):
+            name = f"object_{len(objects)}"
+            objects[name] = node.value
+            return form.name(name)
+        return type(node)(**{field: named(getattr(node, field, None)) for field in node._fields})
+
+    module = gast.gast_to_ast(gast.Module([named(statement)], []))
+    exec(compile(ast.fix_missing_locations(module), "<effect>", "exec"), values | objects)
 
 
 def evaluate(node, values):

@@ -105,7 +105,8 @@ MASKS = [
     case("x[:, [True, False, True]]", x=real(2, 3), **LIKE),
 ]
 
-INDEXING = BASIC + SMALL + ARRAYS + MASKS
+DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]
+INDEXING = BASIC + SMALL + ARRAYS + MASKS + DIAGONAL
 
 
 @pytest.mark.parametrize("each", INDEXING, ids=str)

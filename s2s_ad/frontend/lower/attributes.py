@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 import types
+from collections import deque
 from typing import Any
 
 import gast
@@ -19,12 +20,20 @@ from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 
-DICT_METHODS = ("get", "items", "keys", "values")
+CONTAINERS = (tuple, list, dict, set)
+#: a deque is a list
+OF_DEQUES = ("appendleft", "popleft")
 #: of arrays, where the function of the same name has a rule
 SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "round")
+#: methods that give a copy, where the function that METHODS has gives a view
+COPIES = {"copy": np.ndarray.copy, "flatten": np.ndarray.flatten}
+#: methods that change the array
+CHANGES = ("fill", "put", "sort")
+UFUNC_METHODS = ("accumulate", "at", "outer", "reduce")
 #: what Python's numbers have too
 OF_NUMBERS = ("real",)
 
@@ -73,6 +82,8 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return value.attribute(lowering, name)
     if isinstance(value, type):
         return _of_class(lowering, value, value, name)
+    if isinstance(value, np.ufunc) and name in UFUNC_METHODS:
+        return Method(getattr(np.ufunc, name), value)
     if isinstance(value, np.dtype) or is_library(value):
         return getattr(value, name)
     if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):
@@ -95,6 +106,10 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         raise AttributeError(f"{x.fact.kind.__name__!r} object has no attribute {name!r}")
     if name in PROPERTIES:
         return PROPERTIES[name](lowering, x)
+    if name in COPIES:
+        return Method(COPIES[name], x)
+    if name in CHANGES:
+        return Method(getattr(np.ndarray, name), x)
     function = METHODS.get(name) or same_as_function(name)
     if function is not None:
         return Method(function, x)
@@ -137,7 +152,6 @@ def _dtype(lowering: Lowering, x: Symbol) -> Any:
 def _real(lowering: Lowering, x: Symbol) -> Any:
     if isinstance(x.fact, values.Unknown) or x.dtype is None or x.dtype.kind == "c":
         raise _refused("the real part of this value")
-    lowering.memory.share(x)
     return x
 
 
@@ -165,18 +179,16 @@ PROPERTIES = {
 def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     """A field, a property or a method of a dataclass or namedtuple; methods of a dict."""
     kind = value.kind
-    if kind not in (tuple, list, dict) and name in value.keys:
+    if kind in CONTAINERS:
+        if kind is list and name in OF_DEQUES:
+            return Method(getattr(deque, name), value)
+        if name not in dir(kind):
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        return Method(getattr(kind, name), value)
+    if name == "__class__":
+        return kind
+    if name in value.keys and not isinstance(method_of(kind, name), property):
         return value.get(name)
-    if kind is dict and name in DICT_METHODS:
-        return Method(getattr(dict, name), value)
-    if kind in (tuple, list, dict):
-        if name in dir(kind) and name in IN_PLACE_METHODS:
-            raise UnsupportedError(
-                "S2S207",
-                f"the method {name!r} changes the {kind.__name__} in place",
-                help=IN_PLACE_METHODS[name],
-            )
-        raise _refused(f"the attribute or method {name!r} of a {kind.__name__}")
     if is_namedtuple(kind) and name == "_replace":
         return Method(dataclasses.replace, value)
     return _of_class(lowering, kind, value, name)
@@ -222,7 +234,10 @@ def _of_class(
         _guard(lowering, base, name, found)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
         function = found.fget if isinstance(found, property) else found.func
-        return lowering.enter(function, {function.__code__.co_varnames[0]: holder})
+        result = lowering.enter(function, {function.__code__.co_varnames[0]: holder})
+        if isinstance(found, functools.cached_property) and isinstance(holder, Box):
+            keep(lowering, holder, name, result)
+        return result
     if isinstance(found, types.FunctionType):
         return found if holder is kind else Method(found, holder)
     if isinstance(found, staticmethod):
@@ -232,10 +247,20 @@ def _of_class(
     return _class_attribute(lowering, kind, name)
 
 
+def keep(lowering: Lowering, holder: Box, name: str, value: Any) -> None:
+    """Let an object have an attribute."""
+    content = holder.known()
+    attributes = dict(zip(content.keys, content.items, strict=True)) | {name: value}
+    content = Tree(holder.kind, tuple(attributes), tuple(attributes.values()))
+    lowering.memory.change(holder, content)
+
+
 def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
     found = getattr(kind, name)  # its AttributeError says what is wrong
     if kind.__module__ in ("builtins", "numpy"):
         return found
+    if isinstance(found, types.MemberDescriptorType):  # of __slots__, and not set yet
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
     if not isinstance(found, PLAIN) and isinstance(found, types.MethodWrapperType):
         raise _refused(f"the attribute {name!r} of class {kind.__name__}")
     text, key = f"{kind.__name__}.{name}", (id(kind), "attribute", name)

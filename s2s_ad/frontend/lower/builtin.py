@@ -15,13 +15,15 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
+from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Super, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import known_truth
-from s2s_ad.frontend.lower.containers import known_items, known_key, mapping, sequence
+from s2s_ad.frontend.lower.containers import known_items, known_key, new_dict, new_list, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.memory import symbols
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -73,7 +75,7 @@ def to_int(lowering: Lowering, value: Any = 0, *base: Any) -> Any:
         return int(known_object(value), *base)
     if value.fact == values.Scalar(int):
         return value
-    raise _refused("int() of a value", "use .astype(int)")
+    return lowering.call(int, value)
 
 
 @evaluates(bool)
@@ -123,11 +125,6 @@ def power(lowering: Lowering, base: Any, exponent: Any) -> Any:
     return lowering.call(operator.pow, base, exponent)
 
 
-@evaluates(range)
-def make_range(lowering: Lowering, *bounds: Any) -> Any:
-    return range(*map(operator.index, bounds))
-
-
 # ---- containers ----------------------------------------------------------------------------------
 
 
@@ -137,6 +134,8 @@ def length(lowering: Lowering, value: Any) -> Any:
         if value.shape == ():
             raise TypeError("object of type 'float' has no len()")
         return np.size(value, 0)
+    if isinstance(value, Box) and value.is_dynamic:
+        return growing.length(lowering, value)
     found = known_items(lowering, value)
     return (
         apply(lowering, read_attribute(lowering, value, "__len__"), [], {})
@@ -152,7 +151,7 @@ def make_tuple(lowering: Lowering, items: Any = ()) -> Any:
 
 @evaluates(list)
 def make_list(lowering: Lowering, items: Any = ()) -> Any:
-    return sequence(list, _items(lowering, items, "list()") if items != () else [])
+    return new_list(lowering, _items(lowering, items, "list()") if items != () else [])
 
 
 @handles(dict)
@@ -165,7 +164,7 @@ def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         for pair in _items(lowering, each, "dict()"):
             key, value = _items(lowering, pair, "dict()")
             entries[known_key(lowering, key)] = value
-    return mapping(entries | kwargs)
+    return new_dict(lowering, entries | kwargs)
 
 
 @evaluates(dict.get)
@@ -188,29 +187,6 @@ def dict_values(lowering: Lowering, value: Tree) -> Any:
 def dict_items(lowering: Lowering, value: Tree) -> Any:
     pairs = zip(value.keys, value.items, strict=True)
     return sequence(list, [sequence(tuple, list(pair)) for pair in pairs])
-
-
-@evaluates(zip)
-def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
-    items = [_items(lowering, each, "zip()") for each in columns]
-    return sequence(list, [sequence(tuple, list(row)) for row in zip(*items, strict=bool(strict))])
-
-
-@evaluates(enumerate)
-def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
-    pairs = enumerate(_items(lowering, items, "enumerate()"), operator.index(start))
-    return sequence(list, [sequence(tuple, list(pair)) for pair in pairs])
-
-
-@evaluates(reversed)
-def backwards(lowering: Lowering, items: Any) -> Any:
-    return sequence(list, _items(lowering, items, "reversed()")[::-1])
-
-
-@evaluates(map)
-def mapped(lowering: Lowering, function: Any, *columns: Any) -> Any:
-    rows = zip(*(_items(lowering, each, "map()") for each in columns), strict=False)
-    return sequence(list, [apply(lowering, function, list(row), {}) for row in rows])
 
 
 @evaluates(functools.reduce)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 import functools
 import inspect
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import tree
 from s2s_ad.core.builder import Symbol
@@ -18,18 +18,39 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
-from s2s_ad.frontend.lower.containers import mapping, sequence, spread
-from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 
-#: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
-HANDLERS: dict[Any, Callable] = {}
+#: the key of the handler of calls with out=
+OUT = object()
 
 LIBRARIES = ("numpy", "scipy")
 LITERALS = (int, float, complex, str, bool, type(None))
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Partial:
+    """functools.partial(...), made inside the function."""
+
+    function: Any
+    args: tuple
+    kwargs: tuple
+
+    def holds(self) -> tuple:
+        return (self.function, *self.args, *(value for _, value in self.kwargs))
+
+
+def make_partial(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    function, *first = args
+    return Partial(function, tuple(first), tuple(kwargs.items()))
+
+
+HANDLERS[functools.partial] = make_partial
 
 
 @expression(gast.Call)
@@ -57,9 +78,12 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
     """The value of a call."""
     if isinstance(function, Method):
         return apply(lowering, function.function, [function.holder, *args], kwargs)
+    if isinstance(function, Partial):
+        first, named = function.args, dict(function.kwargs)
+        return apply(lowering, function.function, [*first, *args], named | kwargs)
     if isinstance(function, Closure):
         arguments = bind(lowering, function.signature(), function.name, args, kwargs)
-        return lowering.enter_frame(function.new_frame(), arguments)
+        return lowering.enter_closure(function.new_frame(), arguments)
     if isinstance(function, Tree):
         method = read_attribute(lowering, function, "__call__")
         return apply(lowering, method, args, kwargs)
@@ -99,6 +123,11 @@ def _handler(function: Any) -> Callable | None:
 
 def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """An operation; containers reach the rule as Python's own."""
+    if isinstance(function, np.ufunc) and len(args) > function.nin:
+        args, kwargs = args[: function.nin], kwargs | {"out": args[function.nin]}
+    if unwrap(kwargs.get("out")) is not None:
+        return HANDLERS[OUT](lowering, [function, *args], kwargs)
+    kwargs = {key: value for key, value in kwargs.items() if key != "out"}
     plain = [_as_argument(each) for each in args]
     named = {key: _as_argument(value) for key, value in kwargs.items()}
     result = lowering.call(function, *plain, **named)
@@ -113,6 +142,8 @@ def _as_argument(value: Any) -> Any:
     """Tuples and lists as Python's own; NumPy reads namedtuples as tuples."""
     if not isinstance(value, Tree):
         return unwrap(value)
+    if isinstance(value, Box) and value.is_dynamic:
+        return value.content
     if value.kind in (tuple, list):
         return value.kind(map(_as_argument, value.items))
     if tree.is_namedtuple(value.kind):
@@ -126,7 +157,9 @@ def _as_argument(value: Any) -> Any:
 
 def _of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """A method of a str, evaluated now."""
-    return function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
+    result = function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
+    made = tree.from_object(result, lambda leaf, _: leaf)
+    return lowering.memory.box(made) if isinstance(result, list) else made
 
 
 def known_object(value: Any) -> Any:
@@ -193,7 +226,7 @@ def bind(
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             arguments[parameter.name] = sequence(tuple, list(arguments[parameter.name]))
         elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            arguments[parameter.name] = mapping(arguments[parameter.name])
+            arguments[parameter.name] = new_dict(lowering, arguments[parameter.name])
     return arguments
 
 
@@ -233,55 +266,7 @@ def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[s
 
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
-    """A namedtuple or dataclass of the user's; other classes are refused."""
-    if is_plain_namedtuple(kind):
-        return _made(lowering, kind, kind._fields, args, kwargs)
-    if is_plain_dataclass(kind):
-        names = tuple(field.name for field in dataclasses.fields(kind))
-        return _made(lowering, kind, names, args, kwargs)
+    """An object of a class of the user's."""
     if kind.__module__ in ("builtins", "numpy"):
         raise refused_call(kind, lowering.builder.origin)
-    raise UnsupportedError(
-        "S2S201",
-        f"an object of class {kind.__name__} made inside the function",
-        origin=lowering.builder.origin,
-        help="use a dataclass without __post_init__, a namedtuple or a dict",
-    )
-
-
-def _made(
-    lowering: Lowering, kind: type, names: tuple[str, ...], args: list, kwargs: dict[str, Any]
-) -> Tree:
-    """The container with these fields; defaults that are arrays or containers are captured."""
-    signature = signature_of(kind)
-    arguments = bind(lowering, signature, kind.__name__, args, kwargs)
-    for name in names:
-        value = arguments[name]
-        if value is signature.parameters[name].default and type(value) not in LITERALS:
-            place = Place.of_object(value, f"{kind.__name__}.{name}")
-            arguments[name] = lowering.captures.of(value, place)
-    return Tree(kind, names, tuple(arguments[each] for each in names))
-
-
-def is_plain_namedtuple(kind: type) -> bool:
-    """Whether the class is made by namedtuple, and adds nothing to making an object."""
-    if not tree.is_namedtuple(kind) or kind.__init__ is not object.__init__:
-        return False
-    return str(kind.__new__.__module__).startswith("namedtuple_")
-
-
-def is_plain_dataclass(kind: type) -> bool:
-    """Whether making an object does nothing but set the fields that are passed."""
-    if not dataclasses.is_dataclass(kind) or hasattr(kind, "__post_init__"):
-        return False
-    if kind.__new__ is not object.__new__ or type(kind) not in (type, abc.ABCMeta):
-        return False
-    frozen = kind.__dataclass_params__.frozen
-    if kind.__setattr__ is not object.__setattr__ and not frozen:
-        return False
-    generated = getattr(kind.__init__, "__qualname__", "") == f"{kind.__qualname__}.__init__"
-    written = "__init__" in vars(kind) and kind.__dataclass_params__.init
-    factories = any(
-        each.default_factory is not dataclasses.MISSING for each in dataclasses.fields(kind)
-    )
-    return generated and written and not factories and all(f.init for f in dataclasses.fields(kind))
+    return HANDLERS[type.__call__](lowering, [kind, *args], kwargs)

@@ -1,65 +1,191 @@
-"""Boolean operators, and branches whose condition is known when code is generated.
-
-`a and b` evaluates b only where it has to. So it is not taken apart: it is *kept whole*, as one
-operation whose text is the user's own.
-"""
+"""Conditions: boolean operators, choices, texts, and what is known of a truth now."""
 
 from __future__ import annotations
 
 import enum
+import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
 import numpy as np
 
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import NeedStatic, Symbol
+from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import BatchError, DerivativeError, UnsupportedError
+from s2s_ad.diagnostics import BatchError, UnsupportedError
 from s2s_ad.frontend.lower import effects
-from s2s_ad.frontend.lower.core import CONTINUE, Lowering, expression, statement
+from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.exits import CONTINUE, Exits
+from s2s_ad.frontend.lower.meeting import meet
+from s2s_ad.frontend.lower.paths import Path, as_symbols, explore
+from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import PLAIN, Captured
-from s2s_ad.frontend.scopes import COMPREHENSIONS
 
-INTEGER = values.Scalar(int)
+#: where the sides of a choice leave its value among the locals
+VALUE = "if"
+
+#: functions of numbers that give a value, and raise nothing, whatever the numbers
+TOTAL = (abs, np.abs, np.isfinite, np.isinf, np.isnan, np.logical_and, np.logical_not)
+TOTAL += (np.logical_or, np.ndim, np.size, operator.add, operator.eq, operator.ge, operator.gt)
+TOTAL += (operator.le, operator.lt, operator.mul, operator.ne, operator.neg, operator.sub)
 
 
-class Kept(Rule):
-    """An expression kept whole, as a function of the names that it reads, and its own rule.
+@expression(gast.BoolOp)
+def boolean(lowering: Lowering, node: gast.BoolOp) -> Any:
+    """`a and b or c` On any values; an operand is evaluated only where Python evaluates it."""
+    return _joined(lowering, isinstance(node.op, gast.Or), node.values, lowering.evaluate)
 
-    No derivative passes through a condition or a text.
+
+def condition(lowering: Lowering, node: gast.expr) -> Any:
+    """An expression of which only the truth counts: True or False where it is known."""
+    if isinstance(node, gast.BoolOp):
+        stops = isinstance(node.op, gast.Or)
+        with lowering.placed(node):
+            value = _joined(lowering, stops, node.values, lambda each: condition(lowering, each))
+    else:
+        value = lowering.evaluate(node)
+    truth = known_truth(value)
+    return truth_of(lowering, value) if truth is None else truth
+
+
+def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluate: Callable) -> Any:
+    first, *rest = nodes
+    value = evaluate(first)
+    truth = known_truth(value)
+    if not rest or truth is stops:
+        return value
+    if truth is not None:
+        return _joined(lowering, stops, rest, evaluate)
+    return lazily(lowering, stops, value, lambda: _joined(lowering, stops, rest, evaluate))
+
+
+def lazily(lowering: Lowering, stops: bool, value: Symbol, rest: Callable[[], Any]) -> Any:
+    """`value or rest` where the value `stops` if it is true, `value and rest` else.
+
+    Where nothing can be told from whether the rest is evaluated, it is an operation on both.
     """
+    other = explore(lowering, lambda: _give(lowering, rest()))
+    second = other.name(VALUE)
+    if is_truth(value) and _is_harmless(lowering, other) and is_truth(second):
+        lowering.builder.body += other.body
+        return lowering.call(np.logical_or if stops else np.logical_and, value, second)
+    here = explore(lowering, lambda: _give(lowering, _known(value, stops)))
+    test = truth_of(lowering, value)
+    meet(lowering, test, [here, other] if stops else [other, here])
+    return taken(lowering)
 
-    def __init__(self, node: gast.AST, names: tuple[str, ...], boolean: bool, text: bool):
-        super().__init__(self, "a kept expression")
-        self.node, self.names, self.boolean = node, names, boolean
-        self.flat = boolean or text
+
+def _known(value: Symbol, truth: bool) -> Any:
+    """A value whose truth is known."""
+    return truth if value.fact == values.Scalar(bool) else value
+
+
+def is_truth(value: Any) -> bool:
+    """Whether the value is one True or False, be it Python's or NumPy's."""
+    if not isinstance(value, Symbol):
+        return isinstance(value, bool)
+    fact = value.fact
+    return fact == values.Scalar(bool) or fact == values.Array(np.dtype(bool), ())
+
+
+def _is_harmless(lowering: Lowering, path: Path) -> bool:
+    """Whether a path does nothing but compute numbers, and cannot fail."""
+    if path.left is not CONTINUE or path.changed:
+        return False
+    names = {name: value for name, value in path.names.items() if name != VALUE}
+    if any(value is not lowering.frame.locals.get(name) for name, value in names.items()):
+        return False
+    return all(_is_total(lowering, each) for each in path.body)
+
+
+def _is_total(lowering: Lowering, statement: form.Statement) -> bool:
+    if form.is_effect(statement) or not any(form.function_of(statement) is f for f in TOTAL):
+        return False
+    facts = [values.of_constant(each.value) for each in statement.value.args if is_constant(each)]
+    facts += [lowering.builder.facts[name] for name in form.reads(statement)]
+    return all(values.rank_of(fact) == 0 for fact in facts)
+
+
+def is_constant(node: gast.AST) -> bool:
+    return isinstance(node, gast.Constant)
+
+
+def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
+    """not x"""
+    value = condition(lowering, node.operand)
+    if isinstance(value, bool):
+        return not value
+    if is_truth(value):
+        return lowering.call(np.logical_not, value)
+    if isinstance(value, Symbol) and values.rank_of(value.fact) == 0:
+        return lowering.call(operator.eq, value, 0)
+    return choose(lowering, value, lambda: False, lambda: True)
+
+
+def truth_of(lowering: Lowering, value: Any) -> Any:
+    """What a branch asks for to know whether a value is true."""
+    if isinstance(value, Box):
+        value = value.content
+    if isinstance(value, Symbol) and isinstance(value.fact, values.List):
+        return lowering.call(operator.gt, lowering.call(np.size, value, 0), 0)
+    return value
+
+
+# ---- choices -------------------------------------------------------------------------------------
+
+
+def choose(lowering: Lowering, test: Any, *sides: Callable[[], Any]) -> Any:
+    """The value of one of two expressions, of which only one is evaluated."""
+    paths = [explore(lowering, lambda each=each: _give(lowering, each())) for each in sides]
+    meet(lowering, test, paths)
+    return taken(lowering)
+
+
+def _give(lowering: Lowering, value: Any) -> Exits:
+    lowering.frame.locals[VALUE] = value
+    return CONTINUE
+
+
+def taken(lowering: Lowering) -> Any:
+    """The value that the sides of a choice have left."""
+    value = lowering.frame.locals.pop(VALUE)
+    if isinstance(value, Unjoined):
+        raise value.error(lowering)
+    return value
+
+
+@expression(gast.IfExp)
+def ternary(lowering: Lowering, node: gast.IfExp) -> Any:
+    """`a if condition else b`"""
+    test = condition(lowering, node.test)
+    if isinstance(test, bool):
+        return lowering.evaluate(node.body if test else node.orelse)
+    sides = [lambda each=each: lowering.evaluate(each) for each in (node.body, node.orelse)]
+    return choose(lowering, test, *sides)
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+class Text(Rule):
+    """An f-string kept whole, as a function of the names that it reads, and its own rule."""
+
+    flat = True
+
+    def __init__(self, node: gast.AST, names: tuple[str, ...]):
+        super().__init__(self, "a text")
+        self.node, self.names = node, names
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Scalar(bool) if self.boolean else values.Unknown()
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        raise self._refused(operation)
-
-    forward = reverse
-
-    def _refused(self, operation: Operation) -> DerivativeError:
-        return DerivativeError(
-            "S2S302",
-            "'and' or 'or' that gives one of its floating-point operands",
-            origin=operation.result.builder.origin,
-            help="np.where chooses between values",
-        )
+        return values.Unknown()
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         raise BatchError(
-            "S2S402",
-            "a condition or a text that differs from sample to sample",
-            origin=batch.builder.origin,
-            help="use np.logical_and, np.logical_or, np.logical_not, or & | ~ on arrays",
+            "S2S402", "a text that differs from sample to sample", origin=batch.builder.origin
         )
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
@@ -67,57 +193,15 @@ class Kept(Rule):
         return form.substitute(self.node, atoms)
 
 
-def kept_expression(lowering: Lowering, node: gast.AST) -> Any:
-    """The value of an expression that is kept whole."""
-    for each in gast.walk(node):
-        if isinstance(each, COMPREHENSIONS):
-            raise lowering.refuse(each)
-    tree = effects.kept(lowering, node)
-    names = tuple(dict.fromkeys(form.reads(tree)))
-    is_text = isinstance(node, gast.JoinedStr)
-    rule = Kept(tree, names, is_boolean(node), is_text)
-    return lowering.builder.emit(rule, [Symbol(lowering.builder, each) for each in names], {})
-
-
-def is_boolean(node: gast.AST) -> bool:
-    """Whether an expression can only give True or False."""
-    if isinstance(node, gast.BoolOp):
-        return all(map(is_boolean, node.values))
-    if isinstance(node, gast.UnaryOp):
-        return isinstance(node.op, gast.Not)
-    if isinstance(node, gast.Constant):
-        return isinstance(node.value, bool)
-    return isinstance(node, gast.Compare)
-
-
-@expression(gast.BoolOp)
-def boolean(lowering: Lowering, node: gast.BoolOp) -> Any:
-    """`a and b or c` Decided now as far as the operands are known, else kept whole."""
-    stops = isinstance(node.op, gast.Or)
-    for each in node.values:
-        value = lowering.evaluate(each)
-        truth = known_truth(value)
-        if truth is None and each is node.values[-1]:
-            return value  # the operands before it were known
-        if truth is None:
-            lowering.memory.share(tuple(lowering.frame.locals.values()))
-            return kept_expression(lowering, node)
-        if truth is stops:
-            return value
-    return value
-
-
-def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
-    """not x"""
-    truth = known_truth(lowering.evaluate(node.operand))
-    return kept_expression(lowering, node) if truth is None else not truth
-
-
 @expression(gast.JoinedStr)
 def text(lowering: Lowering, node: gast.JoinedStr) -> Any:
     """`f"{x:.3f}"` Text where all that it shows is known, else kept whole."""
     parts = [_part(lowering, each) for each in node.values]
-    return kept_expression(lowering, node) if None in parts else "".join(parts)
+    if None not in parts:
+        return "".join(parts)
+    kept = effects.kept(lowering, node)
+    names = tuple(dict.fromkeys(form.reads(kept)))
+    return lowering.builder.emit(Text(kept, names), [*as_symbols(lowering, names)], {})
 
 
 CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr}
@@ -139,7 +223,7 @@ def _part(lowering: Lowering, node: gast.AST) -> str | None:
 def known_truth(value: Any) -> bool | None:
     """Whether a value is true; None where it depends on values that are not known now."""
     value = constant_value(value)
-    if isinstance(value, Symbol):
+    if isinstance(value, Symbol) or (isinstance(value, Box) and value.is_dynamic):
         return None
     if isinstance(value, Tree):
         return _tree_truth(value)
@@ -156,7 +240,7 @@ def constant_value(value: Any) -> Any:
     known = [constant_value(each) for each in operands]
     if rule is None or params or any(isinstance(each, Symbol) for each in known):
         return value
-    return value if isinstance(rule, Kept) else rule.function(*known)
+    return rule.function(*known) if callable(rule.function) else value
 
 
 def _tree_truth(value: Tree) -> bool:
@@ -179,41 +263,3 @@ def _refuse_own(kind: type) -> None:
         raise UnsupportedError(
             "S2S205", f"whether a {kind.__name__} is true", help="compare what you mean to know"
         )
-
-
-@expression(gast.IfExp)
-def choice(lowering: Lowering, node: gast.IfExp) -> Any:
-    """`a if condition else b` Decided when code is generated."""
-    test = lowering.evaluate(node.test)
-    truth = known_truth(test)
-    if truth is None:
-        ask_for(lowering, test)
-        raise lowering.refuse(node)
-    return lowering.evaluate(node.body if truth else node.orelse)
-
-
-@statement(gast.If)
-def branch(lowering: Lowering, node: gast.If) -> Any:
-    """`if condition:` Decided when code is generated; else it may only print, assert or raise."""
-    try:
-        test = lowering.evaluate(node.test)
-    except UnsupportedError:
-        if effects.keep_statement(lowering, node):
-            return CONTINUE
-        raise
-    truth = known_truth(test)
-    if truth is not None:
-        return lowering.run(node.body if truth else node.orelse)
-    if effects.keep_statement(lowering, node):
-        return CONTINUE
-    ask_for(lowering, test)
-    raise lowering.refuse(node)
-
-
-def ask_for(lowering: Lowering, test: Symbol) -> None:
-    """Ask for the value of a condition on captured numbers and integer arguments alone."""
-    names = lowering.builder.ancestors(test.name)
-    inputs = [each for each in names if each not in lowering.builder.definitions]
-    numbers = lowering.captures.numbers
-    if all(each in numbers or lowering.builder.facts[each] == INTEGER for each in inputs):
-        raise NeedStatic(test.name, "the condition")

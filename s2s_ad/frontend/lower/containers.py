@@ -10,7 +10,10 @@ import gast
 
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, is_namedtuple
-from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.iteration import Items
+from s2s_ad.frontend.lower.memory import Box
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -20,6 +23,35 @@ def sequence(kind: type, items: list) -> Tree:
 
 def mapping(entries: Mapping[Any, Any]) -> Tree:
     return Tree(dict, tuple(entries), tuple(entries.values()))
+
+
+def new_list(lowering: Lowering, items: list) -> Box:
+    """A list that the function makes."""
+    return lowering.memory.box(sequence(list, items))
+
+
+def new_dict(lowering: Lowering, entries: Mapping[Any, Any]) -> Box:
+    """A dict that the function makes."""
+    return lowering.memory.box(mapping(entries))
+
+
+def new_set(lowering: Lowering, members: set) -> Box:
+    """A set that the function makes, of objects that are known."""
+    found = tuple(members)
+    return lowering.memory.box(Tree(set, found, found))
+
+
+def changeable(value: Any) -> Box:
+    """The list, dict or object as one that may be changed; an error where it may not."""
+    if isinstance(value, Box):
+        return value
+    kind = value.kind.__name__ if isinstance(value, Tree) else type(unwrap(value)).__name__
+    raise UnsupportedError(
+        "S2S207",
+        f"a {kind} that is not the function's own is changed",
+        why="it stands outside the function, and who calls the function would see the change",
+        help="pass it as an argument, or make a copy in the function",
+    )
 
 
 def is_sequence(value: Any) -> bool:
@@ -35,7 +67,7 @@ def tuple_display(lowering: Lowering, node: gast.Tuple) -> Any:
 @expression(gast.List)
 def list_display(lowering: Lowering, node: gast.List) -> Any:
     """`[a, *items]`"""
-    return sequence(list, spread(lowering, node.elts))
+    return new_list(lowering, spread(lowering, node.elts))
 
 
 @expression(gast.Dict)
@@ -52,7 +84,13 @@ def dict_display(lowering: Lowering, node: gast.Dict) -> Any:
         if not isinstance(item, Tree) or item.kind is not dict:
             raise lowering.refuse(node, "'**' of something that is not a known dict")
         entries.update(zip(item.keys, item.items, strict=True))
-    return mapping(entries)
+    return new_dict(lowering, entries)
+
+
+@expression(gast.Set)
+def set_display(lowering: Lowering, node: gast.Set) -> Any:
+    """`{a, *items}` Of objects that are known."""
+    return new_set(lowering, {known_key(lowering, each) for each in spread(lowering, node.elts)})
 
 
 def known_key(lowering: Lowering, value: Any) -> Any:
@@ -72,7 +110,7 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
     for node in nodes:
         if isinstance(node, gast.Starred):
             value = lowering.evaluate(node.value)
-            found = known_items(lowering, value)
+            found = all_items(lowering, value)
             if found is None:
                 raise lowering.refuse(
                     node,
@@ -85,14 +123,28 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
     return items
 
 
+def all_items(lowering: Lowering, value: Any) -> list | None:
+    """The items of any iterable, which is consumed; None where their number is not known."""
+    found = known_items(lowering, value)
+    if found is not None or isinstance(value, Symbol | Box):
+        return found
+    return known_items(lowering, HANDLERS[list](lowering, [value], {}))
+
+
 def known_items(lowering: Lowering, value: Any) -> list | None:
     """The items that iterating over a value gives; None where their number is not known."""
+    if isinstance(value, Box) and value.is_dynamic:
+        return None
     if is_sequence(value):
         return list(value.items)
-    if isinstance(value, Tree) and value.kind is dict:
+    if isinstance(value, Tree) and value.kind in (dict, set):
         return list(value.keys)
     if isinstance(value, range | str | bytes):
         return list(value)
+    if isinstance(value, Items):
+        return value.known()
+    if isinstance(value, Tree) and hasattr(value.kind, "__iter__"):
+        return known_items(lowering, HANDLERS[iter](lowering, [value], {}))
     if isinstance(value, Symbol) and value.shape and isinstance(value.shape[0], int):
         return rows(lowering, value, value.shape[0])
     return None

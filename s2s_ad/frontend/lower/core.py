@@ -16,17 +16,28 @@ import gast
 from s2s_ad.core import tree
 from s2s_ad.core.builder import Builder, NeedStatic
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
-from s2s_ad.frontend.lower.memory import Memory
-from s2s_ad.frontend.lower.outline import keeps_name, outlined_call
+from s2s_ad.frontend.lower.exits import (
+    CONTINUE,
+    MAYBE,
+    RESULT,
+    Exits,
+    leave,
+    structured,
+)
+from s2s_ad.frontend.lower.meeting import unless_left
+from s2s_ad.frontend.lower.memory import Memory, settled
+from s2s_ad.frontend.lower.outline import calls_itself, keeps_name, outlined_call
+from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.lower.references import Poison
 from s2s_ad.frontend.lower.refused import refusal
+from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
 from s2s_ad.frontend.source import source_of
 
 EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {}
+#: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
+HANDLERS: dict[Any, Callable] = {}
 STATEMENTS: dict[type, Callable[[Lowering, Any], Any]] = {}
-
-#: what a statement's handler gives back where the function goes on
-CONTINUE = object()
 
 DEEPEST = 100
 
@@ -49,10 +60,6 @@ class StaticNeeded(Exception):
         super().__init__(str(error))
 
 
-class Raises(Exception):
-    """The function raises at this statement whatever its inputs: what follows never runs."""
-
-
 class Lowering:
     """The state while one function, with the helpers it calls, is lowered.
 
@@ -62,12 +69,13 @@ class Lowering:
 
     def __init__(self, static: frozenset[tuple] = frozenset()) -> None:
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
-        self.captures = Captures(self.builder, static)
-        self.frames: list[Frame] = []
         self.memory = Memory()
+        self.captures = Captures(self.builder, static, self.memory.captured)
+        self.frames: list[Frame] = []
         self.root = 0
         self.needed_at: Origin | None = None
         self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
+        self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
 
     @property
     def frame(self) -> Frame:
@@ -75,8 +83,8 @@ class Lowering:
 
     def call(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
         """The operation(s) that a call of a function with a rule stands for."""
-        result = self.builder.call(function, args, kwargs)
-        return self.memory.noted(function, (args, kwargs), result)
+        result = self.builder.call(function, settled(args), settled(kwargs))
+        return given(self.memory, function, args, kwargs, result)
 
     # ---- nodes
 
@@ -86,18 +94,23 @@ class Lowering:
         if handler is None:
             raise self.refuse(node)
         with self.placed(node):
-            return handler(self, node)
+            value = handler(self, node)
+            if isinstance(value, Poison | Unjoined):
+                raise value.error(self)
+            return value
 
-    def run(self, body: list[gast.stmt]) -> Any:
-        """Lower statements up to a return; gives its value, or CONTINUE."""
-        for node in body:
+    def run(self, body: list[gast.stmt]) -> Exits:
+        """Lower statements up to the first that leaves; says whether what follows is reached."""
+        for place, node in enumerate(body):
             if len(self.frames) == 1 or self.frame.is_kept:
-                self.root = node.lineno
+                self.root = getattr(node, "lineno", self.root)
             handler = STATEMENTS.get(type(node))
             if handler is None:
                 raise self.refuse(node)
             with self.placed(node):
                 result = handler(self, node)
+            if result is MAYBE and place + 1 < len(body):
+                return unless_left(self, lambda rest=body[place + 1 :]: self.run(rest))
             if result is not CONTINUE:
                 return result
         return CONTINUE
@@ -139,7 +152,10 @@ class Lowering:
 
     def lookup(self, node: gast.Name) -> Any:
         try:
-            return self.frame.lookup(node.id, self.captures)
+            value = self.frame.lookup(node.id, self.captures)
+            if isinstance(value, Poison | Unjoined):
+                raise value.error(self)
+            return value
         except NameError:
             what = f"the name {node.id!r} is not defined"
         except Unassigned:
@@ -152,21 +168,42 @@ class Lowering:
         """The value of a call of a Python function, written in place."""
         source = source_of(function)
         frame = Frame(function, source, function.__globals__, cells_of(function))
-        if not self.frames or not keeps_name(source):
+        if not keeps_name(source) or not (self.frames or calls_itself(source)):
             return self.enter_frame(frame, arguments)
+        return self._enter_kept(frame, arguments)
+
+    def enter_closure(self, frame: Frame, arguments: dict[str, Any]) -> Any:
+        """The value of a call of a function of the function that is lowered."""
+        named = isinstance(frame.source.node, gast.FunctionDef)
+        if named and calls_itself(frame.source):
+            return self._enter_kept(frame, arguments)
+        return self.enter_frame(frame, arguments)
+
+    def _enter_kept(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         root, frame.is_kept = self.root, True
         result = outlined_call(self, frame, arguments)
         self.root = root
         return result
 
+    def result_of(self, left: Exits) -> Any:
+        """What the function returns, whose body was left in this way."""
+        if left is MAYBE:
+            unless_left(self, lambda: leave(self.frame.locals, None))
+        value = None if left is CONTINUE else self.frame.locals[RESULT]
+        if isinstance(value, Poison | Unjoined):
+            raise value.error(self)
+        return value
+
     def enter_frame(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         node = frame.source.node
-        if len(self.frames) > DEEPEST or any(each.owner is frame.owner for each in self.frames):
+        again = any(each.owner is frame.owner for each in self.frames)
+        if len(self.frames) > DEEPEST or (again and not frame.is_kept):
             raise UnsupportedError(
                 "S2S206",
                 f"{frame.source.name} calls itself",
                 origin=self.builder.origin,
-                help="recursion comes with a later version; write a loop over NumPy arrays",
+                why="a function that is written in place cannot",
+                help="define it with def at the top of a module",
             )
         frame.locals.update(arguments)
         self.frames.append(frame)
@@ -175,9 +212,6 @@ class Lowering:
                 raise self.refuse(frame.scope.refused)
             if isinstance(node, gast.Lambda):
                 return self.evaluate(node.body)
-            result = self.run(node.body)
-            return None if result is CONTINUE else result
+            return self.result_of(self.run(structured(node)))
         finally:
             self.frames.pop()
-            if frame.is_enclosing:
-                self.memory.share(tuple(frame.locals.values()))

@@ -15,7 +15,8 @@ from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method
-from s2s_ad.frontend.lower.core import CONTINUE, Lowering, Raises, statement
+from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap

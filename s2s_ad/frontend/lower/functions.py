@@ -71,7 +71,6 @@ def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
 
 
 def _closure(lowering: Lowering, node: gast.Lambda | gast.FunctionDef, name: str) -> Closure:
-    lowering.frame.is_enclosing = True
     return Closure(node, lowering.frame, _defaults(lowering, node.args), name)
 
 

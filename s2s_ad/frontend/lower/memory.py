@@ -1,92 +1,348 @@
-"""Which arrays are certain to have memory of their own, so that `a += b` is a new value of `a`.
+"""What the function's arrays and containers hold while it is lowered, and how that changes.
 
-Core knows values only. Memory is known by the Symbol objects of the lowering: two expressions
-that give the very same array give the very same Symbol, and every new array a Symbol of its own.
+Core knows values only. While a function is lowered an array is a `Reference`: two expressions that
+give the same array give the same Reference, and `name` is the value that it holds now. A store
+changes the name, so every alias, container and closure that holds the Reference sees it. A view
+is a Reference that is read from another one, and written back to it. Lists, dicts and objects that
+may change are `Box`es.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import operator
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import rule_for
-from s2s_ad.core.tree import Tree
-from s2s_ad.core.values import Scalar
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.tree import Path, Tree
+from s2s_ad.core.values import List, Scalar
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.kinship import Kinship, is_known, link, link_with_kin
+from s2s_ad.frontend.lower.references import (
+    COPY,
+    Box,
+    Poison,
+    Reference,
+    View,
+    changing,
+    holds_numbers,
+    is_immutable,
+    settled,
+    symbols,
+)
+
+CHANGED = "a value that may share memory with what was changed"
+FOREIGN = "an array that is not the function's own is changed"
+WHY = {FOREIGN: "it stands outside the function, and who calls the function would see the change"}
 
 
-class Memory:
-    """The Symbols that nothing else shares memory with."""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment: how much was changed before it, and which objects there were."""
+
+    changes: int
+    ties: int
+    clock: int
+    depth: int
+
+
+class Memory(Kinship):
+    """What the objects of the function hold, and a journal of how that changed.
+
+    Attributes:
+        mutated: the sources of the arguments that the function changes.
+    """
 
     def __init__(self) -> None:
-        self._own: dict[int, Symbol] = {}
+        super().__init__()
+        self.journal: list[tuple[Any, Any]] = []
+        self.mutated: dict[tuple, None] = {}
+        self._clock = 0
+        self._marks: list[int] = []
+        self._ties: list[tuple[Any, weakref.ref]] = []  # objects, and the views taken of them
 
-    def noted(self, function: Callable, arguments: Any, result: Any) -> Any:
-        """The result of an operation, as a Symbol of its own where its memory is new."""
-        if not isinstance(result, Symbol):
+    def tick(self) -> int:
+        self._clock += 1
+        return self._clock
+
+    # ---- journal
+
+    def mark(self) -> Mark:
+        """This moment, to come back to. Marks nest: the last one is rolled back first."""
+        self._marks.append(self._clock)
+        return Mark(len(self.journal), len(self._ties), self._clock, len(self._marks))
+
+    def moment(self) -> Mark:
+        """This moment, to know what was changed since."""
+        return Mark(len(self.journal), len(self._ties), self._clock, len(self._marks) + 1)
+
+    def rollback(self, mark: Mark) -> None:
+        """Undo what was done since to the objects that existed then; newer ones are left alone."""
+        for each, content in reversed(self.journal[mark.changes :]):
+            if each.born <= mark.clock:
+                each.content = content
+        newer = [(e, c) for e, c in self.journal[mark.changes :] if e.born > mark.clock]
+        self.journal[mark.changes :] = newer
+        for base, view in self._ties[mark.ties :]:
+            if base.born <= mark.clock:  # the view was taken on a path that is left
+                base.views[:] = [each for each in base.views if each is not view]
+        self._ties[mark.ties :] = [e for e in self._ties[mark.ties :] if e[0].born > mark.clock]
+        del self._marks[mark.depth - 1 :]
+
+    def changes(self, mark: Mark) -> list[Any]:
+        """The objects that existed then and were changed since, in order of their first change.
+
+        Views are left out: they change with what they are views of.
+        """
+        changed = {id(e): e for e, _ in self.journal[mark.changes :] if e.born <= mark.clock}
+        return [each for each in changed.values() if each.view is None]
+
+    def held(self, mark: Mark) -> dict[int, tuple[Any, Any]]:
+        """By identity what the objects that existed then and were changed since hold, and views."""
+        since = self.journal[mark.changes :]
+        return {id(e): (e, self.content(e)) for e, _ in since if e.born <= mark.clock}
+
+    def content(self, value: Any) -> Any:
+        """What an object holds: a Symbol or a Poison of an array, a Tree or a Symbol of a Box."""
+        if isinstance(value, Reference) and isinstance(value.content, str):
+            return Symbol(value.builder, value.content)
+        return value.content
+
+    def assign(self, value: Any, content: Any, parts: Iterable[Any] = ()) -> None:
+        """Let an object hold something else from now on; its views follow.
+
+        `parts` are what a list held on the paths that its content was joined from.
+        """
+        if value.view is not None:
+            raise TypeError("a view changes with what it is a view of")
+        if isinstance(value, Box) and isinstance(content, Symbol):
+            for each in (value.content, *parts):
+                if isinstance(each, Tree):
+                    self.hold_items(value, each)
+        self._hold(value, content)
+        self._refresh(value)
+
+    def _hold(self, value: Any, content: Any) -> None:
+        self.journal.append((value, value.content))
+        if isinstance(value, Reference) and isinstance(content, Symbol):
+            content = content.name
+        value.content = content
+
+    def _refresh(self, value: Any, written: Any = None) -> None:
+        """Read the views of an array again; the one that was written has its value already."""
+        content = self.content(value)
+        for each in [view() for view in value.views]:
+            if each is None or each is written or each.view is None:
+                continue
+            self._hold(each, each.view.read(content) if isinstance(content, Symbol) else content)
+            self._refresh(each)
+
+    # ---- arrays
+
+    def fresh(self, symbol: Symbol) -> Reference:
+        """An array with memory of its own, which holds the value."""
+        return Reference(self, symbol.builder, symbol.name)
+
+    def argument(self, symbol: Symbol, source: tuple) -> Reference:
+        """An array that was passed to the function, or a number."""
+        result = self.fresh(symbol)
+        result.source = source
+        result.number = None if result.shape in ((), None) else False
+        if isinstance(result.fact, Scalar):
+            result.number = True
+        return result
+
+    def captured(self, symbol: Symbol, number: bool) -> Reference:
+        """An array or number that stands outside the function."""
+        result = self.fresh(symbol)
+        result.number, result.refusal = number, FOREIGN
+        return result
+
+    def viewed(self, symbol: Symbol, view: View) -> Reference:
+        """A view of an array."""
+        result = self.fresh(symbol)
+        self._tie(result, view)
+        return result
+
+    def _tie(self, result: Any, view: View) -> None:
+        result.view, result.refusal = view, view.base.refusal
+        view.base.views.append(weakref.ref(result))
+        self._ties.append((view.base, view.base.views[-1]))
+
+    def kindred(self, symbol: Symbol, others: Iterable[Any]) -> Reference:
+        """An array that may share memory with others, or may not."""
+        result = self.fresh(symbol)
+        for each in others:
+            self.relate(result, each)
+        return result
+
+    def returned(self, result: Any, arguments: Iterable[Any] = ()) -> Any:
+        """The result of a call, which may share memory with these arguments."""
+        if isinstance(result, Box):
             return result
-        if _is_copy(function, arguments) or _is_new(result, arguments):
-            return self.renewed(result, own=True)
-        same = [each for each in symbols(arguments) if each.name == result.name]
-        self.share(arguments)
-        return same[0] if same else result
+        if isinstance(result, Tree):
+            items = tuple(self.returned(each, arguments) for each in result.items)
+            made = Tree(result.kind, result.keys, items)
+            return made if issubclass(result.kind, tuple) else self.box(made)
+        if not isinstance(result, Symbol) or isinstance(result, Reference):
+            return result
+        if isinstance(result.fact, List):
+            return Box(self, result, list)
+        made = self.kindred(result, arguments)
+        made.number = None if result.shape in ((), None) else False
+        return made
 
-    def renewed(self, value: Symbol, *, own: bool) -> Symbol:
-        """The result of a call, as a Symbol of its own."""
-        value = Symbol(value.builder, value.name)
-        if own:
-            self._own[id(value)] = value
-        return value
+    def renewed(self, symbol: Symbol, *, own: bool) -> Reference:
+        """The result of a call: an array with memory of its own, or one that nobody may change."""
+        result = self.fresh(symbol)
+        result.refusal = "" if own else "an array that may share memory with another is changed"
+        return result
 
-    def share(self, value: Any) -> None:
-        """Something may hold the memory of these values from now on."""
-        for each in symbols(value):
-            self._own.pop(id(each), None)
+    # ---- stores
 
-    def is_own(self, value: Symbol) -> bool:
-        """Whether no other array shares the memory of this one, or nothing can change it."""
-        return id(value) in self._own or is_immutable(value)
+    def allow(self, target: Any) -> None:
+        """Raise where nobody may write to the array."""
+        if target.refusal:
+            raise UnsupportedError(
+                "S2S207", target.refusal, why=WHY.get(target.refusal, ""), help=COPY
+            )
+        if target.view is not None and target.view.write is None:
+            raise ValueError("assignment destination is read-only")
+
+    def store(self, target: Any, value: Symbol) -> None:
+        """Write a value of its shape and dtype into an array, as the user's code does."""
+        self.allow(target)
+        root = target.root
+        kin = [k for k in root.kin if isinstance(root, Box) or not is_known(k)]
+        self._spoil([*kin, *self.unions_after(root)], CHANGED, value.builder)
+        self._note(root)
+        self._write(target, value)
+
+    def _write(self, target: Any, value: Any) -> None:
+        """Let an object hold a value, and what it is a view of the whole that goes with it."""
+        written, holder, part = None, target, value
+        while True:
+            self._hold(holder, part)
+            self._refresh(holder, written)
+            if holder.view is None:
+                return
+            base = holder.view.base
+            part = holder.view.write(self.content(base), part)
+            written, holder = holder, base
+
+    def _note(self, root: Any) -> None:
+        """The function changes its argument; of a list perhaps one that is among the items."""
+        for each in (root, *(root.kin if isinstance(root, Box) else ())):
+            if each.source is not None:
+                self.mutated[each.source] = None
+
+    def forget(self, root: Any, what: str) -> None:
+        """From now on nobody may read an array, nor what may share its memory."""
+        self._note(root)
+        self._spoil([root, *(k for k in root.kin if not is_known(k))], what, root.builder)
+
+    def _spoil(self, values: Iterable[Any], what: str, builder: Builder | None) -> None:
+        for each in values:
+            self._hold(each, Poison(what, builder.origin if builder else None))
+            self._refresh(each)
+
+    # ---- containers
+
+    def box(self, content: Tree) -> Box:
+        """A list, dict or object that the function makes."""
+        return Box(self, content)
+
+    def passed(self, value: Any, name: str, path: Path = ()) -> Any:
+        """An argument: its arrays and containers may be changed, which nobody outside sees."""
+        if isinstance(value, Symbol):
+            return self.argument(value, (name, path))
+        if not isinstance(value, Tree):
+            return value
+        steps = zip(value.items, value.steps(), strict=True)
+        items = tuple(self.passed(item, name, (*path, step)) for item, step in steps)
+        result = Tree(value.kind, value.keys, items)
+        if issubclass(value.kind, tuple):
+            return result
+        box = self.box(result)
+        box.source = (name, path)
+        return box
+
+    def joined_box(
+        self, content: Any, items: Sequence[Any], kind: type, parts: Iterable[Any]
+    ) -> Box:
+        """The list, dict or object that is one of these, one for each path; `parts` as above."""
+        result = Box(self, content, kind)
+        if isinstance(content, Symbol):
+            for each in parts:
+                if isinstance(each, Tree):
+                    self.hold_items(result, each)
+        factories = {id(each.factory): each.factory for each in items if isinstance(each, Box)}
+        result.factory = factories.popitem()[1] if len(factories) == 1 else None
+        for each in items:
+            if isinstance(each, Box):
+                result.holders.append(each)
+                each.holders.append(result)
+        return result
+
+    def change(self, box: Box, content: Any, added: Any = None) -> None:
+        """Let a list, dict or object hold something else, as the user's code does.
+
+        `added` is what a list whose length is not known holds from now on, too.
+        """
+        if box.refusal:
+            raise UnsupportedError("S2S207", box.refusal, help=COPY)
+        if isinstance(content, Tree) and any(each is box for each in changing(content)):
+            raise UnsupportedError(
+                "S2S201",
+                f"a {box.kind.__name__} that holds itself",
+                help="hold what is needed of it, not the object",
+            )
+        self._note(box.root)
+        self._spoil(box.holders, CHANGED, None)
+        if isinstance(content, Symbol):
+            if not box.is_dynamic:
+                self.hold_items(box, box.content)
+            self._detach(box)
+            self.hold_items(box, added, self._marks[-1] if self._marks else 0)
+        self._write(box, content)
+
+    def _detach(self, box: Box) -> None:
+        """The items that somebody holds stay what they are; where they stand is not known."""
+        for each in [view() for view in box.views]:
+            if each is not None and each.view is not None:
+                each.view = None
+                link_with_kin(each, box)
+
+    def popped(self, box: Box, symbol: Symbol) -> Any:
+        """An item that a list whose length is not known holds no longer."""
+        if not box.distinct:
+            return self.item_of(box, symbol)
+        result = self.returned(symbol)
+        if isinstance(result, Reference) and holds_numbers(box.content):
+            result.number = True
+            return result
+        for each in [other for item in box.kin for other in (item, *item.kin)]:
+            if each is not box:
+                link(result, each)
+        return result
+
+    def item_of(self, box: Box, symbol: Symbol, view: View | None = None) -> Any:
+        """An item of a list whose length is not known, as the number, array or list that it is."""
+        if view is not None and not box.distinct:
+            view = None
+        is_list = isinstance(symbol.fact, List)
+        result = Box(self, symbol, list) if is_list else self.fresh(symbol)
+        if isinstance(result, Reference) and holds_numbers(box.content):
+            result.number = True
+            return result
+        if view is None:
+            link_with_kin(result, box.root)
+            if not box.distinct:
+                result.refusal = "an item of a list that may hold the same array twice is changed"
+        else:
+            self._tie(result, view)
+        return result
 
 
-def is_immutable(value: Symbol) -> bool:
-    """Python's numbers, and NumPy's that an index with a number for each axis gave."""
-    if isinstance(value.fact, Scalar):
-        return True
-    rule, _, params = value.builder.definition(value)
-    if rule is None or rule.function is not operator.getitem or value.shape != ():
-        return False
-    index = params["index"]
-    return not any(each is Ellipsis for each in (index if isinstance(index, tuple) else (index,)))
-
-
-def _is_copy(function: Callable, arguments: tuple) -> bool:
-    """Whether the function gives new memory, whatever simpler value stands for its result."""
-    rule = rule_for(function)
-    return rule is not None and rule.allocates and "copy" not in arguments[1]
-
-
-def _is_new(result: Symbol, arguments: Any) -> bool:
-    """Whether the operation behind the result makes an array."""
-    rule, _, _ = result.builder.definition(result)
-    if rule is None or rule.view or rule_for(rule.function) is None:
-        return False
-    return not any(each.name == result.name for each in symbols(arguments))
-
-
-def symbols(value: Any) -> Iterable[Symbol]:
-    """The Symbols in a value, with those in its containers and closures."""
-    if isinstance(value, Symbol):
-        yield value
-    elif isinstance(value, slice):
-        yield from symbols((value.start, value.stop, value.step))
-    elif isinstance(value, dict):
-        yield from symbols(tuple(value.values()))
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from symbols(item)
-    elif isinstance(value, Tree):
-        yield from symbols(value.items)
-    elif dataclasses.is_dataclass(value) and hasattr(value, "holds"):
-        yield from symbols(value.holds())
+__all__ = ["Box", "Memory", "Poison", "Reference", "View", "is_immutable", "settled", "symbols"]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import enum
+import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.calls import known_object
-from s2s_ad.frontend.lower.conditions import constant_value, kept_expression, negated
-from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
+from s2s_ad.frontend.lower.conditions import constant_value, lazily, negated
+from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.memory import symbols
+from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
+from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
+from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 BINARY: dict[type, Callable] = {
@@ -48,6 +54,7 @@ COMPARE: dict[type, Callable] = {
     gast.LtE: operator.le,
     gast.NotEq: operator.ne,
 }
+OF_SETS = (operator.and_, operator.or_, operator.sub, operator.xor)
 IDENTITY = {gast.Is: True, gast.IsNot: False}
 
 
@@ -73,6 +80,10 @@ def binary(lowering: Lowering, node: gast.BinOp) -> Any:
 def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
     """left op right: an operation on numbers and arrays, or containers joined."""
     function = BINARY[type(node)]
+    if class_of(left) is not None or class_of(right) is not None:
+        result = of_objects(lowering, function, left, right)
+        if result is not NOTHING:
+            return result
     if isinstance(left, Tree) or isinstance(right, Tree):
         return _of_containers(lowering, function, left, right)
     if is_number(left) and is_number(right):
@@ -101,22 +112,33 @@ def _kind(value: Any) -> str:
 def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
     """Lists and tuples are joined by + and repeated by *; arrays take them as arrays."""
     if any(
-        isinstance(each, Tree) and each.kind not in (tuple, list, dict) for each in (left, right)
+        isinstance(each, Tree) and each.kind not in (tuple, list, dict, set)
+        for each in (left, right)
     ):
         raise _unsupported(left, right)
     kinds = [each.kind if isinstance(each, Tree) else None for each in (left, right)]
     if function is operator.or_ and kinds == [dict, dict]:
-        return mapping({**_entries(left), **_entries(right)})
-    if dict in kinds:
+        return new_dict(lowering, {**_entries(left), **_entries(right)})
+    if function in OF_SETS and kinds == [set, set]:
+        return new_set(lowering, function({*left.keys}, {*right.keys}))
+    if dict in kinds or set in kinds:
         raise _unsupported(left, right)
     if function is operator.add and kinds[0] is kinds[1]:
-        return sequence(left.kind, [*left.items, *right.items])
+        if growing.is_growing(left) or growing.is_growing(right):
+            return growing.joined(lowering, left, right)
+        return _made(lowering, left.kind, [*left.items, *right.items])
     items, other = (left, right) if kinds[0] else (right, left)
     if isinstance(other, Symbol) and isinstance(other.fact, values.Array) and other.shape != ():
         return lowering.call(function, *map(to_object, (left, right)))
+    if function is operator.mul and growing.is_repeated(lowering, items, other):
+        return growing.repeated(lowering, items, other)
     if function is operator.mul and not isinstance(other, Tree) and not _is_array(other):
-        return sequence(items.kind, list(items.items) * operator.index(unwrap(other)))
+        return _made(lowering, items.kind, list(items.items) * operator.index(unwrap(other)))
     raise _unsupported(left, right)
+
+
+def _made(lowering: Lowering, kind: type, items: list) -> Tree:
+    return new_list(lowering, items) if kind is list else sequence(kind, items)
 
 
 def _entries(value: Tree) -> dict[Any, Any]:
@@ -134,6 +156,10 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
     if isinstance(node.op, gast.Not):
         return negated(lowering, node)
     value = lowering.evaluate(node.operand)
+    if class_of(value) is not None:
+        result = call_method(lowering, value, UNARY_METHODS[UNARY[type(node.op)]], [])
+        if result is not NOTHING:
+            return result
     if not is_number(value):
         raise _unsupported(value)
     return lowering.call(UNARY[type(node.op)], value)
@@ -145,14 +171,18 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
 @expression(gast.Compare)
 def compare(lowering: Lowering, node: gast.Compare) -> Any:
     """`a < b`, `a < b < c`, `is`, `in` The last two on values that are known."""
-    operands = [lowering.evaluate(each) for each in (node.left, *node.comparators)]
-    if len(node.ops) > 1 and any(isinstance(each, Symbol) for each in operands):
-        return kept_expression(lowering, node)
-    for op, left, right in zip(node.ops, operands, operands[1:], strict=False):
-        result = _compared(lowering, node, type(op), left, right)
-        if result is False:
-            return False
-    return result
+    return _chain(lowering, node, lowering.evaluate(node.left), 0)
+
+
+def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any:
+    """The comparisons from one on; the next is only looked at where this one is true."""
+    right = lowering.evaluate(node.comparators[place])
+    result = _compared(lowering, node, type(node.ops[place]), left, right)
+    if place + 1 == len(node.ops) or result is False:
+        return result
+    if result is True:
+        return _chain(lowering, node, right, place + 1)
+    return lazily(lowering, False, result, lambda: _chain(lowering, node, right, place + 1))
 
 
 def _compared(
@@ -161,7 +191,14 @@ def _compared(
     if kind in IDENTITY:
         return _identical(lowering, node, left, right) is IDENTITY[kind]
     if kind in (gast.In, gast.NotIn):
-        return _contains(lowering, node, left, right) is (kind is gast.In)
+        found = _contains(lowering, node, left, right)
+        if isinstance(found, Symbol):
+            return found if kind is gast.In else lowering.call(np.logical_not, found)
+        return found is (kind is gast.In)
+    if class_of(left) is not None or class_of(right) is not None:
+        result = of_objects(lowering, COMPARE[kind], left, right)
+        if result is not NOTHING:
+            return result
     if is_number(left) and is_number(right):
         left, right = (constant_value(each) for each in (left, right))
         if not symbols_in(left, right):
@@ -184,9 +221,29 @@ def _compared_with(
     both = is_sequence(left) and is_sequence(right) and not symbols_in(left, right)
     if both and kind in (gast.Eq, gast.NotEq):
         return COMPARE[kind](known_object(left), known_object(right))
+    if is_sequence(left) and is_sequence(right) and kind in (gast.Eq, gast.NotEq):
+        return _compared_items(lowering, node, kind, left, right)
     raise lowering.refuse(
         node, f"a comparison of {_kind(left)} and {_kind(right)}", "compare the items one by one"
     )
+
+
+def _compared_items(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Tree, right: Tree
+) -> Any:
+    """`a.shape == (2, 3)`, `a.shape != b.shape`: item by item."""
+    if len(left.items) != len(right.items) or left.kind is not right.kind:
+        return kind is gast.NotEq
+    stops = kind is gast.NotEq
+    pairs = zip(left.items, right.items, strict=True)
+    found = [_compared(lowering, node, kind, a, b) for a, b in pairs]
+    unknown = [each for each in found if isinstance(each, Symbol)]
+    if any(each is stops for each in found):
+        return stops
+    if not unknown:
+        return not stops
+    function = np.logical_or if stops else np.logical_and
+    return functools.reduce(lambda a, b: lowering.call(function, a, b), unknown)
 
 
 def symbols_in(*operands: Any) -> bool:
@@ -211,7 +268,23 @@ def _identical(lowering: Lowering, node: gast.Compare, left: Any, right: Any) ->
         if isinstance(other, Symbol) and not _is_of_other_kind(other, known):
             break
         return unwrap(left) is unwrap(right)
+    same = _is_same_object(lowering, left, right)
+    if same is not None:
+        return same
     raise lowering.refuse(node, "'is' between values that are not known", "compare with None")
+
+
+def _is_same_object(lowering: Lowering, left: Any, right: Any) -> bool | None:
+    """`is` between arrays and containers of the function; None where it is not certain."""
+    if not isinstance(left, Reference | Box) or not isinstance(right, Reference | Box):
+        return None
+    if left is right:
+        return True
+    if isinstance(left, Box) and isinstance(right, Box):
+        return None if any(left is each for each in right.holders) else False
+    arrays = [each for each in (left, right) if isinstance(each, Reference)]
+    uncertain = any(each.number is not False for each in arrays)
+    return None if uncertain or lowering.memory.may_share(left, right) else False
 
 
 def _is_of_other_kind(value: Symbol, known: Any) -> bool:
@@ -222,13 +295,27 @@ def _is_of_other_kind(value: Symbol, known: Any) -> bool:
     return not (is_truth and isinstance(known, bool))
 
 
-def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> bool:
-    """`in`, on containers and texts that are known."""
+def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> Any:
+    """`in`: known for containers and texts that are, a condition for numbers."""
     if not symbols_in(left):
-        if isinstance(right, Tree) and right.kind is dict:
+        if isinstance(right, Tree) and right.kind in (dict, set):
             return known_object(left) in right.keys
         if is_sequence(right) and not symbols_in(right):
             return known_object(left) in known_object(right)
         if isinstance(unwrap(right), str | bytes | range | frozenset):
             return known_object(left) in unwrap(right)
+    number = not isinstance(left, Tree) and is_number(left)
+    if number and isinstance(right, Symbol) and right.shape not in (None, ()):
+        return lowering.call(np.any, lowering.call(operator.eq, right, left))
+    if number and is_sequence(right) and all(map(is_number, right.items)):
+        return _is_one_of(lowering, left, right.items)
     raise lowering.refuse(node, "'in' on values that are not known", "compare with np.any(x == v)")
+
+
+def _is_one_of(lowering: Lowering, value: Any, items: Sequence[Any]) -> Any:
+    """Whether a number equals one of some numbers, which are compared in turn."""
+    if not items:
+        return False
+    first, *rest = items
+    truth = lowering.call(operator.eq, value, first)
+    return lazily(lowering, True, truth, lambda: _is_one_of(lowering, value, rest))

@@ -14,27 +14,37 @@ from typing import TYPE_CHECKING, Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.tree import Tree
+from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.recursion import OpenCall, closed, is_value, placed, value_leaves
+from s2s_ad.frontend.lower.references import (
+    Reference,
+    is_immutable,
+    opened,
+    rebuilt,
+    settled,
+    symbols,
+)
 from s2s_ad.frontend.resolve import PLAIN, Captured, Frame
 from s2s_ad.frontend.source import Source
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
 
-STATIC = (int, str, bytes, bool, type(None), type, types.FunctionType, types.BuiltinFunctionType)
+STATIC = (str, bytes, bool, type(None), type, types.FunctionType, types.BuiltinFunctionType)
 RESULTS = (Symbol, Captured, int, float, complex, np.generic, *PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output of the call, by position, and whether its memory is its own."""
+    """An output of the call, by position, and whether it is a number."""
 
     position: int
-    own: bool
+    number: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,56 +61,147 @@ class Outlined:
     callee: Callee
     result: Any  # a Tree of Outputs, Arguments and objects that are known
 
+    def call(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
+        """The result of a call with these arguments."""
+        operands = leaves_of(arguments)
+        results = self.callee.call(lowering.builder, [settled(each) for each in operands])
+        made = [lowering.memory.returned(each) for each in results]
+
+        def given(leaf: Any) -> Any:
+            if isinstance(leaf, Output):
+                if isinstance(made[leaf.position], Reference):
+                    made[leaf.position].number = leaf.number
+                return made[leaf.position]
+            return operands[leaf.position] if isinstance(leaf, Argument) else leaf
+
+        return lowering.memory.returned(tree.tree_map(given, self.result))
+
+
+@dataclass(frozen=True, slots=True)
+class Recursive:
+    """The same for a function that calls itself: each value among its arguments is an operand."""
+
+    callee: Callee
+    result: Any  # a Tree of Returned and of objects that are known
+    free: tuple[str, ...]  # the values of functions around it that it reads
+
+    def call(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
+        more = [Symbol(lowering.builder, name) for name in self.free]
+        results = self.callee.call(lowering.builder, [*value_leaves(arguments), *more])
+        return placed(lowering, arguments, self.result, results)
+
 
 def keeps_name(source: Source) -> bool:
-    """Whether the helper is more than one expression."""
+    """Whether the helper is more than one expression, or calls itself."""
     if isinstance(source.node, gast.Lambda):
         return False
+    if calls_itself(source):
+        return True
     first, *rest = source.node.body
     documented = isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant)
     return len(rest if documented else source.node.body) > 1
 
 
+def calls_itself(source: Source) -> bool:
+    """Whether the function's own name stands in its body."""
+    nodes = (node for statement in source.node.body for node in gast.walk(statement))
+    return any(isinstance(node, gast.Name) and node.id == source.node.name for node in nodes)
+
+
 def outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Any:
     """The result of a helper that keeps its name."""
-    key = call_key(lowering, frame.owner, arguments)
+    family, key = call_key(lowering, frame.owner, arguments)
     found = lowering.outlined.get(key) if key is not None else None
-    operands = leaves_of(arguments)
+    if found is not None:
+        return found.call(lowering, arguments)
+    if family is not None and family in lowering.open:
+        return lowering.open[family].enter(lowering, arguments)
+    call = OpenCall(frame.source.name, frame.owner)
+    if family is not None:
+        lowering.open[family] = call
+    try:
+        found, result = _lowered(lowering, call, frame, arguments)
+    finally:
+        lowering.open.pop(family, None)
     if found is None:
-        start = len(lowering.builder.body)
+        return result
+    if key is not None and not getattr(found, "free", ()):
+        lowering.outlined[key] = found
+    return found.call(lowering, arguments)
+
+
+def _lowered(
+    lowering: Lowering, call: OpenCall, frame: Frame, arguments: dict[str, Any]
+) -> tuple[Outlined | Recursive | None, Any]:
+    """(what a call stands for, None) or, where it is written in place, (None, its result)."""
+    start, depth = len(lowering.builder.body), len(lowering.frames)
+    outlined, moment = dict(lowering.outlined), lowering.memory.moment()
+    raises = False
+    try:
         result = lowering.enter_frame(frame, arguments)
-        found = outline(lowering, frame.source, arguments, start, result)
-        if found is None:
-            return result
-        if key is not None:
-            lowering.outlined[key] = found
-    return _call(lowering, found, operands)
+    except Raises:
+        result, raises = None, True
+    if raises and not call.entered:
+        raise Raises
+    if not call.entered:
+        changes = lowering.memory.changes(moment)
+        own = symbols(tuple(arguments.values()))
+        if changes or lowering.memory.shares(result, moment.clock, own):
+            return None, result
+        return outline(lowering, frame.source, arguments, start, result), result
+    del lowering.builder.body[start:], lowering.frames[depth:]
+    lowering.memory.rollback(moment)
+    lowering.outlined = outlined  # they hold calls that never came back
+
+    def again() -> Frame:
+        made = Frame(frame.owner, frame.source, frame.globals, frame.cells, frame.parent)
+        made.is_kept = True
+        return made
+
+    callee, result = closed(lowering, call, again, arguments, None if raises else result)
+    return Recursive(callee, result, tuple(call.free)), None
 
 
 def leaves_of(arguments: dict[str, Any]) -> list[Symbol]:
     """The values that are not known now, each once, in the order of the parameters."""
-    leaves = [leaf for value in arguments.values() for leaf in tree.leaves(value)]
+    leaves = [leaf for value in arguments.values() for leaf in tree.leaves(opened(value))]
     named = {leaf.name: leaf for leaf in leaves if isinstance(leaf, Symbol)}
     return list(named.values())
 
 
-def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> Any:
-    """What tells two calls apart; None where that cannot be said."""
+def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tuple[Any, Any]:
+    """(what all calls of the same form have in common, what tells this call apart).
+
+    Both are None where that cannot be said.
+    """
     order: dict[str, int] = {}
-    parts: list[Any] = [function]
+    family: list[Any] = [function]
+    details: list[Any] = []
+    facts: list[Any] = []
     for name, value in arguments.items():
+        value = opened(value)
         for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
             if isinstance(leaf, Symbol):
                 place = order.setdefault(leaf.name, len(order))
-                parts.append((name, path, place, leaf.fact, lowering.memory.is_own(leaf)))
-            elif isinstance(leaf, STATIC) or type(leaf) in (float, complex):
-                parts.append((name, path, type(leaf), repr(leaf) if _is_number(leaf) else leaf))
+                details.append((place, is_immutable(leaf)))
+                facts.append(leaf.fact)
+            elif is_value(leaf):
+                details.append((type(leaf), repr(leaf)))
+            elif isinstance(leaf, STATIC):
+                family.append((name, path, type(leaf), leaf))
+                continue
             elif isinstance(leaf, Captured):
-                parts.append((name, path, id(leaf.value)))
+                family.append((name, path, id(leaf.value)))
+                continue
+            elif hasattr(leaf, "new_frame"):  # a function of the function around
+                family.append((name, path, leaf))
+                continue
             else:
-                return None
-        parts.append((name, _structure(value)))
-    return tuple(parts)
+                return None, None
+            family.append((name, path))
+        family.append((name, _structure(value)))
+    common = tuple(family)
+    return common, (common, tuple(details), values.canonical(facts))
 
 
 def _structure(value: Any) -> Any:
@@ -108,10 +209,6 @@ def _structure(value: Any) -> Any:
     if not isinstance(value, Tree):
         return None
     return (value.kind, value.keys, tuple(map(_structure, value.items)))
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float, complex)
 
 
 def outline(
@@ -122,7 +219,7 @@ def outline(
     segment = builder.body[start:]
     defined = {form.target(each) for each in segment if not form.is_effect(each)}
     inputs = leaves_of(arguments)
-    leaves = [leaf for leaf in tree.leaves(result) if isinstance(leaf, Symbol)]
+    leaves = list(symbols(result))
     outputs = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name in defined))
     captured = {each.name for each in lowering.captures.found.values() if each.name}
     names = {each.name for each in inputs}
@@ -135,12 +232,12 @@ def outline(
         if not isinstance(leaf, Symbol):
             return leaf
         if leaf.name in defined:
-            return Output(outputs.index(leaf.name), lowering.memory.is_own(leaf))
+            return Output(outputs.index(leaf.name), getattr(leaf, "number", None))
         return Argument(places[leaf.name]) if leaf.name in places else leaf
 
     callee = _callee(lowering, source, arguments, segment, outputs, free)
     del builder.body[start:]
-    return Outlined(callee, tree.tree_map(described, result))
+    return Outlined(callee, rebuilt(result, described))
 
 
 def _callee(
@@ -168,13 +265,14 @@ def _callee(
 
 def _is_plain(result: Any) -> bool:
     """Whether the result holds no function or slice that reads values of the helper's own."""
-    return all(isinstance(leaf, RESULTS) for leaf in tree.leaves(result))
+    return all(isinstance(leaf, RESULTS) for leaf in tree.leaves(settled(result)))
 
 
 def _parameter_hints(arguments: dict[str, Any]) -> dict[str, Hint]:
     """In its own text the helper calls its arguments by its parameters' names."""
     hints = {}
     for name, value in arguments.items():
+        value = opened(value)
         for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
             if isinstance(leaf, Symbol):
                 steps = "_".join(str(key) for _, key in path)
@@ -183,15 +281,4 @@ def _parameter_hints(arguments: dict[str, Any]) -> dict[str, Hint]:
     return hints
 
 
-def _call(lowering: Lowering, found: Outlined, operands: list[Symbol]) -> Any:
-    values_ = found.callee.call(lowering.builder, operands)
-
-    def given(leaf: Any) -> Any:
-        if isinstance(leaf, Output):
-            return lowering.memory.renewed(values_[leaf.position], own=leaf.own)
-        return operands[leaf.position] if isinstance(leaf, Argument) else leaf
-
-    return tree.tree_map(given, found.result)
-
-
-__all__ = ["keeps_name", "outlined_call"]
+__all__ = ["calls_itself", "keeps_name", "outlined_call"]

@@ -16,7 +16,9 @@ from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
 from s2s_ad.frontend.lower.calls import apply, method_of
-from s2s_ad.frontend.lower.core import Lowering, Raises, StaticNeeded
+from s2s_ad.frontend.lower.core import Lowering, StaticNeeded
+from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
@@ -70,11 +72,12 @@ def _program(
         doc=name,
         inputs=inputs,
         body=tuple(lowering.builder.body),
-        output=tree.tree_map(lambda leaf: output_node(leaf, source.name, origin), result),
+        output=output_of(result, source.name, origin),
         facts=lowering.builder.facts,
         hints=lowering.builder.hints,
         captures=tuple(lowering.captures.found.values()),
         origin=origin,
+        mutated=tuple(lowering.memory.mutated),
     )
 
 
@@ -165,7 +168,8 @@ def inputs_of(
                 return symbol
             return _static(lowering, fact.value, tree.path_text(parameter.name, path))
 
-        given[parameter.name] = tree.tree_map(enter, names, abstract)
+        value = tree.tree_map(enter, names, abstract)
+        given[parameter.name] = lowering.memory.passed(value, parameter.name)
         inputs.append(Input(parameter.name, names, parameter.kind))
     return tuple(inputs), given
 
@@ -185,6 +189,16 @@ def _leaf_hint(parameter: str, path: tree.Path) -> Hint:
     steps = "_".join(str(key) for _, key in path)
     text = "".join(c if c.isalnum() else "_" for c in f"{parameter}_{steps}")
     return Hint(text, "user")
+
+
+def output_of(result: Any, name: str, origin: Origin) -> Any:
+    """What the function returns, as a Tree of atoms."""
+    try:
+        return tree.tree_map(lambda leaf: output_node(leaf, name, origin), returned(result))
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            error.code, error.what, origin=error.origin or origin, why=error.why, help=error.help
+        ) from None
 
 
 def output_node(leaf: Any, name: str, origin: Origin) -> gast.AST:

@@ -7,23 +7,26 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.program import Hint
-from s2s_ad.core.tree import Tree, to_object
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import shape_of
-from s2s_ad.frontend.lower.containers import known_items, rows, sequence
+from s2s_ad.frontend.lower.attributes import read_attribute
+from s2s_ad.frontend.lower.containers import all_items, new_list, rows
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
-from s2s_ad.frontend.lower.memory import is_immutable, symbols
-from s2s_ad.frontend.lower.operators import apply_operator
+from s2s_ad.frontend.lower.kinds import hint_of_name
+from s2s_ad.frontend.lower.lists import in_place_container
+from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
+from s2s_ad.frontend.lower.operators import BINARY, apply_operator
+from s2s_ad.frontend.lower.references import Reference
+from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
+from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
 from s2s_ad.frontend.resolve import unwrap
 
 
 @statement(gast.Assign)
 def assign(lowering: Lowering, node: gast.Assign) -> Any:
-    """`a = (b, *c) = value` Names, nested and starred; not elements or attributes."""
+    """`a = (b, *c) = value` Names, elements and attributes, nested and starred."""
     value = lowering.evaluate(node.value)
     for target in node.targets:
         bind(lowering, target, value)
@@ -40,71 +43,64 @@ def annotated(lowering: Lowering, node: gast.AnnAssign) -> Any:
 
 @statement(gast.AugAssign)
 def augmented(lowering: Lowering, node: gast.AugAssign) -> Any:
-    """`a += value` Of a name, where nothing else holds the array: a new value for it."""
-    if not isinstance(node.target, gast.Name):
-        raise lowering.refuse(
-            node,
-            "an update in place of an element or an attribute is not supported",
-            "updates in place come with a later version; build a new array",
-        )
-    old = lowering.lookup(node.target)
-    value = lowering.evaluate(node.value)
-    result = apply_operator(lowering, node.op, old, value)
-    if isinstance(old, Symbol):
-        refuse_shared(lowering, node, old)
-        result = as_stored(lowering, node, old, result)
-    elif isinstance(old, Tree) and old.kind is not tuple:
-        raise lowering.refuse(node, "an update in place of a container is not supported")
-    bind(lowering, node.target, result)
+    """`a += value`, `a[i] *= value`, `a.b -= value` In place where Python does it in place."""
+    target = node.target
+    if isinstance(target, gast.Name):
+        old = lowering.lookup(target)
+        bind(lowering, target, in_place(lowering, node, old, lowering.evaluate(node.value)))
+    elif isinstance(target, gast.Attribute):
+        holder = lowering.evaluate(target.value)
+        old = read_attribute(lowering, holder, target.attr)
+        value = in_place(lowering, node, old, lowering.evaluate(node.value))
+        set_attribute(lowering, holder, target.attr, value)
+    else:
+        _augmented_item(lowering, node, target)
     return CONTINUE
 
 
-def refuse_shared(lowering: Lowering, node: gast.AugAssign, old: Symbol) -> None:
-    """`a += v` writes into the memory of a: it has to be of a alone."""
-    if is_immutable(old):
+def _augmented_item(lowering: Lowering, node: gast.AugAssign, target: gast.Subscript) -> None:
+    holder, index = lowering.evaluate(target.value), lowering.evaluate(target.slice)
+    if isinstance(holder, Reference) and isinstance(node.op, gast.Add | gast.Sub):
+        value = as_array(lowering, lowering.evaluate(node.value))
+        if not _added(lowering, node, holder, as_index(index), value):
+            old = read_item(lowering, holder, index)
+            _write_back(lowering, holder, index, old, in_place(lowering, node, old, value))
         return
-    held = [frame.locals for frame in lowering.frames]
-    holders = sum(each is old for each in symbols([tuple(names.values()) for names in held]))
-    if holders == 1 and lowering.memory.is_own(old):
-        return
-    name, symbol = node.target.id, _symbol(node.op)
-    raise UnsupportedError(
-        "S2S207",
-        f"{name} {symbol}= ... changes an array that something else may hold",
-        why="the array came from outside the function, or another name may share its memory",
-        help=f"write {name} = {name} {symbol} ...",
-    )
+    old = read_item(lowering, holder, index)
+    value = in_place(lowering, node, old, lowering.evaluate(node.value))
+    _write_back(lowering, holder, index, old, value)
 
 
-def as_stored(lowering: Lowering, node: gast.AugAssign, old: Symbol, result: Any) -> Any:
-    """An update in place keeps the dtype and the shape of the array."""
-    if is_immutable(old) or not isinstance(result, Symbol):
-        return result
-    if not values.missing((old.dtype, result.dtype)) and old.dtype != result.dtype:
-        if not np.can_cast(result.dtype, old.dtype, "same_kind"):
-            raise TypeError(f"cannot put values of {result.dtype} into an array of {old.dtype}")
-        result = lowering.call(np.ndarray.astype, result, old.dtype.type)
-    if old.shape is None or values.same_shape(old.shape, result.shape):
-        return result
-    if len(old.shape) < len(result.shape) or any(map(_grows, old.shape, result.shape)):
-        raise ValueError(f"the result of {_symbol(node.op)}= has another shape than the array")
-    fitted = lowering.call(np.broadcast_to, result, to_object(shape_of(lowering, old)))
-    return lowering.memory.renewed(fitted, own=True)
+def _added(
+    lowering: Lowering, node: gast.AugAssign, holder: Reference, index: Any, value: Any
+) -> bool:
+    """`a[i] += v` and `a[i] -= v` as an addition to the array, where that says the same."""
+    if not isinstance(value, Symbol | int | float):
+        return False
+    if isinstance(node.op, gast.Sub):
+        value = -value
+    return add_in_place(lowering, holder, index, value)
 
 
-def _grows(old: Any, new: Any) -> bool:
-    return old == 1 and values.known_not_one(new)
+def _write_back(lowering: Lowering, holder: Any, index: Any, old: Any, value: Any) -> None:
+    """The second half of `a[i] op= v`; what changed in place stands there already."""
+    stands = isinstance(holder, Tree) or (isinstance(old, Reference) and old.view is not None)
+    if value is not old or not stands:
+        write_item(lowering, holder, index, value)
 
 
-def _symbol(operation: gast.AST) -> str:
-    symbols = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@"}
-    return symbols.get(type(operation).__name__, type(operation).__name__)
-
-
-@statement(gast.Return)
-def returned(lowering: Lowering, node: gast.Return) -> Any:
-    """`return value` Anywhere in the function, also in branches that are decided."""
-    return None if node.value is None else lowering.evaluate(node.value)
+def in_place(lowering: Lowering, node: gast.AugAssign, old: Any, value: Any) -> Any:
+    """What `old op= value` gives: old itself, where it is an object that changes."""
+    if isinstance(old, Tree):
+        changed = in_place_container(lowering, node.op, old, value)
+        if changed is not None:
+            return changed
+    if class_of(old) is not None:
+        changed = in_place_object(lowering, BINARY[type(node.op)], old, value)
+        if changed is not NOTHING:
+            return changed
+    result = apply_operator(lowering, node.op, old, value)
+    return updated(lowering, old, result) if isinstance(old, Symbol) else result
 
 
 @statement(gast.Pass)
@@ -125,18 +121,19 @@ def expression_statement(lowering: Lowering, node: gast.Expr) -> Any:
 
 
 def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
-    """Assign to a name, or to a nest of names."""
+    """Assign to a name, an element, an attribute, or a nest of these."""
     if isinstance(target, gast.Name):
-        hint = Hint(target.id, "user")
+        hint = hint_of_name(target.id)
         lowering.frame.locals[target.id] = lowering.builder.named(value, hint)
     elif isinstance(target, gast.Tuple | gast.List):
         unpack(lowering, target, value)
+    elif isinstance(target, gast.Subscript):
+        with lowering.placed(target):
+            holder = lowering.evaluate(target.value)
+            write_item(lowering, holder, lowering.evaluate(target.slice), value)
     else:
-        raise lowering.refuse(
-            target,
-            "an assignment to an element or an attribute is not supported",
-            "updates in place come with a later version; build a new array",
-        )
+        with lowering.placed(target):
+            set_attribute(lowering, lowering.evaluate(target.value), target.attr, value)
 
 
 def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
@@ -153,13 +150,13 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     if stars:
         start, stop = stars[0], count - (wanted - stars[0] - 1)
         rest = items[start:stop]
-        items[start:stop] = [sequence(list, rest)]
+        items[start:stop] = [new_list(lowering, rest)]
     for each, item in zip(target.elts, items, strict=True):
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
 
 
 def items_of(lowering: Lowering, target: gast.Tuple, value: Any, *, starred: bool) -> list:
-    found = known_items(lowering, value)
+    found = all_items(lowering, value)
     if found is not None:
         return found
     if isinstance(value, Symbol) and value.shape != () and not starred:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import types
 from typing import Any
 
 import gast
@@ -11,39 +12,121 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.containers import is_sequence, known_key, sequence
+from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.containers import is_sequence, known_key, new_list, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.lists import entries_of, entry, known, set_entries, set_items
+from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.resolve import unwrap
 
 
 @expression(gast.Subscript)
 def subscript(lowering: Lowering, node: gast.Subscript) -> Any:
-    """`x[i, 1:, None, ..., mask]`, `params["w"]` Keys of containers have to be known."""
-    value, index = lowering.evaluate(node.value), lowering.evaluate(node.slice)
-    if isinstance(value, Tree):
-        return _of_container(lowering, value, index)
+    """`x[i, 1:, None, ..., mask]`, `params["w"]`, `items[i]` Keys of dicts have to be known."""
+    return read_item(lowering, lowering.evaluate(node.value), lowering.evaluate(node.slice))
+
+
+def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
+    """`value[index]`"""
     if isinstance(value, Symbol):
         return lowering.call(operator.getitem, value, as_index(index))
+    if isinstance(value, Tree):
+        return _of_container(lowering, value, index)
     known = unwrap(value)
     if isinstance(known, str | bytes | range):
         return known[known_position(lowering, index)]
+    method = method_of(type(known), "__getitem__")
+    if isinstance(method, types.FunctionType):
+        return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
 
 
 def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
-    """An item of a known container."""
+    """An item of a container."""
+    if is_growing(value) or (is_sequence(value) and _any_item(lowering, value, index)):
+        return growing.item(lowering, value, _as_position(index))
     if is_sequence(value):
         position = known_position(lowering, index)
         if isinstance(position, slice):
-            items = value.items[position]
-            return sequence(list if value.kind is list else tuple, list(items))
+            items = list(value.items[position])
+            return new_list(lowering, items) if value.kind is list else sequence(tuple, items)
         return value.items[position]
     if value.kind is dict:
-        key = known_key(lowering, index)
-        if key not in value.keys:
-            raise KeyError(f"{key!r} is not among {list(value.keys)}")
-        return value.get(key)
+        return entry(lowering, value, known_key(lowering, index))
+    if isinstance(method_of(value.kind, "__getitem__"), types.FunctionType):
+        return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
+
+
+def _any_item(lowering: Lowering, value: Tree, index: Any) -> bool:
+    """Whether the index is a number that is not known, and the items are alike."""
+    if not isinstance(index, Symbol) or values.is_inexact(index.fact) or index.shape != ():
+        return False
+    return growing.is_uniform(lowering, value)
+
+
+def _as_position(index: Any) -> Any:
+    return index if isinstance(index, Symbol | slice) else operator.index(unwrap(index))
+
+
+# ---- stores --------------------------------------------------------------------------------------
+
+
+def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
+    """`value[index] = item`"""
+    if isinstance(value, Symbol):
+        set_item(lowering, value, as_index(index), item)
+    elif is_growing(value) or (isinstance(value, Box) and _becomes_growing(lowering, value, index)):
+        growing.set_item(lowering, value, _as_position(index), item)
+    elif isinstance(value, Tree) and value.kind is list:
+        _set_position(lowering, value, known_position(lowering, index), item)
+    elif isinstance(value, Tree) and value.kind is dict:
+        set_entries(lowering, value, entries_of(value) | {known_key(lowering, index): item})
+    else:
+        _by_method(lowering, value, "__setitem__", [index, item])
+
+
+def _becomes_growing(lowering: Lowering, value: Box, index: Any) -> bool:
+    return value.kind is list and _any_item(lowering, value, index)
+
+
+def _set_position(lowering: Lowering, value: Tree, position: Any, item: Any) -> None:
+    items = list(value.items)
+    items[position] = known(lowering, item) if isinstance(position, slice) else item
+    set_items(lowering, value, items)
+
+
+def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
+    """`del value[index]`"""
+    if is_growing(value):
+        raise growing.refuse("'del' of an item of")
+    if isinstance(value, Tree) and value.kind is list:
+        items = list(value.items)
+        del items[known_position(lowering, index)]
+        set_items(lowering, value, items)
+    elif isinstance(value, Tree) and value.kind is dict:
+        entries, key = entries_of(value), known_key(lowering, index)
+        if key not in entries:
+            raise KeyError(f"{key!r} is not among {list(entries)}")
+        del entries[key]
+        set_entries(lowering, value, entries)
+    else:
+        _by_method(lowering, value, "__delitem__", [index])
+
+
+def _by_method(lowering: Lowering, value: Any, name: str, args: list) -> None:
+    """An item of an object whose class says what that means."""
+    kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
+    if not isinstance(method_of(kind, name), types.FunctionType):
+        raise TypeError(f"{kind.__name__!r} object does not support item assignment or deletion")
+    apply(lowering, read_attribute(lowering, value, name), args, {})
+
+
+# ---- indices -------------------------------------------------------------------------------------
 
 
 def known_position(lowering: Lowering, index: Any) -> int | slice:

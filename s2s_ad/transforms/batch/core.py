@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gast
 import numpy as np
 
-from s2s_ad.core import form, measure, values
-from s2s_ad.core.builder import Builder, Symbol, describe
+from s2s_ad.core import form, measure, tree, values
+from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import Callee, item_of
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import CannotBatch, Operation
+from s2s_ad.core.regions import Branch, Region
+from s2s_ad.core.registry import CannotBatch, Operation, Ragged
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
+from s2s_ad.transforms.batch.blocks import Block, batched_fact, sample_fact, spread_list
+from s2s_ad.transforms.batch.gathers import Whole
+from s2s_ad.transforms.batch.kept import Kept, count_of
+from s2s_ad.transforms.batch.regions import batch_region
 from s2s_ad.transforms.calls import derived_callee
 
 
@@ -23,13 +31,14 @@ class Batch:
 
     Args:
         builder: where the batched program is written.
-        example: a batched Symbol; its first axis is the batch.
+        example: a Symbol whose first axis is as long as the batch.
     """
 
     def __init__(self, builder: Builder, example: Symbol):
         self.builder, self.example = builder, example
         self.batched: set[str] = set()
-        self.outputs: dict[str, tuple[bool, ...]] = {}  # of calls with several outputs
+        self.kept: dict[str, Kept] = {}  # lists of which an item is for some samples
+        self.counts: dict[str, Kept] = {}  # their lengths
         self.dim = example.shape[0] if example.shape else values.fresh_dim()
 
     @property
@@ -47,16 +56,39 @@ class Batch:
         if isinstance(value, tuple | list):
             return any(map(self.is_batched, value))
         if isinstance(value, slice):
-            if any(map(self.is_batched, (value.start, value.stop, value.step))):
-                raise BatchError(
-                    "S2S402",
-                    "a slice whose bounds differ from sample to sample",
-                    origin=self.builder.origin,
-                    why="the samples' slices could have different lengths",
-                    help="use an index array, or np.where with a mask",
-                )
+            if self.is_batched((value.start, value.stop, value.step)):
+                raise Ragged  # the samples' slices could have different lengths
             return False
-        return isinstance(value, Symbol) and value.name in self.batched
+        return isinstance(value, Whole) or (
+            isinstance(value, Symbol) and value.name in self.batched
+        )
+
+    def gathered(self, value: Any) -> Any:
+        """A value that an operation can take."""
+        if isinstance(value, tuple | list):
+            return type(value)(map(self.gathered, value))
+        return self.mark(value.gathered()) if isinstance(value, Whole) else value
+
+    def kept_of(self, value: Any) -> Kept | None:
+        return self.kept.get(value.name) if isinstance(value, Symbol) else None
+
+    def mark(self, value: Any, batched: bool = True) -> Any:
+        """Note that the value has a batch axis."""
+        if batched and isinstance(value, Symbol):
+            self.batched.add(value.name)
+        return value
+
+    def is_varied(self, statement: form.Statement) -> bool:
+        """Whether an operation that was written reads what differs from sample to sample."""
+        return any(name in self.batched for name in form.reads(statement))
+
+    def is_elementwise(self, statement: form.Statement) -> bool:
+        """Whether a statement that was written acts on each element by itself, so that it raises
+        nothing and an empty batch is no case of its own."""
+        if form.is_effect(statement):
+            return False
+        rule, operands, _ = self.builder.definitions[form.target(statement)]
+        return rule.is_total(operands) or (rule.elementwise and self.is_varied(statement))
 
     def sample(self, value: Symbol) -> Symbol:
         """A stand-in with the abstract value of one sample."""
@@ -64,10 +96,12 @@ class Batch:
 
     def spread(self, value: Any, batched: bool) -> Any:
         """`value` with a batch axis, the same for every sample where it had none."""
-        if batched:
+        if batched or value is values.UNDEFINED:
             return value
         if not isinstance(value, Symbol):
             return self.builder.call(np.full, ((self.size,), value), {})
+        if isinstance(value.fact, values.List):
+            return spread_list(self, value)
         rank = measure.sample_rank(value, False)
         shape = (self.size, *measure.lengths(value, range(rank)))
         rule, _, _ = self.builder.definition(value)
@@ -75,10 +109,62 @@ class Batch:
             return self.builder.call(np.zeros, (shape,), {"dtype": value.dtype})
         return np.broadcast_to(value, shape)
 
+    def walk(self, program: Program, arguments: Mapping[str, Any]) -> tuple[list, list[bool]]:
+        """Write a program for this batch: its outputs, and which of them are batched."""
+        atoms = dict(arguments)
+        for capture in program.captured():
+            atoms[capture.name] = self.builder.import_name(program, capture.name)
+        regions: Regions = {}
+        for statement in program.body:
+            with self.builder.at(statement.origin, statement.phase):
+                try:
+                    _step(self, program, statement, atoms, regions)
+                except Ragged as ragged:
+                    if ragged.statement is None and not form.is_effect(statement):
+                        ragged.statement = statement
+                        ragged.fact = program.facts[form.target(statement)]
+                    raise
+        outputs = [self.builder.view(atom, atoms) for atom in program.outputs()]
+        if any(map(self.kept_of, outputs)):
+            raise Ragged
+        return outputs, [self.is_batched(each) for each in outputs]
 
-def sample_fact(fact: values.AbstractValue) -> values.AbstractValue:
-    shape = values.shape_of(fact)
-    return fact if not shape else values.with_shape(fact, shape[1:])
+    def program(
+        self, program: Program, operands: Sequence[Any], batched: Sequence[bool]
+    ) -> Program:
+        """A program of such operands for this batch; its outputs all have a batch axis."""
+        builder = Builder()
+        arguments = _arguments(builder, program, map(self.builder.fact, operands))
+        moved = {name for name, flag in zip(arguments, batched, strict=True) if flag}
+        outputs, flags, context = batch(builder, program, arguments, moved)
+        rest = iter([context.spread(*pair) for pair in zip(outputs, flags, strict=True)])
+        return program.with_(
+            body=tuple(builder.body),
+            facts=dict(builder.facts),
+            hints=dict(builder.hints),
+            output=tree.tree_map(lambda _: to_node(next(rest)), program.output),
+        )
+
+    def block(self, program: Program, facts: Sequence[Any], batched: Sequence[bool]) -> Block:
+        """A block of this batch: its leaves have these facts, and one that is as long as the
+        batch follows."""
+        builder = Builder()
+        arguments = _arguments(builder, program, facts)
+        extra = builder.symbol(self.example.fact)
+        context = Batch(builder, extra)
+        for value, flag in zip(arguments.values(), batched, strict=True):
+            context.mark(value, flag)
+        with builder.at(program.origin):
+            outputs, flags = context.walk(program, arguments)
+        return Block(program, context, [*arguments, extra.name], outputs, flags)
+
+
+def _arguments(builder: Builder, program: Program, facts: Iterable[Any]) -> dict[str, Symbol]:
+    """The leaves of a program under their own names, with facts of a batch."""
+    return {
+        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
+        for name, fact in zip(program.leaves(), facts, strict=True)
+    }
 
 
 def batch(
@@ -91,66 +177,105 @@ def batch(
     Returns:
         the outputs, which of them are batched, and the batch.
     """
-    atoms = dict(arguments)
-    example = next(atoms[name] for name in program.leaves() if name in batched)
+    example = next(arguments[name] for name in program.leaves() if name in batched)
     context = Batch(builder, example)
-    context.batched.update(atoms[name].name for name in batched)
-    for capture in program.captured():
-        atoms[capture.name] = builder.import_name(program, capture.name)
-    for statement in program.body:
-        with builder.at(statement.origin, statement.phase):
-            _step(context, program, statement, atoms)
-    outputs = [builder.view(atom, atoms) for atom in program.outputs()]
-    return outputs, [context.is_batched(each) for each in outputs], context
+    context.batched.update(arguments[name].name for name in batched)
+    mark = builder.mark()
+    try:
+        outputs, flags = context.walk(program, arguments)
+    except Ragged as ragged:
+        builder.undo(mark)
+        outputs, flags = samples.each_of_program(context, program, arguments, ragged)
+    return outputs, flags, context
 
 
-def _step(context: Batch, program: Program, statement: form.Statement, atoms: dict) -> None:
+Regions = dict[str, tuple[list, list[bool]]]  # outputs by the name of the result, and flags
+
+
+def _step(
+    context: Batch, program: Program, statement: form.Statement, atoms: dict, regions: Regions
+) -> None:
     if form.is_effect(statement):
         effects.batch_effect(context, statement, atoms)
         return
-    item = item_of(statement)
-    if item is not None and atoms[item[0]].name in context.outputs:
-        context.builder.replay(statement, atoms, program)
-        if context.outputs[atoms[item[0]].name][item[1]]:
-            context.batched.add(atoms[form.target(statement)].name)
+    name, item = form.target(statement), item_of(statement)
+    hint = program.hints.get(name, TEMPORARY)
+    if item is not None and item[0] in regions:
+        value, flag = (each[item[1]] for each in regions[item[0]])
+        context.builder.named(getattr(value, "array", value), hint)
+        atoms[name] = context.mark(value, flag)
         return
     operation = context.builder.operation(statement, atoms)
+    some = _of_some(context, operation)
+    if some is not None:
+        atoms[name] = some
+        context.builder.named(getattr(some, "array", some), hint)
+        return
+    operation = _gathered(context, operation)
     flags = [context.is_batched(each) for each in operation.operands]
     in_params = any(context.is_batched(each) for each in operation.params.values())
-    if not any(flags) and not in_params:
+    kept = any(map(context.kept_of, operation.operands))
+    if kept and not isinstance(operation.rule, Region):
+        atoms[name] = count_of(context, operation)
+    elif item is not None or not (any(flags) or in_params or kept):
         context.builder.replay(statement, atoms, program)
-        return
-    if in_params and not operation.rule.varied_parameters:
-        function = describe(operation.rule.function)
-        raise BatchError(
-            "S2S402",
-            f"{function} with an argument that differs from sample to sample",
-            origin=statement.origin,
-            why="the samples' results could have different shapes",
-        )
-    name = form.target(statement)
-    if isinstance(operation.rule, Callee):
-        atoms[name] = _call(context, operation, flags, program.hints.get(name, TEMPORARY))
-        return
-    result = _batched(context, statement, operation, flags)
-    atoms[name] = context.builder.named(result, program.hints.get(name, TEMPORARY))
-    if isinstance(result, Symbol) and not operation.rule.uniform:
-        context.batched.add(result.name)
-        known = program.facts[name]
-        if isinstance(result.fact, values.Unknown) and isinstance(known, values.Array):
-            context.builder.facts[result.name] = values.add_axis(known, 0, context.dim)
+        context.mark(atoms[name], any(flags))
+    elif isinstance(operation.rule, Region | Callee):
+        results = _compound(context, operation, flags)
+        if operation.rule.several:
+            regions[name] = results
+        else:
+            (value,), (flag,) = results
+            atoms[name] = context.mark(context.builder.named(value, hint), flag)
+    else:
+        if in_params and not operation.rule.varied_parameters:
+            raise Ragged  # the samples' results could have different shapes
+        result = _batched(context, statement, operation, flags)
+        atoms[name] = context.builder.named(result, hint)
+        context.mark(result, not operation.rule.uniform)
+        _know(context, result, program.facts[name])
 
 
-def _call(context: Batch, operation: Operation, flags: list[bool], hint: Hint) -> Any:
-    """Call the batched callee; each of its outputs is batched or not."""
+def _of_some(context: Batch, operation: Operation) -> Any:
+    """The result for some of the samples, where they need not be gathered for it."""
+    whole = operation.operands[0] if operation.operands else None
+    if not isinstance(whole, Whole):
+        return None
+    rest = [context.gathered(each) for each in operation.operands[1:]]
+    params = {key: context.gathered(each) for key, each in operation.params.items()}
+    own = Operation(operation.rule, [whole.array, *rest], params)
+    flags = [True, *map(context.is_batched, rest)]
+    result = operation.rule.of_some(own, flags, whole.places, context)
+    if result is not None and operation.rule.updates:
+        return replace(whole, array=result)
+    return context.mark(result)
+
+
+def _gathered(context: Batch, operation: Operation) -> Operation:
+    """The operation on gathered samples; for their shapes alone nothing is gathered."""
+    rule, operands = operation.rule, operation.operands
+    if isinstance(rule, Branch) and context.is_batched(operands[0]):
+        return operation  # its sides gather what they read
+    if rule.uniform:
+        operands = [context.mark(e.array) if isinstance(e, Whole) else e for e in operands]
+    params = {key: context.gathered(each) for key, each in operation.params.items()}
+    return replace(operation, operands=[context.gathered(e) for e in operands], params=params)
+
+
+def _know(context: Batch, result: Any, known: values.AbstractValue) -> None:
+    """Where a batch of something is unknown, it is a batch of what a sample is known to be."""
+    unknown = context.is_batched(result) and isinstance(result.fact, values.Unknown)
+    if unknown and isinstance(known, values.Array):
+        context.builder.facts[result.name] = batched_fact(known, context.dim)
+
+
+def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[list, list[bool]]:
+    """A region, or the call of a function: its outputs, and which of them are batched."""
+    if isinstance(operation.rule, Region):
+        return batch_region(context, operation.rule, operation.operands, flags)
     facts = tuple(map(context.builder.fact, operation.operands))
     made, batched = batched_call(operation.rule, facts, tuple(flags))
-    result = context.builder.named(context.builder.emit(made, operation.operands, {}), hint)
-    if made.several:
-        context.outputs[result.name] = batched
-    elif batched[0]:
-        context.batched.add(result.name)
-    return result
+    return made.call(context.builder, operation.operands), list(batched)
 
 
 def batched_call(
@@ -159,19 +284,49 @@ def batched_call(
     """(callee of a batch, which outputs are batched)."""
     key = ("batch", facts, flags)
     if key not in call.derived:
-        call.derived[key] = _batched_call(call, facts, flags)
+        if isinstance(call, CustomCallee):
+            from s2s_ad.transforms.custom import custom_batch  # which batches, too
+
+            call.derived[key] = custom_batch(call, facts, flags, _batched_call(call, facts, flags))
+        elif call.is_recursive:
+            _batched_anew(call, facts, flags, key)
+        else:
+            call.derived[key] = _batched_call(call, facts, flags)
     return call.derived[key]
 
 
-def _batched_call(call: Callee, facts: tuple, flags: tuple) -> tuple[Callee, tuple[bool, ...]]:
+def _batched_anew(call: Callee, facts: tuple, flags: tuple, key: Any) -> None:
+    """A function that calls itself: all its outputs are batched."""
+    program = call.program
+    shapes = [values.shape_of(fact) for fact, flag in zip(facts, flags, strict=True) if flag]
+    dim = next((shape[0] for shape in shapes if shape), None) or values.fresh_dim()
+    outputs = {fresh_name(): batched_fact(program.fact(a), dim) for a in program.outputs()}
+    nodes = tuple(form.name(name) for name in outputs)
+    several = Tree(tuple, tuple(range(len(nodes))), nodes)
+    stub = Callee(
+        program.with_(
+            body=(),
+            output=several if call.several else nodes[0],
+            facts=program.facts | dict(zip(program.leaves(), facts, strict=True)) | outputs,
+            captures=(),
+        ),
+        stub=True,
+    )
+    call.derived[key] = stub, (True,) * len(nodes)  # for the calls of itself
+    made, _ = _batched_call(call, facts, flags, spread=True)
+    stub.define(made.program)
+
+
+def _batched_call(
+    call: Callee, facts: tuple, flags: tuple, *, spread: bool = False
+) -> tuple[Callee, tuple[bool, ...]]:
+    """`spread`: what is the same for all samples gets a batch axis too."""
     program, builder = call.program, Builder()
-    leaves = program.leaves()
-    arguments = {
-        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
-        for name, fact in zip(leaves, facts, strict=True)
-    }
-    moved = {name for name, flag in zip(leaves, flags, strict=True) if flag}
-    outputs, batched, _ = batch(builder, program, arguments, moved)
+    arguments = _arguments(builder, program, facts)
+    moved = {name for name, flag in zip(arguments, flags, strict=True) if flag}
+    outputs, batched, context = batch(builder, program, arguments, moved)
+    if spread:
+        outputs = [context.spread(*pair) for pair in zip(outputs, batched, strict=True)]
     made = derived_callee(
         program.with_(facts=dict(builder.facts), hints=dict(builder.hints)),
         outputs,
@@ -179,6 +334,8 @@ def _batched_call(call: Callee, facts: tuple, flags: tuple) -> tuple[Callee, tup
         name=f"{program.name}_vmap",
         doc=f"{program.doc}, for each of a batch",
     )
+    if isinstance(call, CheckpointCallee):
+        made = CheckpointCallee(made.program)
     return made, tuple(batched)
 
 
@@ -187,7 +344,11 @@ def _batched(
 ) -> Any:
     try:
         return operation.rule.batch(operation, flags, context)
+    except Ragged:
+        raise
     except CannotBatch:
+        if any(isinstance(context.builder.fact(each), values.List) for each in operation.operands):
+            raise Ragged from None
         return samples.each_sample(context, operation, flags)
     except NotImplementedError:
         raise BatchError(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def batch_effect(context: Batch, statement: form.Statement, atoms: dict[str, Any]) -> None:
     """Before: `print(x)`; after: `for sample in range(len(x)): print(x[sample])`."""
     read = [name for name in dict.fromkeys(form.reads(statement)) if name in atoms]
-    batched = {name: atoms[name] for name in read if context.is_batched(atoms[name])}
+    batched = {
+        name: context.gathered(atoms[name]) for name in read if context.is_batched(atoms[name])
+    }
     if not batched:
         context.builder.effect(statement, atoms)
         return

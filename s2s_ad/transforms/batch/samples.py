@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad import runtime
-from s2s_ad.core import measure
-from s2s_ad.core.registry import Operation
+from s2s_ad.core import measure, tree, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.regions import Loop, Region, block
+from s2s_ad.core.registry import Operation, Ragged
 from s2s_ad.diagnostics import BatchError, SampleLoopWarning
+from s2s_ad.transforms.batch.blocks import batched_fact
+from s2s_ad.transforms.batch.gathers import empty
 
 if TYPE_CHECKING:
     from s2s_ad.transforms.batch.core import Batch
@@ -24,9 +30,161 @@ def each_sample(context: Batch, operation: Operation, flags: list[bool]) -> Any:
             help="give example arguments, so that ranks are known",
         )
     if all(measure.rank(each) is not None for each in operation.operands):
-        origin = context.builder.origin
-        place = f" ({origin.file}:{origin.line})" if origin else ""
-        text = f"{operation.rule.name} has no batched form: a loop over samples{place}"
-        warnings.warn(text, SampleLoopWarning, stacklevel=2)
+        _warn(context, operation.rule.name)
     arguments = (operation.rule.function, tuple(flags), *operation.operands)
     return context.builder.call(runtime.each_sample, arguments, operation.params)
+
+
+def _warn(context: Batch, name: str) -> None:
+    origin = context.builder.origin
+    place = f" ({origin.file}:{origin.line})" if origin else ""
+    text = f"{name} has no batched form: a loop over samples{place}"
+    warnings.warn(text, SampleLoopWarning, stacklevel=2)
+
+
+# ---- a loop over the samples ---------------------------------------------------------------------
+
+
+def each_of_region(
+    context: Batch, region: Region, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
+    """Run the region for one sample after the other."""
+    if not all(map(_fits_an_array, region.facts)) or _leaves_undefined(region):
+        raise Ragged
+    _warn(context, region.name)
+    body = region.blocks[-1]
+    names = body.leaves()[region.indices if isinstance(region, Loop) else 0 :]
+    first = [None] * (len(operands) - len(names))  # bounds, or a condition
+    kinds = [*first, *(body.facts[name] for name in names)]
+    found = _each(context, region.call, operands, flags, kinds, region.facts)
+    return found, [True] * len(found)
+
+
+def each_of_program(
+    context: Batch, program: Program, arguments: Mapping[str, Any], ragged: Ragged
+) -> tuple[list, list[bool]]:
+    """Run the whole program for one sample after the other, because of what is `ragged`."""
+    atoms, leaves = program.outputs(), program.leaves()
+    computed = [
+        i for i, atom in enumerate(atoms) if getattr(atom, "id", None) not in (None, *leaves)
+    ]
+    facts = [program.fact(atoms[place]) for place in computed]
+    _refuse_ragged(program, facts, ragged)
+    with context.builder.at(program.origin):
+        _warn(context, program.name)
+        chosen = program.with_(output=_pack([atoms[place] for place in computed]))
+
+        def write(builder: Builder, operands: list) -> list:
+            items = builder.splice(chosen, dict(zip(leaves, operands, strict=True))).items
+            return list(items)
+
+        operands = [arguments[name] for name in leaves]
+        flags = [context.is_batched(each) for each in operands]
+        kinds = [program.facts[name] for name in leaves]
+        found = iter(_each(context, write, operands, flags, kinds, facts, program))
+    outputs = [
+        next(found) if place in computed else context.builder.view(atom, arguments)
+        for place, atom in enumerate(atoms)
+    ]
+    return outputs, [context.is_batched(each) for each in outputs]
+
+
+def _refuse_ragged(program: Program, facts: Sequence[Any], ragged: Ragged) -> None:
+    """Refuse results whose shapes could differ from sample to sample."""
+    known = {dim for leaf in program.leaves() for dim in values.dims_of(program.facts[leaf])}
+    found = {dim.base for dim in values.dims_of(ragged.fact) - known}
+    for fact in facts:
+        differs = found & {dim.base for dim in values.dims_of(fact)}
+        if differs or not _fits_an_array(fact):
+            raise BatchError(
+                "S2S402",
+                f"what {program.name} returns could have another shape for each sample",
+                origin=getattr(ragged.statement, "origin", program.origin),
+                why="a batch is one array",
+                help="return arrays of one shape: np.where(mask, x, other) instead of x[mask]",
+            )
+
+
+def _pack(items: Sequence[Any]) -> tree.Tree:
+    return tree.Tree(tuple, tuple(range(len(items))), tuple(items))
+
+
+def _fits_an_array(fact: Any) -> bool:
+    return isinstance(fact, values.Array | values.Scalar | values.Unknown)
+
+
+def _leaves_undefined(region: Region) -> bool:
+    """Whether an output may be missing on the path that a sample takes."""
+    atoms = [atom for each in region.blocks for atom in each.outputs()]
+    return any(getattr(atom, "value", None) is values.UNDEFINED for atom in atoms)
+
+
+def _each(
+    context: Batch,
+    write: Callable[[Builder, list], list],
+    operands: Sequence[Any],
+    flags: Sequence[bool],
+    kinds: Sequence[Any],
+    facts: Sequence[Any],
+    source: Program | None = None,
+) -> list:
+    """What `write` gives for each sample of the operands, in arrays.
+
+    kinds: the facts of a sample's operands; facts: those of its results.
+    """
+    outer = context.builder
+    starts = [_start(context, fact, operands) for fact in facts]
+    builder = Builder()
+    builder.origin, builder.phase = outer.origin, outer.phase
+    index = builder.symbol(values.Scalar(int), Hint("sample", "derived"))
+    carried = [
+        builder.symbol(values.List(fact) if _is_list(start) else outer.fact(start))
+        for start, fact in zip(starts, facts, strict=True)
+    ]
+    leaves = [builder.symbol(outer.fact(each), _hint(outer, each)) for each in operands]
+    samples = [
+        _sample(leaf, index, kind) if flag else leaf
+        for leaf, kind, flag in zip(leaves, kinds, flags, strict=True)
+    ]
+    outputs = [
+        builder.call(runtime.list_append, (before, value), {})
+        if isinstance(before.fact, values.List)
+        else builder.call(runtime.index_set, (before, index, value), {})
+        for before, value in zip(carried, write(builder, samples), strict=True)
+    ]
+    names = [each.name for each in (index, *carried, *leaves)]
+    made = block(builder, names, outputs, captures=() if source is None else source.captures)
+    results = Loop(made, len(carried)).call(outer, [0, context.size, 1, *starts, *operands])
+    return [
+        context.mark(_array(context, each, fact)) for each, fact in zip(results, facts, strict=True)
+    ]
+
+
+def _sample(leaf: Symbol, index: Symbol, kind: Any) -> Any:
+    """One sample, a Python number where the code of one sample has one."""
+    value = leaf[index]
+    return leaf.builder.call(float, (value,), {}) if kind == values.Scalar(float) else value
+
+
+def _start(context: Batch, fact: Any, operands: Sequence[Any]) -> Any:
+    """Where the results go: an array where its shape is known before the loop, else a list."""
+    try:
+        return empty(context, [fact], operands)
+    except Ragged:
+        return context.builder.call(runtime.list_of, (), {})
+
+
+def _is_list(value: Symbol) -> bool:
+    return isinstance(value.fact, values.List)
+
+
+def _array(context: Batch, result: Symbol, fact: Any) -> Symbol:
+    if not _is_list(result):
+        return result
+    found = context.builder.call(runtime.list_array, (result, 0), {})
+    context.builder.facts[found.name] = batched_fact(fact, context.dim)
+    return found
+
+
+def _hint(builder: Builder, value: Any) -> Hint:
+    return builder.hints[value.name] if isinstance(value, Symbol) else TEMPORARY

@@ -1,0 +1,161 @@
+"""Cells: pieces of memory, and which of them may be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from s2s_ad.core import values
+from s2s_ad.core.regions import Path
+
+OUTSIDE = 0
+
+Site = tuple[Path, int]  # a statement: its block, its position
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A place where memory is handed on, and where a copy would make it memory of its own.
+
+    Kinds: "view" (the result of the statement is a view), "item" (operand `slot` goes into a list),
+    "update" (the operand that the statement changes), "init" (the initial value of carried value
+    `slot` of the loop), "end" (output `slot` of the block), "input" (leaf `slot` of the program).
+    """
+
+    kind: str
+    path: Path
+    position: int
+    slot: int = 0
+    size: float = field(default=1.0, compare=False)  # of what is copied, an array being 1
+
+    @property
+    def site(self) -> Site:
+        return self.path, self.position
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The cells of a name: none for a number; `parts` for a tuple of results."""
+
+    own: int | None = None
+    items: int | None = None
+    parts: tuple[Held, ...] = ()
+
+    @property
+    def cells(self) -> list[int]:
+        return [each for each in (self.own, self.items) if each is not None]
+
+
+NUMBER = Held()
+
+
+class Cells:
+    """A relation between cells: which may share memory, and why.
+
+    Args:
+        cuts: where copies are put, so that nothing is shared there.
+
+    Attributes:
+        sharing: cell -> the other cells that may share its memory.
+        names: cell -> the names that have it, each with its block.
+    """
+
+    def __init__(self, cuts: Collection[Edge]):
+        self.cuts = frozenset(cuts)
+        self.sharing: dict[int, set[int]] = {OUTSIDE: set()}
+        self.names: dict[int, list[tuple[Path, str]]] = {}
+        self._homes: dict[int, Path] = {OUTSIDE: ()}  # the block that a cell is of
+        self._cells: dict[Any, int] = {}
+        self._repeating: set[int] = set()  # items of which two may share memory
+        self._reasons: dict[tuple[int, int], tuple[tuple[Edge, ...], tuple | None]] = {}
+        self._growth = 0
+
+    def meet(self, a: int | None, b: int | None) -> bool:
+        """Whether two cells may share memory."""
+        return a is not None and b is not None and (a == b or b in self.sharing[a])
+
+    def between(self, a: int, b: int) -> list[Edge]:
+        """The places at any of which a copy would end one way for two cells to share memory."""
+        found: list[Edge] = []
+        pair: tuple | None = (a, b)
+        while pair is not None and pair[0] != pair[1]:
+            edges, pair = self._reasons[pair]
+            found += edges
+        return found
+
+    def _cell(self, key: Any, home: Path) -> int:
+        if key not in self._cells:
+            cell = len(self._homes)
+            self._cells[key] = cell
+            self._homes[cell], self.sharing[cell], self.names[cell] = home, set(), []
+            self._growth += 1
+        return self._cells[key]
+
+    def _new(self, path: Path, key: Any, fact: Any) -> Held:
+        """Cells of their own for a value."""
+        if isinstance(fact, values.Scalar | values.Static):
+            return NUMBER
+        own = self._cell((path, key, "own"), path)
+        if isinstance(fact, values.Array):
+            return Held(own)
+        return Held(own, self._cell((path, key, "items"), path))
+
+    def _pair(self, a: int, b: int, edges: Iterable[Edge | None], before: tuple | None) -> None:
+        if a == b or b in self.sharing[a]:
+            return
+        self.sharing[a].add(b)
+        self.sharing[b].add(a)
+        reason = tuple(each for each in edges if each is not None)
+        self._reasons[a, b] = self._reasons[b, a] = (reason, before)
+        self._growth += 1
+
+    def _link(
+        self,
+        to: int | None,
+        source: int | None,
+        edge: Edge | None = None,
+        around: Path | None = None,
+        apart: Collection[int] = (),
+    ) -> None:
+        """`to` may be memory of `source`, and so of what came before it and shares with that.
+
+        `around` is the block in which `to` lives on when the block of `source` has ended; the cells
+        of `apart` are known to be other memory.
+        """
+        if to is None or source is None or to == source or edge in self.cuts:
+            return
+        if self._lives(source, around):
+            self._pair(to, source, (edge,), None)
+        if source == OUTSIDE:
+            return
+        for cell in tuple(self.sharing[source]):
+            if cell < to and cell not in apart and self._lives(cell, around):
+                self._pair(to, cell, (edge,), (source, cell))
+        if source in self._repeating:
+            self._repeat(to)
+
+    def _lives(self, cell: int, around: Path | None) -> bool:
+        home = self._homes[cell]
+        return around is None or around[: len(home)] == home
+
+    def _repeat(self, items: int) -> None:
+        if items not in self._repeating:
+            self._repeating.add(items)
+            self._growth += 1
+
+    def _hand_over(self, flows: Sequence[tuple], around: Path) -> None:
+        """Several values at once: those that share memory before do so after."""
+        flows = [flow for flow in flows if flow[0] is not None]
+        apart = {to for to, _, _ in flows}
+        known = [flow for flow in flows if flow[1] is not None and flow[2] not in self.cuts]
+        for to, source, edge in known:
+            self._link(to, source, edge, around, apart)
+        for (a, from_a, edge_a), (b, from_b, edge_b) in combinations(known, 2):
+            if OUTSIDE in (from_a, from_b):
+                continue
+            if from_a == from_b:
+                self._pair(a, b, (edge_a, edge_b), None)
+            elif from_b in self.sharing[from_a]:
+                self._pair(a, b, (edge_a, edge_b), (from_a, from_b))

@@ -1,0 +1,186 @@
+"""Copies put where memory is handed on: which of several places is the cheapest, and the text."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.analysis.cells import Edge
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.regions import Loop, Path, region_of
+
+PASSES = 100.0  # how often a loop's body is taken to run
+SIDE = 0.6  # how often a side of a branch is: where both sides need a copy, one after them is less
+PREFERENCE = {"end": 1.05, "input": 1.1}  # where several places are as cheap
+OF_A_LIST = 0.3  # a copy of a list copies no arrays
+
+
+class Costs:
+    """What a copy costs, in copies of an array that run once."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.runs: dict[Path, float] = {(): 1.0}
+        self.blocks: dict[Path, Program] = {(): program}
+        self._enter(program, ())
+
+    def _enter(self, program: Program, path: Path) -> None:
+        for position, statement in enumerate(program.body):
+            region = region_of(statement)
+            for number, block in enumerate(() if region is None else region.blocks):
+                inner = (*path, (position, number))
+                factor = PASSES if isinstance(region, Loop) else SIDE
+                self.runs[inner], self.blocks[inner] = self.runs[path] * factor, block
+                self._enter(block, inner)
+
+    def of(self, edge: Edge) -> float:
+        fact = copied_fact(self.blocks[edge.path], edge)
+        size = OF_A_LIST if isinstance(fact, values.List) else edge.size
+        return self.runs[edge.path] * size * PREFERENCE.get(edge.kind, 1.0)
+
+
+def copied_fact(program: Program, edge: Edge) -> Any:
+    """The abstract value of what a copy at this place copies."""
+    if edge.kind == "input":
+        return program.facts[program.leaves()[edge.slot]]
+    if edge.kind == "end":
+        return program.fact(program.outputs()[edge.slot])
+    statement = program.body[edge.position]
+    if edge.kind == "view":
+        return program.facts[form.target(statement)]
+    return program.fact(statement.value.args[operand_of(statement, edge)])
+
+
+def operand_of(statement: gast.Assign, edge: Edge) -> int:
+    """The operand that is copied."""
+    region = region_of(statement)
+    return edge.slot + (3 if isinstance(region, Loop) and region.is_for else 0)
+
+
+def with_copies(program: Program, cuts: Collection[Edge]) -> Program:
+    """The program with the copies written; their names are known in the whole program."""
+    grouped: dict[Path, list[Edge]] = {}
+    for edge in cuts:
+        grouped.setdefault(edge.path, []).append(edge)
+    writer = _Writer(grouped)
+    made = writer.block(program, ())
+    return made.with_(facts=made.facts | writer.facts, hints=made.hints | writer.hints)
+
+
+class _Writer:
+    """Writes the copies of each block."""
+
+    def __init__(self, cuts: dict[Path, list[Edge]]):
+        self.cuts = cuts
+        self.facts: dict[str, Any] = {}  # of the names of the copies
+        self.hints: dict[str, Hint] = {}
+
+    def block(self, program: Program, path: Path) -> Program:
+        if not any(each[: len(path)] == path for each in self.cuts):
+            return program
+        edges = {(each.kind, each.position, each.slot): each for each in self.cuts.get(path, ())}
+        made = _Copying(program)
+        for slot, leaf in enumerate(program.leaves()):
+            if ("input", -1, slot) in edges:
+                made.atoms[leaf] = made.copy(form.name(leaf), program.origin, "")
+        for position, statement in enumerate(program.body):
+            mine = [each for each in edges.values() if each.position == position]
+            made.statement(self._inside(statement, path, position), mine)
+        output = _with_slots(program, made, edges, bool(path))
+        self.facts |= {name: made.facts[name] for name in made.facts.keys() - program.facts.keys()}
+        self.hints |= {name: made.hints[name] for name in made.hints.keys() - program.hints.keys()}
+        return program.with_(
+            body=tuple(made.body), output=output, facts=made.facts, hints=made.hints
+        )
+
+    def _inside(self, statement: form.Statement, path: Path, position: int) -> form.Statement:
+        region = region_of(statement)
+        if region is None:
+            return statement
+        blocks = [
+            self.block(block, (*path, (position, number)))
+            for number, block in enumerate(region.blocks)
+        ]
+        call = form.operation(region.with_blocks(blocks), statement.value.args, {})
+        return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+def _with_slots(program: Program, made: _Copying, edges: dict, inner: bool) -> Any:
+    """The outputs, copied where the edges say so; what a function returns has no name yet."""
+    origin, phase = program.origin, "backward"
+    if inner and program.body:
+        origin, phase = program.body[-1].origin, program.body[-1].phase
+    slots = iter(range(len(program.outputs())))
+
+    def handed(atom: gast.AST) -> gast.AST:
+        atom = form.substitute(atom, made.atoms)
+        if ("end", len(program.body), next(slots)) not in edges:
+            return atom
+        return made.copy(atom, origin, phase, None if inner else TEMPORARY)
+
+    return tree.tree_map(handed, program.output)
+
+
+class _Copying:
+    """The body of a block as it is written again."""
+
+    def __init__(self, program: Program):
+        self.body: list[form.Statement] = []
+        self.facts, self.hints = dict(program.facts), dict(program.hints)
+        self.atoms: dict[str, gast.AST] = {}  # what stands for a name from here on
+
+    def copy(self, atom: gast.Name, origin: Any, phase: str, hint: Hint | None = None) -> gast.Name:
+        """A copy of an array or list, under the same hint where none is given."""
+        fact, name = self.facts[atom.id], fresh_name()
+        self.facts[name] = fact
+        self.hints[name] = hint or self.hints.get(atom.id, TEMPORARY)
+        self.body.append(form.assign(name, copy_call(atom, fact), origin, phase))
+        return form.name(name)
+
+    def statement(self, statement: form.Statement, edges: Sequence[Edge]) -> None:
+        if self.atoms:
+            statement = form.substitute(statement, self.atoms)
+        if not edges:
+            self.body.append(statement)
+            return
+        operands = list(statement.value.args)
+        for edge in edges:
+            if edge.kind != "view":
+                place, hint = operand_of(statement, edge), _hint(statement, edge)
+                where = statement.origin, statement.phase
+                operands[place] = self.copy(operands[place], *where, hint)
+        name, origin, phase = form.target(statement), statement.origin, statement.phase
+        params = {each.arg: each.value for each in statement.value.keywords}
+        call = form.operation(form.function_of(statement), operands, params)
+        if not any(edge.kind == "view" for edge in edges):
+            self.body.append(form.assign(name, call, origin, phase))
+            return
+        view, fact = fresh_name(), self.facts[name]
+        self.facts[view], self.hints[view] = fact, TEMPORARY
+        self.body.append(form.assign(view, call, origin, phase))
+        self.body.append(form.assign(name, copy_call(form.name(view), fact), origin, phase))
+
+
+def _hint(statement: gast.Assign, edge: Edge) -> Hint | None:
+    """What a copy is called: what a loop calls the value, nothing where it goes into a list."""
+    if edge.kind == "item":
+        return TEMPORARY
+    loop = region_of(statement)
+    if edge.kind != "init" or not isinstance(loop, Loop):
+        return None
+    leaf = loop.leaves(loop.body).carried[edge.slot]
+    hint = loop.body.hints.get(leaf, TEMPORARY)
+    return hint if hint.text else None
+
+
+def copy_call(atom: gast.Name, fact: Any) -> gast.Call:
+    """`a.copy()`, `items[:]`."""
+    if isinstance(fact, values.List):
+        return form.operation(operator.getitem, [atom], {"index": gast.Slice(None, None, None)})
+    return form.operation(np.copy, [atom], {})

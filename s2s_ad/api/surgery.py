@@ -1,0 +1,188 @@
+"""insert_grad_of, custom_rule, checkpoint: derivatives, and their cost, as the user decides."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.api import check_arguments as check
+from s2s_ad.core.builder import Symbol
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.contexts import CONTEXTS
+from s2s_ad.frontend.lower.custom import checkpoint_call, custom_call
+from s2s_ad.frontend.lower.segments import Segmented
+from s2s_ad.frontend.lower.surgery import insert_grad
+from s2s_ad.frontend.resolve import unwrap
+
+
+class insert_grad_of:
+    """Code that runs in the backward pass, where the adjoint of a value comes by.
+
+    `with insert_grad_of(x) as x_bar:` its body sees the adjoint of all that the function does with
+    `x` afterwards, and may assign a new one to the name `x_bar`, and print. It is compiled, batched
+    and differentiated like any other code. Where the function is called as it stands, `x_bar` is
+    zero and what becomes of it is dropped.
+
+    Raises:
+        UnsupportedError: the body changes anything else, or `x` is not a name.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> def clipped(x):
+        ...     y = x * x
+        ...     with insert_grad_of(y) as y_bar:
+        ...         y_bar = np.clip(y_bar, -1.0, 1.0)
+        ...     return 10.0 * y
+        >>> float(grad(clipped)(3.0))
+        6.0
+    """
+
+    def __init__(self, x: Any):
+        self.x = x
+
+    def __enter__(self) -> Any:
+        return np.zeros_like(self.x)[()]
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+CONTEXTS[insert_grad_of] = insert_grad
+
+
+class CustomRule:
+    """A function with derivative code of its own. Called, it is the function."""
+
+    def __init__(self, function: Callable, reverse: Callable | None, forward: Callable | None):
+        functools.update_wrapper(self, function)
+        self.function, self.reverse, self.forward = function, reverse, forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        name = self.function.__name__
+        parts = (self.function, self.reverse, self.forward)
+        return custom_call(lowering, *parts, name, args, kwargs)
+
+
+def custom_rule(
+    function: Callable | None = None,
+    *,
+    reverse: Callable | None = None,
+    forward: Callable | None = None,
+) -> Any:
+    """`function` with derivatives of your own; a decorator where `function` is left out.
+
+    Args:
+        function: a function of numbers, arrays and containers of these, which changes nothing.
+        reverse: `reverse(y_bar, y, *args)` gives the adjoint of each argument (a tuple; bare for
+            one argument; None where it has none), from the adjoint of the result, the result and
+            the arguments.
+        forward: `forward(dots, y, *args)` gives the tangent of the result from the tuple of the
+            arguments' tangents. It is linear in these, so reverse mode follows from it where
+            `reverse` is missing.
+
+    Both are ordinary code: they are compiled, batched and differentiated again like any other.
+
+    Raises:
+        ArgumentTypeError: neither code is given, or one is not a function.
+        DerivativeError: forward mode is asked for, and only `reverse` is given.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> @custom_rule(reverse=lambda y_bar, y, x: y_bar * np.exp(-x) * y * y)
+        ... def logistic(x):
+        ...     return 1 / (1 + np.exp(-x))
+        >>> grad(lambda x: logistic(x))(0.0)
+        0.25
+    """
+    if function is None:
+        return functools.partial(custom_rule, reverse=reverse, forward=forward)
+    check.check_callable("custom_rule", function, "function")
+    for name, code in (("reverse", reverse), ("forward", forward)):
+        if code is not None:
+            check.check_callable("custom_rule", code, name)
+    if reverse is None and forward is None:
+        raise ArgumentTypeError(
+            "S2S501",
+            "custom_rule: neither 'reverse' nor 'forward' is given",
+            help="without code of your own the function needs no custom_rule",
+        )
+    return CustomRule(function, reverse, forward)
+
+
+class Checkpoint:
+    """A function whose backward pass computes values again. Called, it is the function."""
+
+    def __init__(self, function: Callable):
+        functools.update_wrapper(self, function)
+        self.function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return checkpoint_call(lowering, self.function, self.function.__name__, args, kwargs)
+
+
+def checkpoint(function: Any, *, every: int | None = None) -> Any:
+    """`function`, of which nothing is kept for the backward pass but its arguments.
+
+    What the backward pass needs it computes again: less memory for one more evaluation. Around
+    what a loop runs over, `for i in checkpoint(range(n), every=k)`, what the loop carries is kept
+    every k passes alone, and the passes between run again.
+
+    Args:
+        function: a function; or, with `every`, a range, array or list that a loop runs over.
+        every: the number of passes from one kept state to the next, a positive int.
+
+    Raises:
+        ArgumentTypeError, ArgumentValueError: neither of these.
+        UnsupportedError: the loop may end early.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> @checkpoint
+        ... def block(x):
+        ...     return np.sin(np.exp(x))
+        >>> float(grad(lambda x: block(x) ** 2)(0.0)) == 2 * np.sin(1.0) * np.cos(1.0)
+        True
+    """
+    if every is None:
+        check.check_callable("checkpoint", function, "function")
+        return Checkpoint(function)
+    check_every(every)
+    return function
+
+
+def check_every(every: Any) -> None:
+    is_int = isinstance(every, int | np.integer) and not isinstance(every, bool)
+    if not is_int or every < 1:
+        raise ArgumentValueError(
+            "S2S502",
+            f"checkpoint: argument 'every' must be a positive int, got {check.shown(every)}",
+        )
+
+
+def _inside(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """checkpoint(...) in a function that is compiled."""
+    (subject,), every = args, kwargs.get("every")
+    if every is None:
+        return checkpoint(unwrap(subject))
+    if not isinstance(every, Symbol):
+        check_every(every)
+    return Segmented(subject, every)
+
+
+HANDLERS[checkpoint] = _inside
+
+
+__all__ = ["checkpoint", "custom_rule", "insert_grad_of"]

@@ -1,0 +1,71 @@
+"""Derivatives that the user says: in code of his own, or by computing values again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from s2s_ad.core import values
+from s2s_ad.core.callee import Callee, Compound
+from s2s_ad.core.program import Program
+from s2s_ad.core.registry import Operation
+
+
+class CheckpointCallee(Callee):
+    """A call whose backward pass is given the arguments alone, and computes the rest again."""
+
+
+class CustomCallee(Callee):
+    """A call whose derivatives are programs of the user's.
+
+    Attributes:
+        reverse: the adjoints of the outputs, the outputs, the operands -> the adjoint of each of
+            the first `own` operands.
+        forward: the tangents of the first `own` operands, the outputs, the operands -> the
+            tangents of the outputs.
+        own: the number of operands that the user passes; the function reads the others from
+            around it, and no derivative is known for them.
+    """
+
+    def __init__(
+        self, program: Program, reverse: Program | None, forward: Program | None, own: int
+    ):
+        super().__init__(program)
+        self.reverse_program, self.forward_program, self.own = reverse, forward, own
+
+
+class InsertGrad(Compound):
+    """The identity of its first operand, whose adjoint goes through code of the user's.
+
+    The program's leaves are the adjoint and the other operands; its output is the new adjoint.
+    """
+
+    marker = True
+    view = True
+
+    def __init__(self, program: Program):
+        super().__init__("insert_grad_of", (program,))
+        self.program = program
+
+    @property
+    def effects(self) -> bool:  # type: ignore[override]
+        return False  # the code runs in the backward pass, where it is spliced
+
+    @property
+    def count(self) -> None:
+        return None
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder, others = operation.result.builder, operation.operands[1:]
+        leaves = dict(zip(self.program.leaves(), [y_bar, *others], strict=True))
+        x_bar = builder.splice(self.program, leaves)
+        return [x_bar, *(None for _ in others)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return tangents[0]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        made = InsertGrad(batch.program(self.program, operation.operands, batched))
+        return batch.builder.emit(made, operation.operands, {})

@@ -1,0 +1,218 @@
+"""Where copies are put, so that updates happen in place and nobody sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.analysis.cells import OUTSIDE, Edge, Site
+from s2s_ad.analysis.copies import Costs
+from s2s_ad.analysis.indices import index_text
+from s2s_ad.analysis.liveness import Contents
+from s2s_ad.analysis.memory import Memory
+from s2s_ad.core import form, values
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Path
+from s2s_ad.emit.updates import Update
+
+WRITTEN_BACK = 3  # a copy of a part that is written back leads to a copy of the whole
+
+
+@dataclass
+class CopyPlan:
+    """Looks for the copies that let each update happen in place.
+
+    Attributes:
+        chosen: the updates that happen in place: first those that are stores in any case.
+        needed: copies that nothing else can stand for: of what is read again under its own name.
+        cuts: where copies are put.
+        others: places for a copy that would have served as well, and what they would have served.
+    """
+
+    program: Program
+    updates: Mapping[Site, Update]
+    chosen: dict[Site, int] = field(init=False)
+    needed: frozenset[Edge] = field(init=False)
+    cuts: frozenset[Edge] = field(init=False)
+    others: dict[Edge, set[Edge]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.contents = Contents(self.program)
+        self.costs = Costs(self.program)
+        self.chosen = {
+            site: each.place for site, each in self.updates.items() if each.kind != "update"
+        }
+        self.needed = self.cuts = frozenset(
+            Edge("update", *site) for site in self.chosen if self._reads_again(site)
+        )
+        self.memory = self._with(self.cuts)
+
+    def _reads_again(self, site: Site) -> bool:
+        """Whether the old value is read later, and the update is certain to change it."""
+        update = self.updates[site]
+        path, position = site
+        if update.kind == "set" and isinstance(update.statement.value.args[1], gast.Name):
+            value = update.program.facts[update.statement.value.args[1].id]
+            if isinstance(value, values.Array | values.Unknown | values.List):
+                return False  # it may be in memory already
+        return self.contents.live(path, update.base, path, position)
+
+    def _with(self, cuts: frozenset[Edge]) -> Memory:
+        return Memory(self.program, self.chosen, cuts)
+
+    def put_copies(self) -> None:
+        """Put copies until nothing that is read again is changed."""
+        while True:
+            site = next((each for each in self.chosen if self._conflicts(self.memory, each)), None)
+            if site is None:
+                return
+            self._resolve(site)
+
+    def _resolve(self, site: Site) -> None:
+        """The copies that let one update happen in place: of what is changed, or on the way."""
+        path, position = site
+        base = Edge("update", path, position)
+        limit, spent = self.costs.of(base), 0.0
+        writes_back = bool(self._written_back(self.memory, site))
+        if writes_back:
+            limit *= WRITTEN_BACK
+        cuts, memory = self.cuts, self.memory
+        while conflicts := self._conflicts(memory, site):
+            edges = memory.between(memory.changed[site], conflicts[0])
+            if writes_back:
+                edges = [each for each in edges if each.kind != "view"]
+            best = min(edges, key=self.costs.of, default=None)
+            spent += limit if best is None else self.costs.of(best)
+            if spent >= limit:
+                for edge in edges:
+                    self.others.setdefault(edge, set()).add(base)
+                cuts = self.cuts | {base}
+                memory = self._with(cuts)
+                break
+            cuts |= {best}
+            memory = self._with(cuts)
+        self.cuts, self.memory = cuts, memory
+
+    def join_copies(self) -> None:
+        """Put one copy where it serves several updates, instead of one for each."""
+        for edge, served in list(self.others.items()):
+            served = served & self.cuts
+            before = self.cuts, self.memory
+            if len(served) < 2 or edge in self.cuts:
+                continue
+            self.cuts = (self.cuts - served) | {edge}
+            self.memory = self._with(self.cuts)
+            self.put_copies()
+            if self._cost(self.cuts) >= self._cost(before[0]):
+                self.cuts, self.memory = before
+
+    def _cost(self, cuts: frozenset[Edge]) -> float:
+        return sum(sorted(map(self.costs.of, cuts)))
+
+    def drop_copies(self) -> None:
+        """Take copies away that others have made needless."""
+        free = self.cuts - self.needed
+        if len(self.cuts) < 2:
+            return
+        for edge in sorted(free, key=lambda each: (-self.costs.of(each), repr(each))):
+            memory = self._with(self.cuts - {edge})
+            if not any(self._conflicts(memory, site) for site in self.chosen):
+                self.cuts, self.memory = self.cuts - {edge}, memory
+
+    def update_whole_arrays(self) -> None:
+        """`x += y` where no copy is needed for it, and where x is one variable all the time."""
+        stores = dict(self.chosen)
+        wanted = {s: each.place for s, each in self.updates.items() if each.kind == "update"}
+        while wanted:
+            self.chosen = stores | wanted
+            memory = self._with(self.cuts)
+            wrong = {
+                site
+                for site in wanted
+                if self._conflicts(memory, site) or not self._stays(memory, site)
+            }
+            if not wrong and any(self._conflicts(memory, site) for site in stores):
+                wrong = set(wanted)
+            if not wrong:
+                self.memory = memory
+                return
+            wanted = {site: place for site, place in wanted.items() if site not in wrong}
+        self.chosen = stores
+        self.memory = self._with(self.cuts)
+
+    def part_outputs(self) -> None:
+        """Arrays that are handed out share memory only where they did so before the stores.
+
+        Of `row = A[i]; row[j] = v` the row and A would, where both are handed out.
+        """
+        if not self.memory.same:
+            return
+        before, now = Memory(self.program), self.memory
+        taken: list[tuple[int, int | None]] = []
+        for slot, (was, held) in enumerate(zip(before.outputs, now.outputs, strict=True)):
+            if held.own is None or held.items is not None:
+                continue
+            shared = any(
+                now.meet(held.own, other) and not before.meet(was.own, earlier)
+                for other, earlier in taken
+            )
+            if shared:
+                self.cuts |= {Edge("end", (), len(self.program.body), slot)}
+            else:
+                taken.append((held.own, was.own))
+
+    def _stays(self, memory: Memory, site: Site) -> bool:
+        """Whether what is updated bears the name of the result, or comes round to be it."""
+        update = self.updates[site]
+        hints = update.program.hints
+        result, base = (hints.get(each) for each in (form.target(update.statement), update.base))
+        if result is not None and base is not None and result.text and result.text == base.text:
+            return True
+        cell = memory.changed[site]
+        return memory.carried.get(cell, -1) == cell
+
+    def _conflicts(self, memory: Memory, site: Site) -> list[int]:
+        """The cells that are read again and may share memory with what the update changes."""
+        changed = memory.changed.get(site)
+        if changed is None:
+            return []
+        if changed == OUTSIDE:
+            return [OUTSIDE]
+        cells = sorted({changed, *memory.sharing[changed]})
+        return [each for each in cells if each == OUTSIDE or self._is_read(memory, each, site)]
+
+    def _is_read(self, memory: Memory, cell: int, site: Site) -> bool:
+        read = [name for name in memory.names[cell] if self.contents.live(*name, *site)]
+        return bool(read) and not self._written_back(memory, site).issuperset(read)
+
+    def _written_back(self, memory: Memory, site: Site) -> set[tuple[Path, str]]:
+        """The names of an array of which the update changes a part that is written anew later.
+
+        Of `row = A[i]; row[j] = v; A = index_set(A, i, row)` the last does not read `A[i]`.
+        """
+        path, position = site
+        part = memory.parts.get(memory.changed.get(site, OUTSIDE))
+        if part is None:
+            return set()
+        cell, index = part
+        body = self.costs.blocks[path].body
+        found = set()
+        for own, name in memory.names.get(cell, ()):
+            later = self.contents.after(path, name, position) if own == path else []
+            if later and all(
+                each < len(body) and _sets(body[int(each)], name, index) for each in later
+            ):
+                found.add((own, name))
+        return found
+
+
+def _sets(statement: form.Statement, name: str, index: str) -> bool:
+    """Whether the statement is `index_set(name, index, value)`, and reads `name` for that alone."""
+    if form.is_effect(statement) or form.function_of(statement) is not runtime.index_set:
+        return False
+    base = getattr(statement.value.args[0], "id", None)
+    same = index_text(statement.value.keywords[0].value) == index
+    return base == name and same and form.reads(statement).count(name) == 1

@@ -1,0 +1,264 @@
+"""Lines as statements of Python: assignments, updates in place, branches, loops."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, values
+from s2s_ad.emit.coalesce import flat, ordered
+from s2s_ad.emit.refold import Line, negative_of
+from s2s_ad.emit.rename import Naming
+from s2s_ad.emit.sugar import sweetened
+from s2s_ad.emit.surface import BINARY, Surface, dotted
+from s2s_ad.emit.variables import is_undefined
+
+
+class Statements:
+    """Writes lines in the names that they are given.
+
+    Args:
+        unbound: variables that are None where a path has no value for them.
+    """
+
+    def __init__(self, naming: Naming, surface: Surface, unbound: Collection[str] = ()):
+        self.naming, self.surface, self.unbound = naming, surface, unbound
+
+    def of(self, lines: Sequence[Line]) -> list[gast.stmt]:
+        """The statements of the lines."""
+        found: list[gast.stmt] = []
+        for line in lines:
+            made = getattr(self, f"_{line.kind}")(line)
+            plain = line.kind == "moves" and all(map(_is_atom, (a for _, a in line.moves)))
+            origin = None if plain else line.statement.origin
+            for each in made:
+                if not hasattr(each, "origin"):
+                    form.place(each, origin, line.statement.phase)
+            found += made
+        return found
+
+    def _renamed(self, node: Any) -> Any:
+        return self.naming.renamed(node)
+
+    def _target(self, name: str) -> gast.Name:
+        return form.name(self.naming.shown.get(name, self.naming.discarded), gast.Store)
+
+    def _assign(self, line: Line) -> list[gast.stmt]:
+        return [self._assigned(line.name, self._target(line.name), self._renamed(line.expression))]
+
+    def _assigned(self, name: str, target: gast.Name, value: gast.AST) -> gast.stmt:
+        """target = value, or target += value where that is the same."""
+        if isinstance(value, gast.BinOp) and self.naming.is_number(name):
+            if getattr(value.left, "id", None) == target.id:
+                return _augmented(target, value.op, value.right)
+            swaps = isinstance(value.op, gast.Add | gast.Mult)
+            if swaps and getattr(value.right, "id", None) == target.id:
+                return _augmented(target, value.op, value.left)
+        return gast.Assign([target], value, None)
+
+    def _unpack(self, line: Line) -> list[gast.stmt]:
+        """a, b = cell(x): the outputs that are used have a name."""
+        shown = [
+            self._target(name) if name else form.name(self.naming.discarded, gast.Store)
+            for name in line.names
+        ]
+        target = gast.Tuple(shown, gast.Store())
+        return [gast.Assign([target], self._renamed(line.expression), None)]
+
+    def _effect(self, line: Line) -> list[gast.stmt]:
+        return [self._renamed(line.expression)]
+
+    def _break(self, line: Line) -> list[gast.stmt]:
+        return [gast.Break()]
+
+    def _moves(self, line: Line) -> list[gast.stmt]:
+        """Assignments that happen at once; a name that is not assigned on this path stays so."""
+        names: dict[str, str] = {}  # shown -> name
+        moves = []
+        for name, atom in line.moves:
+            if is_undefined(atom):
+                if self.naming.variables.of(name) not in self.unbound:
+                    continue
+                atom = form.constant(None)
+            shown = self.naming.shown[name]
+            names[shown] = name
+            moves.append((shown, self._renamed(atom)))
+        found: list[gast.stmt] = []
+        for step in ordered(moves):
+            targets = [form.name(shown, gast.Store) for shown, _ in step]
+            moved = [value for _, value in step]
+            if len(step) == 1:
+                found.append(self._assigned(names[targets[0].id], targets[0], moved[0]))
+            else:
+                target = gast.Tuple(targets, gast.Store())
+                found.append(gast.Assign([target], gast.Tuple(moved, gast.Load()), None))
+        return found
+
+    # ---- updates in place
+
+    def _store(self, line: Line) -> list[gast.stmt]:
+        store = line.store
+        array = form.name(self.naming.shown[store.base])
+        value = None if line.expression is None else self._renamed(line.expression)
+        if store.kind == "pop":
+            return self._pop(line, array)
+        if store.kind == "append":
+            append = gast.Attribute(array, "append", gast.Load())
+            return [gast.Expr(gast.Call(append, [value], []))]
+        if store.kind == "update":
+            array = form.name(array.id, gast.Store)
+            return [_augmented(array, BINARY[store.operator](), value)]
+        index = self._renamed(line.index)
+        if store.kind == "add at":
+            call = gast.Call(dotted("np", "add", "at"), [array, form.as_value(index), value], [])
+            return [gast.Expr(call)]
+        place = gast.Subscript(array, index, gast.Store())
+        if store.kind == "set":
+            return [gast.Assign([place], value, None)]
+        return [_augmented(place, gast.Add(), value)]
+
+    def _pop(self, line: Line, array: gast.AST) -> list[gast.stmt]:
+        call = gast.Call(gast.Attribute(array, "pop", gast.Load()), [], [])
+        if not line.name:
+            return [gast.Expr(call)]
+        return [gast.Assign([self._target(line.name)], call, None)]
+
+    # ---- branches and loops
+
+    def _if(self, line: Line) -> list[gast.stmt]:
+        then, orelse = (self.of(block) for block in line.blocks)
+        condition = self._renamed(line.expression)
+        if not then and not orelse:
+            return []
+        if not then:
+            then, orelse, condition = orelse, [], negated(condition)
+        if _leaves(then):
+            return [_placed(gast.If(condition, then, []), line), *orelse]
+        return [gast.If(condition, then, orelse)]
+
+    def _for(self, line: Line) -> list[gast.stmt]:
+        body = self.of(line.blocks[0])
+        if not body:
+            return []
+        start, stop, step = (self._renamed(each) for each in line.expression)
+        bounds = [start, stop, step]
+        if _is(step, 1):
+            bounds = [stop] if _is(start, 0) else [start, stop]
+        source = gast.Call(form.name("range"), bounds, [])
+        if line.backwards and not _is_unread(self.naming, line.name):
+            source = gast.Call(form.name("reversed"), [source], [])
+        loop = gast.For(self._target(line.name), source, body, [], None)
+        if line.name not in self.naming.read:
+            return [loop]
+        source = self._length_of(line)
+        if source:
+            length = gast.Call(form.name("len"), [form.name(source)], [])
+            (loop.iter.args[0] if line.backwards else loop.iter).args = [length]
+        return [sweetened(loop, reads=self._reads_of_index(line))]
+
+    def _reads_of_index(self, line: Line) -> int:
+        variables = self.naming.variables
+        if len(variables.names(variables.of(line.name))) > 1:
+            return sys.maxsize  # it may be read after the loop
+        return sum(each.reads().count(line.name) for each in flat(line.blocks[0]))
+
+    def _length_of(self, line: Line) -> str:
+        """The array in whose rows a loop goes to the end, which may be said of another array."""
+        start, stop, step = line.expression
+        if not _is(start, 0) or not _is(step, 1):
+            return ""
+        dim = self._dim(stop)
+        for each in line.blocks[0]:
+            row = each.expression if each.kind == "assign" else None
+            if isinstance(row, gast.Subscript) and getattr(row.slice, "id", None) == line.name:
+                source = getattr(row.value, "id", "")
+                shape = values.shape_of(self.surface.facts.get(source))
+                if dim is not None and shape and shape[0] == dim:
+                    return self.naming.shown[source]
+        return ""
+
+    def _dim(self, length: gast.AST) -> values.Dim | None:
+        """The symbol that `len(x)` or `x.shape[axis]` stands for."""
+        axis, x = 0, None
+        if isinstance(length, gast.Call) and getattr(length.func, "id", "") == "len":
+            x = length.args[0]
+        elif isinstance(length, gast.Subscript) and isinstance(length.value, gast.Attribute):
+            axis, x = getattr(length.slice, "value", None), length.value.value
+        shape = values.shape_of(self.surface.facts.get(getattr(x, "id", "")))
+        known = shape is not None and isinstance(axis, int) and axis < len(shape)
+        return shape[axis] if known and isinstance(shape[axis], values.Dim) else None
+
+    def _while(self, line: Line) -> list[gast.stmt]:
+        test, body = (self.of(block) for block in line.blocks)
+        condition = self._renamed(line.expression)
+        if not test:
+            return [gast.While(condition, body or [gast.Pass()], [])]
+        leave = form.place(gast.If(negated(condition), [_placed(gast.Break(), line)], []), None)
+        form.place(leave, line.statement.origin, line.statement.phase)
+        return [gast.While(form.constant(True), [*test, leave, *body], [])]
+
+    def _try(self, line: Line) -> list[gast.stmt]:
+        body, *handlers = ([*self.of(block)] or [gast.Pass()] for block in line.blocks)
+        made = []
+        for errors, block in zip(line.errors, handlers, strict=True):
+            kinds = [self.surface.object(each) for each in errors]
+            kind = kinds[0] if len(kinds) == 1 else gast.Tuple(kinds, gast.Load())
+            handler = gast.ExceptHandler(type=kind, name=None, body=block)
+            made.append(form.place(handler, line.statement.origin, line.statement.phase))
+        return [gast.Try(body=body, handlers=made, orelse=[], finalbody=[])]
+
+
+def _is_atom(node: gast.AST) -> bool:
+    return isinstance(node, gast.Name | gast.Constant)
+
+
+def _leaves(block: list[gast.stmt]) -> bool:
+    """Whether a block does not come to its end, so that what follows needs no else."""
+    return isinstance(block[-1], gast.Break)
+
+
+def _placed(statement: gast.stmt, line: Line) -> gast.stmt:
+    return form.place(statement, line.statement.origin, line.statement.phase)
+
+
+def _is(node: gast.AST, value: int) -> bool:
+    return isinstance(node, gast.Constant) and type(node.value) is int and node.value == value
+
+
+def _is_unread(naming: Naming, name: str) -> bool:
+    return name not in naming.read
+
+
+OPPOSITE = {
+    gast.Eq: gast.NotEq,
+    gast.In: gast.NotIn,
+    gast.Is: gast.IsNot,
+    gast.IsNot: gast.Is,
+    gast.NotEq: gast.Eq,
+    gast.NotIn: gast.In,
+}
+
+
+def negated(condition: gast.AST) -> gast.AST:
+    """`not condition`, said simply; an order has no opposite, for there is nan."""
+    if isinstance(condition, gast.UnaryOp) and isinstance(condition.op, gast.Not):
+        return condition.operand
+    single = isinstance(condition, gast.Compare) and len(condition.ops) == 1
+    if single and type(condition.ops[0]) in OPPOSITE:
+        opposite = OPPOSITE[type(condition.ops[0])]()
+        return gast.Compare(condition.left, [opposite], condition.comparators)
+    return gast.UnaryOp(gast.Not(), condition)
+
+
+def _augmented(place: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AugAssign:
+    """place += value, or place -= -value."""
+    negative = negative_of(value) if isinstance(operator, gast.Add) else None
+    if negative is None:
+        return gast.AugAssign(place, operator, value)
+    return gast.AugAssign(place, gast.Sub(), negative)
+
+
+__all__ = ["Statements", "negated"]

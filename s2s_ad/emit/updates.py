@@ -1,0 +1,137 @@
+"""Which operations may be updates in place: stores of elements, of lists, of whole arrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.analysis.cells import Site
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Path, region_of
+
+AUGMENTED: dict[Callable, bool] = {  # the operators that Python has in place -> commutative or not
+    operator.add: True,
+    operator.and_: True,
+    operator.floordiv: False,
+    operator.lshift: False,
+    operator.mod: False,
+    operator.mul: True,
+    operator.or_: True,
+    operator.pow: False,
+    operator.rshift: False,
+    operator.sub: False,
+    operator.truediv: False,
+    operator.xor: True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A statement that may be an update in place."""
+
+    kind: str
+    program: Program
+    statement: gast.Assign
+    place: int = 0  # of the operand that is changed
+
+    @property
+    def base(self) -> str:
+        return self.statement.value.args[self.place].id
+
+
+def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
+    builder = None
+    for position, statement in enumerate(program.body):
+        if form.is_effect(statement):
+            continue
+        region = region_of(statement)
+        for number, block in enumerate(() if region is None else region.blocks):
+            yield from updates_in(block, (*path, (position, number)))
+        if form.function_of(statement) is runtime.index_add and builder is None:
+            builder = Builder.of(program)
+        kind = _kind(program, statement, builder)
+        if kind:
+            yield (path, position), Update(kind, program, statement)
+        else:
+            place = _whole(program, statement)
+            if place is not None:
+                yield (path, position), Update("update", program, statement, place)
+
+
+def _kind(program: Program, statement: gast.Assign, builder: Builder | None) -> str:
+    """What the update of elements or of a list is in the text; "" where it is an expression."""
+    function, operands = form.function_of(statement), statement.value.args
+    base = operands[0] if operands else None
+    if not isinstance(base, gast.Name):
+        return ""
+    fact = program.facts[base.id]
+    is_list, is_array = isinstance(fact, values.List), isinstance(fact, values.Array)
+    if function is runtime.list_append:
+        return "append" if is_list else ""
+    if function is runtime.list_pop:
+        return "pop" if is_list else ""
+    if function is runtime.index_set:
+        return "set" if is_list or (is_array and fact.shape) else ""
+    if function is runtime.index_add and is_array and fact.shape:
+        if not _takes(fact, program, operands[1]):
+            return ""
+        rule, _, params = builder.definitions[form.target(statement)]
+        return "add at" if rule.may_repeat(params["index"], builder) else "add"
+    return ""
+
+
+def _takes(fact: values.Array, program: Program, value: gast.AST) -> bool:
+    """Whether the dtype of an array can take what is added to it."""
+    if fact.dtype is None:
+        return False
+    if isinstance(value, gast.Constant):
+        return values.is_inexact(fact) is True
+    given = program.facts[value.id]
+    if isinstance(given, values.Scalar):
+        return True
+    dtype = values.strong_dtype(given)
+    return dtype is not None and np.can_cast(dtype, fact.dtype, "same_kind")
+
+
+def _whole(program: Program, statement: gast.Assign) -> int | None:
+    """The operand that may take the result of an operator: `x = x + y` as `x += y`."""
+    function = form.function_of(statement)
+    if function not in AUGMENTED or statement.value.keywords:
+        return None
+    name = form.target(statement)
+    for place in (0, 1) if AUGMENTED[function] else (0,):
+        base = getattr(statement.value.args[place], "id", None)
+        fits = base is not None and _same_kind(program.facts[name], program.facts[base])
+        if fits and _is_variable(program, statement, base):
+            return place
+    return None
+
+
+def _same_kind(result: Any, base: Any) -> bool:
+    """Whether an array is certain to have the dtype and shape of the result."""
+    if not isinstance(result, values.Array) or not isinstance(base, values.Array):
+        return False
+    if not base.shape or not result.shape or values.missing((base.dtype, result.dtype)):
+        return False
+    same = len(base.shape) == len(result.shape) and base.dtype == result.dtype
+    pairs = zip(base.shape, result.shape, strict=False)
+    return same and all(a == b or values.known_not_one(a) for a, b in pairs)
+
+
+def _is_variable(program: Program, statement: gast.Assign, base: str) -> bool:
+    """Whether the result is worth a statement of its own, not only a part of an expression."""
+    name = form.target(statement)
+    result, before = (program.hints.get(each) for each in (name, base))
+    if result is not None and before is not None and result.text and result.text == before.text:
+        return True
+    handed = any(getattr(atom, "id", None) == name for atom in program.outputs())
+    sums = form.function_of(statement) in (operator.add, operator.sub)
+    return handed or (statement.phase == "backward" and sums)

@@ -1,0 +1,278 @@
+"""The program as code on variables: blocks opened, what is carried and updated one variable each.
+
+Core binds a name once. Here a name may be assigned several times: a carried value is one variable
+before, in and after its loop, an output of a branch is assigned on both sides, and the result of an
+update in place is the variable whose memory it takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.core import form
+from s2s_ad.core.callee import callee_of, item_of, items_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
+from s2s_ad.core.values import UNDEFINED
+from s2s_ad.emit.stores import Store
+
+Moves = list[tuple[str, gast.AST]]  # (variable, atom), all at once
+
+
+@dataclass(slots=True)
+class Entry:
+    """One thing that happens.
+
+    Kinds: "operation" and "call" (a call with several outputs, `names`), "effect", "store" (see
+    `store`; the item of a "pop" is `name`), "moves", "if", "for", "while", "try", "break".
+
+    Attributes:
+        call: the operation, or the head of a region: a condition, the bounds of a range.
+        blocks: the entries of each block; of a "while" those of its test, then its body.
+        test: of a "while" the condition, when the entries of its test have run.
+    """
+
+    kind: str
+    statement: form.Statement
+    name: str = ""
+    call: Any = None
+    names: tuple[str | None, ...] = ()
+    store: Store | None = None
+    moves: Moves = field(default_factory=list)
+    blocks: tuple[list[Entry], ...] = ()
+    test: Any = None
+    backwards: bool = False
+    errors: tuple = ()
+
+
+class Opening:
+    """Opens the blocks of a program whose names are apart."""
+
+    def __init__(self, stores: Mapping[str, Store]):
+        self.stores = stores
+        self.atoms: dict[str, gast.AST] = {}  # what stands for a name
+        self.aliases: dict[str, list[str]] = {}  # variable -> the names that it stands for too
+
+    def atom(self, node: Any) -> Any:
+        return form.substitute(node, self.atoms)
+
+    def _alias(self, name: str, variable: str) -> None:
+        """From now on the variable holds what the name stands for."""
+        self.atoms[name] = form.name(variable)
+        self.aliases.setdefault(variable, []).append(name)
+
+    def body(self, program: Program) -> list[Entry]:
+        """The entries of a program or block, its outputs apart."""
+        items = items_of(program)
+        found: list[Entry] = []
+        for statement in program.body:
+            found += self._statement(statement, items)
+        return found
+
+    def _statement(
+        self, statement: form.Statement, items: dict[str, dict[int, str]]
+    ) -> Iterator[Entry]:
+        if form.is_effect(statement):
+            yield Entry("effect", statement, call=self.atom(statement))
+            return
+        name = form.target(statement)
+        if item_of(statement) is not None:
+            source, index = item_of(statement)
+            first = items[source][index]
+            if first != name:
+                self._alias(name, self._variable(first))
+            return
+        region, call = region_of(statement), callee_of(statement)
+        used = items.get(name, {})
+        if region is not None:
+            opened = {Branch: self._branch, Loop: self._loop, Attempt: self._attempt}
+            yield from opened[type(region)](statement, region, used)
+        elif form.function_of(statement) is runtime.list_pop:
+            yield self._pop(statement, used)
+        elif name in self.stores:
+            yield from self._store(statement, self.stores[name])
+        elif call is not None and call.several:
+            names = tuple(used.get(i) for i in range(call.count))
+            yield Entry("call", statement, call=self.atom(statement.value), names=names)
+        else:
+            yield Entry("operation", statement, name, self.atom(statement.value))
+
+    # ---- updates in place
+
+    def _store(self, statement: gast.Assign, store: Store) -> Iterator[Entry]:
+        name = form.target(statement)
+        if store.kind != "same":
+            call = self.atom(statement.value)
+            value = None if store.value is None else self.atom(store.value)
+            made = self._with_base(store, value)
+            yield Entry("store", statement, made.base, call, store=made)
+        self._alias(name, self._variable(store.base))
+
+    def _with_base(self, store: Store, value: Any = None) -> Store:
+        changed = {self._variable(each) for each in store.changed}
+        base = self._variable(store.base)
+        return Store(store.kind, base, frozenset({*changed, base}), store.operator, value)
+
+    def _variable(self, name: str) -> str:
+        return getattr(self.atoms.get(name), "id", name)
+
+    def _pop(self, statement: gast.Assign, used: dict[int, str]) -> Entry:
+        store = self.stores.get(form.target(statement))
+        if store is None:
+            names = (used.get(0), used.get(1))
+            return Entry("call", statement, call=self.atom(statement.value), names=names)
+        made = self._with_base(store)
+        if 1 in used:
+            self._alias(used[1], made.base)
+        return Entry("store", statement, used.get(0, ""), self.atom(statement.value), store=made)
+
+    # ---- regions
+
+    def _bind(self, leaves: Sequence[str], operands: Sequence[gast.AST]) -> None:
+        for leaf, operand in zip(leaves, operands, strict=True):
+            self.atoms[leaf] = self.atom(operand)
+
+    def _block(self, statement: gast.Assign, block: Program, outputs: Mapping[int, str]) -> list:
+        """A block of a branch: its entries, and the outputs assigned at its end."""
+        entries = self.body(block)
+        atoms = block.outputs()
+        moves = [(name, self.atom(atoms[i])) for i, name in sorted(outputs.items())]
+        return [*entries, Entry("moves", statement, moves=moves)]
+
+    def _branch(
+        self, statement: gast.Assign, region: Branch, used: dict[int, str]
+    ) -> Iterator[Entry]:
+        condition, *operands = statement.value.args
+        blocks = []
+        for block in region.blocks:
+            self._bind(block.leaves(), operands)
+            blocks.append(self._block(statement, block, used))
+        yield Entry("if", statement, call=self.atom(condition), blocks=tuple(blocks))
+
+    def _attempt(
+        self, statement: gast.Assign, region: Attempt, used: dict[int, str]
+    ) -> Iterator[Entry]:
+        last = region.count - 1
+        outputs = {i: name for i, name in used.items() if i != last}
+        blocks = []
+        for number, block in enumerate(region.blocks):
+            self._bind(block.leaves(), statement.value.args)
+            entries = self._block(statement, block, outputs)
+            if last in used:
+                entries[-1].moves.append((used[last], form.constant(number)))
+            blocks.append(entries)
+        yield Entry("try", statement, blocks=tuple(blocks), errors=region.errors)
+
+    def _loop(self, statement: gast.Assign, region: Loop, used: dict[int, str]) -> Iterator[Entry]:
+        parts = region.parts(statement.value.args)
+        leaves = region.leaves(region.body)
+        before = [
+            (leaf, self.atom(init))
+            for leaf, init in zip(leaves.carried, parts.carried, strict=True)
+        ]
+        yield Entry("moves", statement, moves=before)
+        self._bind(leaves.fixed, parts.fixed)
+        test, condition = [], None
+        if region.test is not None:
+            inner = region.leaves(region.test)
+            self._bind(inner.carried, [form.name(each) for each in leaves.carried])
+            self._bind(inner.fixed, parts.fixed)
+            test = self.body(region.test)
+            condition = self.atom(region.test.outputs()[0])
+        entries = self.body(region.body)
+        atoms, stop = region.results()
+        after = [(leaf, self.atom(atom)) for leaf, atom in zip(leaves.carried, atoms, strict=True)]
+        end = Entry("moves", statement, moves=after)
+        entries.append(end)
+        if stop is not None:
+            _leave(entries, self.atom(stop), end, statement)
+        for position, name in used.items():
+            self._alias(name, leaves.carried[position])
+        if region.is_for:
+            bounds = [self.atom(each) for each in parts.bounds]
+            yield Entry(
+                "for",
+                statement,
+                leaves.bounds[0],
+                bounds,
+                blocks=(entries,),
+                backwards=region.backwards,
+            )
+        else:
+            yield Entry("while", statement, blocks=(test, entries), test=condition)
+
+
+def _leave(entries: list[Entry], stop: gast.AST, end: Entry, statement: gast.Assign) -> None:
+    """Leave the loop where `stop` is true, as early as a branch knows it."""
+    if isinstance(stop, gast.Constant):
+        if stop.value:
+            entries.append(Entry("break", statement))
+        return
+    if _leave_inside(entries[:-1], stop, end, statement):
+        return
+    leaving = [Entry("break", statement)]
+    entries.append(Entry("if", statement, call=stop, blocks=(leaving, [])))
+
+
+def _leave_inside(body: list[Entry], stop: gast.AST, end: Entry, statement: gast.Assign) -> bool:
+    """Put `break` into the branch at the end of the body that says whether the loop ends."""
+    last = body[-1] if body else None
+    if last is None or last.kind != "if" or not isinstance(stop, gast.Name):
+        return False
+    values = _said(last, stop)
+    if any(each is None for each in values) or not all(map(_is_decided, values, last.blocks)):
+        return False
+    handed_on = any(stop.id in form.reads(atom) for _, atom in end.moves)
+    for block, value in zip(last.blocks, values, strict=True):
+        moves = block[-1]
+        if not handed_on:
+            moves.moves = [each for each in moves.moves if each[0] != stop.id]
+        known = isinstance(value, gast.Constant)
+        if known and value.value is True:
+            block += [Entry("moves", statement, moves=list(end.moves)), Entry("break", statement)]
+        elif not known:
+            inner = block[-2].blocks
+            for each in inner:
+                each[-1].moves += _resolved(moves.moves, each[-1].moves)
+            moves.moves = []
+            _leave_inside(block[:-1], value, end, statement)
+    return True
+
+
+def _said(branch: Entry, stop: gast.Name) -> list[gast.AST | None]:
+    """The value of `stop` on each side of a branch, where that is known."""
+    if getattr(branch.call, "id", None) == stop.id:
+        return [form.constant(True), form.constant(False)]
+    return [dict(block[-1].moves).get(stop.id) for block in branch.blocks]
+
+
+def _is_decided(value: gast.AST, block: list[Entry]) -> bool:
+    """Whether a side knows if the loop ends, or a branch at its end does."""
+    if isinstance(value, gast.Constant):
+        return isinstance(value.value, bool)
+    inner = block[-2] if len(block) > 1 else None
+    if inner is None or inner.kind != "if" or not isinstance(value, gast.Name):
+        return False
+    values = _said(inner, value)
+    return all(
+        each is not None and _is_decided(each, b)
+        for each, b in zip(values, inner.blocks, strict=True)
+    )
+
+
+def _resolved(moves: Moves, inner: Moves) -> Moves:
+    """Moves that come after others, said in the terms before them."""
+    atoms = dict(inner)
+    return [(name, form.substitute(atom, atoms)) for name, atom in moves]
+
+
+def is_undefined(atom: Any) -> bool:
+    return isinstance(atom, gast.Constant) and atom.value is UNDEFINED
+
+
+__all__ = ["Entry", "Moves", "Opening", "is_undefined"]

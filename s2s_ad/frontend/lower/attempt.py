@@ -1,0 +1,143 @@
+"""try: a region whose handlers see what held before it.
+
+Where the body was left nobody knows. So what it assigns or changes is not to be read after it
+failed, unless its last statement does that: then it was not done.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import gast
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Attempt
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.exits import CONTINUE, FLAGS, Exits, leavers
+from s2s_ad.frontend.lower.joins import Join
+from s2s_ad.frontend.lower.meeting import branch, go_on, unite
+from s2s_ad.frontend.lower.paths import Path, explore
+from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.lower.references import Poison
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.frontend.scopes import bound_names
+
+STORES = (gast.Assign, gast.AugAssign, gast.AnnAssign)
+
+
+class Unreadable(Unjoined):
+    """A local that nobody may read: it says why."""
+
+    def __init__(self, what: str, help: str):
+        self.what, self.help = what, help
+
+    def error(self, lowering: Lowering | None = None) -> Exception:
+        origin = lowering.builder.origin if lowering else None
+        return UnsupportedError("S2S201", self.what, origin=origin, help=self.help)
+
+
+@statement(gast.Try)
+def try_(lowering: Lowering, node: gast.Try) -> Exits:
+    """`try: ... except Error: ... else: ... finally: ...` A handler sees what held before."""
+    if node.finalbody:
+        return with_finally(lowering, node)
+    body = explore(lowering, lambda: lowering.run(node.body))
+    if not body.body:
+        return lowering.run([*node.body, *node.orelse])  # nothing in it can fail
+    errors = [errors_of(lowering, each) for each in node.handlers]
+    handlers = [
+        explore(lowering, lambda each=each: handled(lowering, node, each, body))
+        for each in node.handlers
+    ]
+    position: list[Symbol] = []
+
+    def emit(blocks: list[Program], operands: list[Symbol]) -> list[Symbol]:
+        *results, last = Attempt(blocks[0], errors, blocks[1:]).call(lowering.builder, operands)
+        position.append(last)
+        return results
+
+    left = unite(lowering, Join(lowering, [body, *handlers]), emit)
+    return with_else(lowering, node, left, position[0], handlers)
+
+
+def with_else(
+    lowering: Lowering, node: gast.Try, left: Exits, position: Symbol, handlers: list[Path]
+) -> Exits:
+    """The else clause, which runs where the body came to its end."""
+    if not node.orelse:
+        return left
+
+    def run() -> Exits:
+        return go_on(lowering, left, lambda: lowering.run(node.orelse))
+
+    if not any(each.left is CONTINUE for each in handlers):
+        return run()
+    return branch(lowering, lowering.call(operator.eq, position, 0), run, lambda: left)
+
+
+def errors_of(lowering: Lowering, node: gast.ExceptHandler) -> tuple:
+    """The classes of exceptions that a handler is for."""
+    if node.type is None:
+        return (BaseException,)
+    value = lowering.evaluate(node.type)
+    kinds = tuple(map(unwrap, value.items)) if isinstance(value, Tree) else (unwrap(value),)
+    if not all(isinstance(each, type) and issubclass(each, BaseException) for each in kinds):
+        raise lowering.refuse(node, "an 'except' of something that is not a class of exceptions")
+    return kinds
+
+
+def handled(lowering: Lowering, node: gast.Try, handler: gast.ExceptHandler, body: Path) -> Exits:
+    """Run a handler on what held before the body."""
+    names, origin = lowering.frame.locals, lowering.builder.origin
+    for each in half_done(node) & names.keys():
+        names[each] = Unreadable(
+            f"the value of {each!r} after a 'try' body that may have failed before or after it "
+            "was assigned",
+            "assign it in the last statement of the body, or in the handler",
+        )
+    if len(node.body) > 1 or not isinstance(node.body[0], STORES):
+        for each, _ in body.changed.values():
+            what = "what a 'try' body changed, which may have failed before or after that,"
+            lowering.memory.assign(each, Poison(what, origin))
+    if handler.name is not None:
+        names[handler.name.id] = Unreadable(
+            "the exception that was caught, as a value", "raise or print a text instead"
+        )
+    left = lowering.run(handler.body)
+    if handler.name is not None:
+        lowering.frame.locals.pop(handler.name.id, None)
+    return left
+
+
+def half_done(node: gast.Try) -> set[str]:
+    """The names that the body of a try may or may not have assigned where it failed."""
+    *before, last = node.body
+    early = set().union(*bound_names(before))
+    late = set().union(*bound_names([last]))
+    plain = isinstance(last, STORES) and isinstance(getattr(last, "value", None), gast.expr)
+    return early if plain else early | late
+
+
+# ---- finally -------------------------------------------------------------------------------------
+
+
+def with_finally(lowering: Lowering, node: gast.Try) -> Exits:
+    """The last clause runs whatever way the others are left; also where an exception goes on."""
+    if next(iter(leavers(node.finalbody)), None) is not None:
+        raise lowering.refuse(node, "a 'return', 'break' or 'continue' in a 'finally'")
+    inner = node.body
+    if node.handlers:
+        made = gast.Try(node.body, node.handlers, node.orelse, [])
+        inner = [gast.copy_location(made, node)]
+    if any(isinstance(each, gast.Expr | gast.Assert | gast.If) for each in node.finalbody):
+        text = "try:\n    B\nexcept:\n    F\n    raise"
+        inner = quote(text, node, {"B": inner, "F": node.finalbody})
+    left = lowering.run(inner)
+    flags = {name: lowering.frame.locals.get(name, False) for name in FLAGS}
+    lowering.run(node.finalbody)
+    lowering.frame.locals |= flags
+    return left

@@ -1,0 +1,118 @@
+"""Comprehensions and generator expressions consumed on the spot, as the loops they stand for.
+
+`[f(x) for x in xs if c]` is a loop that appends to a list: pass by pass where the items are known,
+else rolled, and the list is one whose length is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import gast
+
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.values import UNDEFINED
+from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.exits import rearranged
+from s2s_ad.frontend.lower.iteration import Generator
+from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.scopes import bound_names
+
+
+@expression(gast.ListComp)
+def list_comprehension(lowering: Lowering, node: gast.ListComp) -> Any:
+    """`[f(x) for x in xs if x > 0]`"""
+    return consumed(lowering, generator(lowering, node), "T = []", "T.append(E)")
+
+
+@expression(gast.DictComp)
+def dict_comprehension(lowering: Lowering, node: gast.DictComp) -> Any:
+    """`{key: f(x) for key, x in pairs}` The keys have to be known."""
+    places = {"K": node.key, "E": node.value}
+    return consumed(lowering, generator(lowering, node), "T = {}", "T[K] = E", places)
+
+
+@expression(gast.GeneratorExp)
+def generator(lowering: Lowering, node: gast.GeneratorExp) -> Any:
+    """`sum(f(x) for x in xs)` Where it is consumed on the spot."""
+    return Generator(node, lowering.evaluate(node.generators[0].iter), lowering.frame)
+
+
+def generator_over(lowering: Lowering, value: Any, node: gast.AST, test: Any = None) -> Generator:
+    """The items of an iterable, as a generator expression gives them; those that pass a test."""
+    if isinstance(value, Generator) and test is None:
+        return value
+    item = private("item")
+    load, store = (_name(item, context, node) for context in (gast.Load(), gast.Store()))
+    clause = gast.comprehension(store, load, [] if test is None else [test(load)], 0)
+    made = gast.copy_location(gast.GeneratorExp(load, [clause]), node)
+    return Generator(made, value, lowering.frame)
+
+
+def consumed(
+    lowering: Lowering,
+    items: Generator,
+    before: str,
+    each: str,
+    places: Mapping[str, Any] | None = None,
+    *,
+    inner: str = "",
+    after: str = "",
+    values: Mapping[str, Any] | None = None,
+) -> Any:
+    """The value of the local T after the loops of a generator expression.
+
+    Args:
+        before, each, after: statements before the loops, for each item E, and after the loops.
+        inner: statements after each loop but the first.
+        places: what stands in these statements for names in upper case.
+        values: the values of further locals in them.
+    """
+    node = items.node
+    own = {key: private(key) for key in ("T", "I", "V", "W", "F", "N", *(values or {}))}
+    every = own | {"E": getattr(node, "elt", None)} | dict(places or {})
+    body = quote(each, node, every)
+    for place, clause in reversed([*enumerate(node.generators)]):
+        iterable = clause.iter if place else _name(own["I"], gast.Load(), node)
+        for test in reversed(clause.ifs):
+            body = [gast.copy_location(gast.If(test, body, []), test)]
+        loop = gast.For(clause.target, iterable, body, [], None)
+        body = [gast.copy_location(loop, node), *(quote(inner, node, every) if place else [])]
+    statements = [*quote(before, node, every), *body, *quote(after, node, every)]
+    targets, _ = bound_names([clause.target for clause in node.generators])
+    with hidden(lowering, items, [*targets, *own.values()]):
+        names = lowering.frame.locals
+        names[own["I"]] = items.first
+        names |= {own[key]: value for key, value in (values or {}).items()}
+        lowering.run(rearranged(statements))
+        value = lowering.frame.locals[own["T"]]
+    if isinstance(value, Unjoined):
+        raise value.error(lowering)
+    return value
+
+
+@contextmanager
+def hidden(lowering: Lowering, items: Generator, names: list[str]) -> Iterator[None]:
+    """These locals of the frame in which a comprehension stands are its own inside it."""
+    lowering.frames.append(items.frame)
+    try:
+        before = {name: items.frame.locals.pop(name, UNDEFINED) for name in names}
+        yield
+        for name, value in before.items():
+            items.frame.locals.pop(name, None)
+            if value is not UNDEFINED:
+                items.frame.locals[name] = value
+    finally:
+        lowering.frames.pop()
+
+
+def private(text: str) -> str:
+    """A local that a construct needs: no identifier of Python, so no user has it."""
+    return f"{fresh_name()} {text}"
+
+
+def _name(identifier: str, context: gast.expr_context, node: gast.AST) -> gast.Name:
+    return gast.copy_location(gast.Name(identifier, context, None, None), node)

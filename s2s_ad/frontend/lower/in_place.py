@@ -1,0 +1,220 @@
+"""NumPy's functions and methods that write into an array: fill, sort, copyto, add.at, out=."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.references import Reference, settled
+from s2s_ad.frontend.lower.stores import (
+    add_item,
+    as_array,
+    may_name_twice,
+    overwrite,
+    replace,
+    set_item,
+    writable,
+)
+from s2s_ad.frontend.lower.subscripts import as_index
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.index_layout import index_of
+from s2s_ad.rules.support import length, lengths, normal_axis
+
+
+def evaluates(*functions: Any) -> Callable:
+    """Register the handler of some functions: handler(lowering, array, ...)."""
+
+    def register(handler: Callable) -> Callable:
+        def checked(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+            first, *rest = args
+            target = writable(lowering, first)
+            if target.number is not False:
+                raise UnsupportedError(
+                    "S2S207",
+                    "a value that may be a number is changed in place",
+                    why="the method of a number changes nothing",
+                    help="write x = ...",
+                )
+            return handler(lowering, target, *rest, **kwargs)
+
+        HANDLERS.update(dict.fromkeys(functions, checked))
+        return handler
+
+    return register
+
+
+def _rank(target: Reference, what: str) -> int:
+    if target.ndim is None:
+        raise UnsupportedError(
+            "S2S205", f"{what} of an array whose rank is not known", help="give example arguments"
+        )
+    return target.ndim
+
+
+# ---- whole arrays --------------------------------------------------------------------------------
+
+
+@evaluates(np.ndarray.fill)
+def fill(lowering: Lowering, target: Reference, value: Any) -> None:
+    set_item(lowering, target, Ellipsis, value)
+
+
+@evaluates(np.ndarray.sort)
+def sort(lowering: Lowering, target: Reference, axis: Any = -1, kind: Any = None) -> None:
+    replace(lowering, target, lowering.builder.call(np.sort, (settled(target),), {"axis": axis}))
+
+
+@evaluates(np.copyto)
+def copy_to(
+    lowering: Lowering, dst: Reference, src: Any, casting: Any = "same_kind", where: Any = True
+) -> None:
+    if where is True:
+        return overwrite(lowering, dst, src, unwrap(casting))
+    chosen = (as_array(lowering, where), as_array(lowering, src), settled(dst))
+    return overwrite(lowering, dst, lowering.builder.call(np.where, chosen, {}), unwrap(casting))
+
+
+@evaluates(np.putmask, np.place)
+def put_mask(lowering: Lowering, a: Reference, mask: Any, values_: Any) -> None:
+    value = as_array(lowering, values_)
+    if not _is_scalar(lowering, value):
+        raise UnsupportedError(
+            "S2S201",
+            "np.putmask and np.place with an array of values",
+            why="NumPy repeats the values as often as the mask asks for",
+            help="write x[mask] = values, or np.where",
+        )
+    set_item(lowering, a, as_array(lowering, mask), value)
+
+
+def _is_scalar(lowering: Lowering, value: Any) -> bool:
+    return values.shape_of(lowering.builder.fact(value)) == ()
+
+
+def copied(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """x.copy() and x.flatten(): memory of its own, in the order of C."""
+    function = np.ravel if kwargs.pop("flat", False) else np.copy
+    made = lowering.memory.fresh(lowering.builder.call(function, settled(tuple(args)), kwargs))
+    made.contiguous = True
+    return made
+
+
+HANDLERS[np.ndarray.copy] = copied
+HANDLERS[np.ndarray.flatten] = lambda lowering, args, kwargs: copied(
+    lowering, args, kwargs | {"flat": True}
+)
+
+# ---- elements ------------------------------------------------------------------------------------
+
+
+@evaluates(np.put, np.ndarray.put)
+def put(lowering: Lowering, a: Reference, ind: Any, v: Any) -> None:
+    index, value = as_index(ind), as_array(lowering, v)
+    number = isinstance(index, int) or (isinstance(index, Symbol) and index.shape == ())
+    if not _is_scalar(lowering, value) and not number and not _same_length(index, value):
+        raise UnsupportedError(
+            "S2S201",
+            "np.put with another number of values than of indices",
+            help="write x.ravel()[ind] = values",
+        )
+    if _rank(a, "np.put") == 1:
+        return set_item(lowering, a, index, value)
+    flat = lowering.builder.call(np.ravel, (settled(a),), {})
+    stored = lowering.builder.call(runtime.index_set, (flat, settled(index), value), {})
+    shape = tuple(lengths(settled(a), range(a.ndim)))
+    return replace(lowering, a, np.reshape(stored, shape))
+
+
+def _same_length(index: Any, value: Any) -> bool:
+    shape = (len(index),) if isinstance(index, list) else values.shape_of(index)
+    return shape is not None and shape == values.shape_of(value)
+
+
+@evaluates(np.fill_diagonal)
+def fill_diagonal(lowering: Lowering, a: Reference, val: Any, wrap: Any = False) -> None:
+    rank, value = _rank(a, "np.fill_diagonal"), as_array(lowering, val)
+    if rank < 2:
+        raise ValueError("array must be at least 2-d")
+    if unwrap(wrap) or not (_is_scalar(lowering, value) or value.ndim == 1):
+        raise UnsupportedError("S2S201", "np.fill_diagonal with wrap= or a matrix of values")
+    sizes = lengths(settled(a), range(rank))
+    count = sizes[0]
+    for axis in range(1, rank):
+        if a.shape[axis] != a.shape[0]:
+            count = lowering.builder.call(np.minimum, (count, sizes[axis]), {})
+    place = lowering.builder.call(np.arange, (count,), {})
+    set_item(lowering, a, (place,) * rank, value)
+
+
+@evaluates(np.put_along_axis)
+def put_along_axis(
+    lowering: Lowering, arr: Reference, indices: Any, values_: Any, axis: Any
+) -> None:
+    rank, where = _rank(arr, "np.put_along_axis"), settled(indices)
+    if unwrap(axis) is None or not isinstance(where, Symbol) or where.ndim != rank:
+        raise UnsupportedError("S2S201", "np.put_along_axis without an axis")
+    index = []
+    for each in range(rank):
+        if each == normal_axis(axis, rank):
+            index.append(where)
+            continue
+        count = lowering.builder.call(np.arange, (length(where, each),), {})
+        after = rank - 1 - each
+        index.append(count[(slice(None), *(None,) * after)] if after else count)
+    set_item(lowering, arr, index_of(tuple(index)), values_)
+
+
+# ---- ufuncs --------------------------------------------------------------------------------------
+
+
+def at(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    """np.add.at(a, indices, b): once for each time that an element is named."""
+    function, first, indices, *rest = args
+    ufunc, target = unwrap(function), writable(lowering, first)
+    index = as_index(indices)
+    if ufunc in (np.add, np.subtract):
+        value = as_array(lowering, rest[0])
+        if ufunc is np.subtract:
+            value = lowering.builder.call(np.negative, (value,), {})
+        return add_item(lowering, target, index, value)
+    if may_name_twice(lowering, index):
+        raise UnsupportedError(
+            "S2S201",
+            f"np.{ufunc.__name__}.at with an index that may name an element twice",
+            help="np.add.at and np.subtract.at are supported, others where the index is plain",
+        )
+    old = lowering.builder.call(operator.getitem, (settled(target), settled(index)), {})
+    result = lowering.builder.call(ufunc, (old, *(as_array(lowering, x) for x in rest)), {})
+    return set_item(lowering, target, index, result)
+
+
+HANDLERS[np.ufunc.at] = at
+
+
+def with_out(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """A call whose result goes into the memory of out=; gives that array."""
+    out = kwargs["out"]
+    if not isinstance(out, Symbol):
+        (out,) = out.items  # out=(a,)
+    function, *args = args
+    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    result = apply(lowering, function, args, rest)
+    target = writable(lowering, out)
+    where = kwargs.get("where", True)
+    if where is not True:
+        chosen = (as_array(lowering, where), settled(result), settled(target))
+        result = lowering.builder.call(np.where, chosen, {})
+    replace(lowering, target, result)
+    return target
+
+
+HANDLERS[OUT] = with_out

@@ -1,0 +1,222 @@
+"""range, zip, enumerate, reversed, map: taken apart where all is known, else read by position."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.containers import is_sequence, known_items, sequence
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering
+from s2s_ad.frontend.lower.effects import require
+from s2s_ad.frontend.lower.iteration import Items, Range, Reversed
+from s2s_ad.frontend.lower.objects import class_of
+from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.resolve import unwrap
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The bounds of a loop, and the item of the pass with an index."""
+
+    bounds: tuple[Any, Any, Any]
+    item: Callable[[Any], Any]
+    backwards: bool = False
+
+    def known(self) -> range | None:
+        """The indices in the order of the passes, where they are known."""
+        if any(isinstance(each, Symbol) for each in self.bounds):
+            return None
+        indices = range(*self.bounds)
+        return indices[::-1] if self.backwards else indices
+
+
+def passes_of(lowering: Lowering, value: Any) -> Passes:
+    """The passes of a loop over a value whose items are not taken apart."""
+    if isinstance(value, range | Range):
+        return Passes((value.start, value.stop, value.step), lambda index: index)
+    if isinstance(value, Reversed):
+        inner = passes_of(lowering, value.items)
+        return Passes(inner.bounds, inner.item, not inner.backwards)
+    items = items_of(lowering, value)
+    return Passes((0, items.length, 1), items.at)
+
+
+def items_of(lowering: Lowering, value: Any) -> Items:
+    """The number of items of any iterable, and how each is computed from its position."""
+    if isinstance(value, Items):
+        return value
+    if class_of(value) is not None:
+        made = HANDLERS[iter](lowering, [value], {})
+        value = made if made is value else items_of(lowering, made)
+    if isinstance(value, Items):
+        return value
+    if isinstance(value, Box) and value.is_dynamic:
+        return Items(length(lowering, value.content), lambda i: item(lowering, value, i), (value,))
+    if isinstance(value, Symbol):
+        if value.shape == ():
+            raise TypeError("a number cannot be iterated over")
+        return Items(length(lowering, value), lambda i: item(lowering, value, i), (value,))
+    if isinstance(value, range | Range):
+        return _of_range(lowering, value)
+    if isinstance(value, Reversed):
+        return _backwards(lowering, items_of(lowering, value.items))
+    found = known_items(lowering, value)
+    if found is None:
+        raise UnsupportedError("S2S201", f"a loop over a {type(unwrap(value)).__name__}")
+    return Items(len(found), lambda i: found[operator.index(i)], (value,))
+
+
+def length(lowering: Lowering, value: Symbol) -> Any:
+    return lowering.call(np.size, value, 0)
+
+
+def item(lowering: Lowering, value: Any, index: Any) -> Any:
+    """A row of an array, or an item of a list whose length is not known."""
+    if isinstance(value, Box):
+        return growing.item(lowering, value, index)
+    return lowering.call(operator.getitem, value, index)
+
+
+def _of_range(lowering: Lowering, value: range | Range) -> Items:
+    start, stop, step = value.start, value.stop, value.step
+
+    def at(index: Any) -> Any:
+        offset = index if is_number(step, 1) else lowering.call(operator.mul, index, step)
+        return offset if is_number(start, 0) else lowering.call(operator.add, start, offset)
+
+    if isinstance(value, range):
+        return Items(len(value), at, ())
+    bounds = (start, stop, step)
+    return Items(_count(lowering, *bounds), at, bounds)
+
+
+def _count(lowering: Lowering, start: Any, stop: Any, step: Any) -> Any:
+    """The number of integers in a range: max(0, ceil((stop - start) / step))."""
+    passes = stop if is_number(start, 0) else lowering.call(operator.sub, stop, start)
+    if not is_number(step, 1):
+        backwards = lowering.call(operator.floordiv, lowering.call(operator.neg, passes), step)
+        passes = lowering.call(operator.neg, backwards)
+    return lowering.call(np.maximum, passes, 0)
+
+
+def is_number(value: Any, number: int) -> bool:
+    return isinstance(value, int) and value == number
+
+
+def _backwards(lowering: Lowering, items: Items) -> Items:
+    def at(index: Any) -> Any:
+        last = lowering.call(operator.sub, items.length, 1)
+        return items.at(lowering.call(operator.sub, last, index))
+
+    return Items(items.length, at, items.sources)
+
+
+# ---- Python's own functions ----------------------------------------------------------------------
+
+
+@evaluates(range)
+def make_range(lowering: Lowering, *bounds: Any) -> Any:
+    known = [_whole(each) for each in bounds]
+    if not any(isinstance(each, Symbol) for each in known):
+        return range(*known)
+    if len(known) == 1:
+        known = [0, *known]
+    return Range(*known, *[1] * (3 - len(known)))
+
+
+def _whole(value: Any) -> Any:
+    """A bound of a range: an integer, known or not."""
+    if not isinstance(value, Symbol):
+        return operator.index(unwrap(value))
+    if values.is_inexact(value.fact) and not isinstance(value.fact, values.Unknown):
+        raise TypeError("'float' object cannot be interpreted as an integer")
+    return value
+
+
+def is_apart(value: Any) -> bool:
+    """Whether iterating over the value gives items that the frontend holds one by one."""
+    if isinstance(value, Box) and value.is_dynamic:
+        return False
+    if isinstance(value, Tree):
+        return is_sequence(value) or value.kind in (dict, set)
+    return isinstance(value, str | bytes)
+
+
+@evaluates(zip)
+def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
+    if all(map(is_apart, columns)):
+        items = [known_items(lowering, each) for each in columns]
+        return sequence(list, [sequence(tuple, [*row]) for row in zip(*items, strict=bool(strict))])
+    parts = [items_of(lowering, each) for each in columns]
+
+    def at(index: Any) -> Any:
+        return sequence(tuple, [each.at(index) for each in parts])
+
+    return Items(shortest(lowering, [each.length for each in parts], strict), at, columns)
+
+
+def shortest(lowering: Lowering, lengths: list, strict: Any) -> Any:
+    """The length of the shortest of several columns.
+
+    Where some lengths are known now the others have to be the same: that is checked.
+    """
+    known = {each for each in lengths if isinstance(each, int)}
+    unknown = {each.name: each for each in lengths if isinstance(each, Symbol)}
+    if strict and len(known) > 1:
+        raise ValueError("zip() arguments have different lengths")
+    if known:
+        for each in unknown.values():
+            require(lowering, each, min(known), f"zip() of {min(known)} items with another number")
+        return min(known)
+    first, *others = unknown.values()
+    for each in others:
+        first = lowering.call(np.minimum, first, each)
+    return first
+
+
+@evaluates(enumerate)
+def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
+    if is_apart(items) and not isinstance(start, Symbol):
+        pairs = enumerate(known_items(lowering, items), operator.index(start))
+        return sequence(list, [sequence(tuple, [*pair]) for pair in pairs])
+    inner = items_of(lowering, items)
+
+    def at(index: Any) -> Any:
+        number = index if is_number(start, 0) else lowering.call(operator.add, index, start)
+        return sequence(tuple, [number, inner.at(index)])
+
+    return Items(inner.length, at, (items, start))
+
+
+@evaluates(reversed)
+def backwards(lowering: Lowering, items: Any) -> Any:
+    if is_apart(items):
+        return sequence(list, known_items(lowering, items)[::-1])
+    if isinstance(items, range):
+        return items[::-1]
+    return Reversed(items)
+
+
+@evaluates(map)
+def mapped(lowering: Lowering, function: Any, *columns: Any) -> Any:
+    if all(map(is_apart, columns)):
+        rows = zip(*(known_items(lowering, each) for each in columns), strict=False)
+        return sequence(list, [apply(lowering, function, [*row], {}) for row in rows])
+    parts = [items_of(lowering, each) for each in columns]
+
+    def at(index: Any) -> Any:
+        return apply(lowering, function, [each.at(index) for each in parts], {})
+
+    count = shortest(lowering, [each.length for each in parts], False)
+    return Items(count, at, (function, *columns))

@@ -1,0 +1,263 @@
+"""The values of several paths, joined leaf by leaf into what holds where the paths meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import gast
+
+from s2s_ad.core.builder import Symbol, to_node
+from s2s_ad.core.program import TEMPORARY, Hint
+from s2s_ad.core.tree import Tree
+from s2s_ad.core.values import UNDEFINED, Scalar, join_all
+from s2s_ad.frontend.lower.exits import FLAGS, LEAVES
+from s2s_ad.frontend.lower.kinds import (
+    describe,
+    hint_of,
+    hint_of_name,
+    inner_hint,
+    is_alike,
+    is_leaf,
+    is_list,
+    is_number,
+    is_same,
+    list_of,
+)
+from s2s_ad.frontend.lower.paths import Path, at_the_end, defined
+from s2s_ad.frontend.lower.poisons import (
+    Hole,
+    Staying,
+    Unjoined,
+    is_unreadable,
+    staying_of,
+    unreadable,
+)
+from s2s_ad.frontend.lower.references import Box, Poison, Reference
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
+
+
+class Join:
+    """The joined values of several paths, and the columns of outputs that they need."""
+
+    def __init__(self, lowering: Lowering, paths: Sequence[Path], chooser: Symbol | None = None):
+        self.lowering, self.paths, self.chooser = lowering, paths, chooser
+        self.columns: dict[tuple, tuple[list[gast.AST], list[Symbol]]] = {}
+        self.hints: dict[tuple, Hint] = {}
+        self.arrays: list[tuple[Reference, Sequence[Any]]] = []
+        self._joined: dict[tuple, Any] = {}
+        self._bare = False  # whether it is the contents of objects that are joined
+
+    def value(self, items: Sequence[Any], hint: Hint = TEMPORARY) -> Any:
+        """The value that is one of these, one for each path, UNDEFINED where a path has none."""
+        present = [each for each in items if each is not UNDEFINED]
+        if not present:
+            return UNDEFINED
+        if self._is_unchanged(items, present[0]):
+            return present[0]
+        key = tuple(map(id, items))
+        if key not in self._joined:
+            self._joined[key] = self._value(items, present, hint), items  # keeps the ids alive
+        return self._joined[key][0]
+
+    def _is_unchanged(self, items: Sequence[Any], first: Any) -> bool:
+        """Whether it is the same object on all paths that come to an end, and not one's own."""
+        ends = [(x, path) for x, path in zip(items, self.paths, strict=True) if not path.stops]
+        if not all(each is first for each, _ in ends):
+            return False
+        return len(ends) > 1 or not _is_of_path(first, ends[0][1])
+
+    def _value(self, items: Sequence[Any], present: list, hint: Hint) -> Any:
+        first = present[0]
+        for each, path in zip(items, self.paths, strict=True):
+            now = path.now(each)
+            if is_unreadable(now):
+                return self.of_those_that_stay(items, unreadable(now), hint)
+        if all(is_same(first, each) for each in present) and not isinstance(first, Symbol | Tree):
+            return first
+        if all(map(is_leaf, present)):
+            return self.leaf(items, hint)
+        if any(isinstance(each, Tree) for each in present):
+            joined = self.container(items, present, hint)
+            if joined is not None:
+                return joined
+        other = next((each for each in present if not is_alike(first, each)), present[-1])
+        what = f"{describe(first)} on one path and {describe(other)} on another"
+        origin = self.lowering.builder.origin
+        poison = Unjoined(self.lowering, what, origin, self.chooser)
+        return self.of_those_that_stay(items, poison, hint)
+
+    def of_those_that_stay(self, items: Sequence[Any], poison: Any, hint: Hint) -> Any:
+        """The value where no path has left, which is all that what follows may read."""
+        pairs = zip(items, self.paths, strict=True)
+        staying = [UNDEFINED if path.left is LEAVES else staying_of(each) for each, path in pairs]
+        if all(a is b for a, b in zip(staying, items, strict=True)) or any(
+            is_unreadable(each) for each in staying
+        ):
+            return poison
+        value = self.value(staying, hint)
+        return poison if value is UNDEFINED or is_unreadable(value) else Staying(value, poison)
+
+    def container(self, items: Sequence[Any], present: list, hint: Hint) -> Any:
+        """Containers of one structure; lists of several lengths, or of a length not known."""
+        first = present[0]
+        bare, self._bare = self._bare, False
+        if all(isinstance(each, Box) for each in present):
+            contents = [
+                each if each is UNDEFINED else path.content(each, each.content)
+                for each, path in zip(items, self.paths, strict=True)
+            ]
+            content = self.content(contents, hint)
+            if isinstance(content, Poison | Unjoined):
+                return content
+            return self.lowering.memory.joined_box(content, items, first.kind, contents)
+        if isinstance(first, Tree) and all(is_alike(first, each) for each in present):
+            return self.tree(items, first, hint)
+        if all(is_list(each) for each in present):
+            for each, path in zip(items, self.paths, strict=True):
+                now = [path.now(item) for item in each.items] if isinstance(each, Tree) else []
+                if any(map(is_unreadable, now)):
+                    return next(each for each in now if is_unreadable(each))
+            symbol = self.leaf([*map(self.as_list, items, self.paths)], hint)
+            if bare:
+                return symbol
+            pairs = zip(items, self.paths, strict=True)
+            parts = [each if each is UNDEFINED else path.held_by(each) for each, path in pairs]
+            return self.lowering.memory.joined_box(symbol, items, list, parts)
+        return None
+
+    def content(self, items: Sequence[Any], hint: Hint) -> Any:
+        """The same of what objects hold."""
+        before, self._bare = self._bare, True
+        result = self.value(items, hint)
+        self._bare = before
+        return result
+
+    def as_list(self, value: Any, path: Path) -> Any:
+        """A list as one value, whose length is not known."""
+        value = path.held_by(value)
+        if value is UNDEFINED or isinstance(value, Symbol):
+            return value
+        now = Tree(value.kind, value.keys, tuple(map(path.now, value.items)))
+        with at_the_end(self.lowering, path):
+            return list_of(self.lowering, now)
+
+    def tree(self, items: Sequence[Any], first: Tree, hint: Hint) -> Tree:
+        columns = []
+        for place, key in enumerate(first.keys):
+            column = [each if each is UNDEFINED else each.items[place] for each in items]
+            columns.append(self.value(column, inner_hint(hint, key)))
+        return Tree(first.kind, first.keys, tuple(columns))
+
+    def leaf(self, items: Sequence[Any], hint: Hint) -> Any:
+        """A new output of the region, or the condition itself where that is what it says."""
+        if self._is_chooser(items, hint):
+            return self.chooser
+        pairs = zip(items, self.paths, strict=True)
+        atoms = [to_node(path.now(each)) for each, path in pairs]
+        key = tuple(_atom_key(each) for each in atoms)
+        symbol = joined_array(self.lowering, items, self.arrays)
+        self.columns.setdefault(key, (atoms, []))[1].append(symbol)
+        if self.hints.get(key, TEMPORARY) is TEMPORARY:
+            self.hints[key] = hint
+        return symbol
+
+    def _is_chooser(self, items: Sequence[Any], hint: Hint) -> bool:
+        if self.chooser is None or not all(type(each) is bool for each in items):
+            return False
+        truth = self.chooser.fact == Scalar(bool) or hint.kind == "derived"
+        return truth and [*items] == [True, False]
+
+    def bind(self, results: Sequence[Symbol]) -> None:
+        """Give the joined values the names of the region's outputs."""
+        for result, key in zip(results, self.columns, strict=True):
+            self.lowering.builder.named(result, self.hints[key])
+            for symbol in self.columns[key][1]:
+                symbol.name = result.name
+
+    def outputs(self, place: int) -> list[gast.AST]:
+        """The outputs of the block of one path."""
+        return [atoms[place] for atoms, _ in self.columns.values()]
+
+
+def joined_array(lowering: Lowering, items: Sequence[Any], others: list) -> Symbol:
+    """The array or number that is one of these; it gets its name when the region is emitted."""
+    builder = lowering.builder
+    present = [each for each in items if each is not UNDEFINED]
+    pending = builder.symbol(join_all(map(builder.fact, present)))
+    if all(type(each) is Symbol for each in present):
+        return pending  # the content of an array, not the array
+    result = lowering.memory.joined(builder, items, others)
+    kinds = {is_number(each) for each in present}
+    result.number = kinds.pop() if len(kinds) == 1 else None
+    result.name = pending.name
+    others.append((result, items))
+    return result
+
+
+def _is_of_path(value: Any, path: Path) -> bool:
+    """Whether the object was made on the path, so that nobody else holds it."""
+    if isinstance(value, Reference | Box):
+        return value.born > path.clock
+    if isinstance(value, Symbol):
+        return value.name in defined(path.body)
+    return value is UNDEFINED or isinstance(value, Tree)
+
+
+def _atom_key(atom: gast.AST) -> Any:
+    if isinstance(atom, gast.Name):
+        return atom.id
+    return (type(atom.value), repr(atom.value), None if is_leaf(atom.value) else id(atom.value))
+
+
+# ---- frames and memory ---------------------------------------------------------------------------
+
+
+def joined_names(lowering: Lowering, join: Join) -> dict[str, Any]:
+    """The locals after the paths have met."""
+    names = dict.fromkeys(name for path in join.paths for name in path.names)
+    result = {}
+    for name in names:
+        items = [path.name(name) for path in join.paths]
+        carry_holes(lowering, name, items, join.paths)
+        if name in FLAGS:
+            flags = zip(items, join.paths, strict=True)
+            items = [each if path.stops else _flag(each) for each, path in flags]
+        value = join.value(items, hint_of_name(name))
+        if value is UNDEFINED:
+            value = _hole(name, join.paths)
+        if value is not UNDEFINED:
+            result[name] = value
+    return result
+
+
+def _hole(name: str, paths: Sequence[Path]) -> Any:
+    """What no path assigns is after them still what an earlier pass left."""
+    found = [path.names.get(name, UNDEFINED) for path in paths if not path.stops]
+    return found[0] if found and all(isinstance(each, Hole) for each in found) else UNDEFINED
+
+
+def _flag(value: Any) -> Any:
+    return False if value is UNDEFINED else value
+
+
+def carry_holes(lowering: Lowering, name: str, items: list[Any], paths: Sequence[Path]) -> None:
+    """A path that does not assign a local leaves it as an earlier pass did: it is to be carried."""
+    if any(each is not UNDEFINED for each in items):
+        for path in paths:
+            hole = path.names.get(name)
+            if isinstance(hole, Hole) and not path.stops:
+                hole.error(lowering)
+
+
+def joined_contents(lowering: Lowering, join: Join) -> list[tuple[Any, Any]]:
+    """The objects that a path changed, and what they hold after the paths have met."""
+    changed = {key: each for path in join.paths for key, (each, _) in path.changed.items()}
+    result = []
+    for each in changed.values():
+        before = lowering.memory.content(each)
+        items = [path.content(each, before) for path in join.paths]
+        result.append((each, join.content(items, hint_of(lowering, each))))
+    return result

@@ -1,0 +1,107 @@
+"""What tells values apart where paths meet: their kind and structure, and what they are called."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from s2s_ad import runtime
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import TEMPORARY, Hint
+from s2s_ad.core.tree import Tree
+from s2s_ad.core.values import PYTHON_NUMBERS, List
+from s2s_ad.frontend.lower.exits import BREAK, RESULT, RETURN, SKIP
+from s2s_ad.frontend.lower.poisons import is_unreadable
+from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
+from s2s_ad.frontend.resolve import PLAIN, Captured
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
+
+
+def is_leaf(value: Any) -> bool:
+    return isinstance(value, Symbol) or type(value) in PYTHON_NUMBERS
+
+
+def is_number(value: Any) -> bool | None:
+    """Whether a value is a number, which nothing changes; None where it may be one."""
+    if not isinstance(value, Symbol) or is_immutable(value):
+        return True
+    return value.number if isinstance(value, Reference) else False
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two values that are known are the same."""
+    if a is b:
+        return True
+    if isinstance(a, Captured) and isinstance(b, Captured):
+        return a.value is b.value
+    if isinstance(a, types.MethodType | Symbol | Tree) or type(a) is not type(b):
+        return False
+    if type(a) in PYTHON_NUMBERS:
+        return repr(a) == repr(b)
+    return isinstance(a, (*PLAIN, range)) and bool(a == b)
+
+
+def is_alike(a: Any, b: Any) -> bool:
+    """Whether two values have the same structure at the top."""
+    if isinstance(a, Tree):
+        return type(a) is type(b) and a.kind is b.kind and a.keys == b.keys
+    return is_same(a, b) or (is_leaf(a) and is_leaf(b))
+
+
+def describe(value: Any) -> str:
+    if value is None:
+        return "None"
+    if is_leaf(value):
+        return "a number or an array"
+    if isinstance(value, Tree):
+        return f"a {value.kind.__name__} of {len(value.items)}"
+    return f"a {type(value).__name__}"
+
+
+def is_list(value: Any) -> bool:
+    """Whether the content is that of a list of numbers, of arrays, or of lists of these."""
+    if isinstance(value, Tree):
+        contents = [each.content if isinstance(each, Box) else each for each in value.items]
+        return value.kind is list and all(is_leaf(each) or is_list(each) for each in contents)
+    return isinstance(value, Symbol) and isinstance(value.fact, List)
+
+
+def list_of(lowering: Lowering, value: Any) -> Any:
+    """A known list as one value."""
+    value = value.content if isinstance(value, Box) else value
+    if not isinstance(value, Tree):
+        return settled(value)
+    items = tuple(list_of(lowering, each) for each in value.items)
+    return lowering.builder.call(runtime.list_of, items, {})
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+HINTS = {
+    RETURN: ("returned", "derived"),
+    BREAK: ("stopped", "derived"),
+    SKIP: ("skipped", "derived"),
+    RESULT: ("result", "derived"),
+}
+
+
+def hint_of_name(name: str) -> Hint:
+    """What the value of a local is called."""
+    other = (name, "user") if name.isidentifier() else ("", "temporary")
+    return Hint(*HINTS.get(name, other))
+
+
+def hint_of(lowering: Lowering, value: Any) -> Hint:
+    """What an array is called."""
+    if isinstance(value, Symbol) and not is_unreadable(value):
+        return lowering.builder.hints.get(value.name, TEMPORARY)
+    return TEMPORARY
+
+
+def inner_hint(hint: Hint, key: Any) -> Hint:
+    if not hint.text:
+        return hint
+    text = "".join(c if c.isalnum() else "_" for c in f"{hint.text}_{key}")
+    return Hint(text, hint.kind)

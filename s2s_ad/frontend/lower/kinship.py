@@ -1,0 +1,124 @@
+"""Which objects may share memory, without it being certain: what a store through one may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.values import Array
+from s2s_ad.frontend.lower.references import Box, Reference, changing, holds_numbers, symbols
+
+
+class Kinship:
+    """The relations between the objects of a function.
+
+    Attributes:
+        links: pairs of objects that may share memory, in the order in which that was found out.
+        unions: lists that came from several paths: nobody knows which arrays they hold.
+    """
+
+    def __init__(self) -> None:
+        self.links: list[tuple[Any, Any]] = []
+        self.unions: list[Box] = []
+
+    def relate(self, a: Any, b: Any) -> None:
+        """From now on a may share memory with b, and with all that b may share memory with."""
+        if not isinstance(b, Reference | Box) or getattr(b, "number", False):
+            return
+        link_with_kin(a.root, b.root)
+        a.refusal = a.refusal or b.refusal
+
+    def may_share(self, a: Any, b: Any) -> bool:
+        """Whether two values may be, or share, the same memory."""
+        if not isinstance(a, Reference) or not isinstance(b, Reference):
+            return False
+        return a.root is b.root or any(b.root is each for each in a.root.kin)
+
+    def joined(
+        self, builder: Builder, items: Sequence[Any], others: Iterable[tuple[Any, Sequence]] = ()
+    ) -> Reference:
+        """The array that is one of these, one for each path; its name is set later.
+
+        `others` are the arrays that were joined over the same paths before it, with their items:
+        two of them may be the same array only where they are on one path.
+        """
+        result = Reference(self, builder, "")
+        arrays = [each for each in items if isinstance(each, Reference)]
+        kinds = {each.number for each in arrays} | ({True} if len(arrays) < len(items) else set())
+        result.number = kinds.pop() if len(kinds) == 1 else None
+        result.contiguous = all(each.contiguous for each in arrays)
+        pairs = list(others)
+        group = [other for other, _ in pairs]
+        for each in arrays:
+            for other in (each.root, *each.root.kin):
+                if not any(other is known for known in group):
+                    link(result, other)
+            result.refusal = result.refusal or each.refusal
+        for other, column in pairs:
+            if any(self.may_share(a, b) for a, b in zip(items, column, strict=True)):
+                link(result, other)
+        return result
+
+    def shares(self, result: Any, clock: int, arguments: Iterable[Any]) -> bool:
+        """Whether a result may share memory with what was born before, or with itself."""
+        own, seen = [*arguments], []
+        for each in changing(result):
+            if any(each is other for other in own) and isinstance(each, Reference):
+                continue
+            older = (each, each.root, *each.kin, *each.root.kin)
+            if any(other.born <= clock for other in older):
+                return True
+            again = any(each is other for other in seen) and isinstance(each, Box)
+            if again or any(self.may_share(each, other) for other in seen if other is not each):
+                return True
+            seen.append(each)
+        return False
+
+    def hold_items(self, box: Box, value: Any, born_after: int = 0) -> None:
+        """A list whose length is not known holds these arrays and lists from now on: as values.
+
+        In a loop it may hold again and again what was not `born_after` the pass began.
+        """
+        seen: list[Any] = []
+        for each in changing(value):
+            again = any(each.root is other for other in (*seen, *box.kin))
+            uncertain = each.view is not None or each.kin or each.refusal
+            if again or uncertain or each.born <= born_after:
+                box.distinct = False
+            seen.append(each.root)
+        for each in seen:
+            link_with_kin(box, each)
+            if isinstance(each, Box):
+                each.holders.append(box)
+        if any(type(each) is Symbol and isinstance(each.fact, Array) for each in symbols(value)):
+            box.distinct = False  # arrays that are captured
+
+    def share_items(self, a: Box, b: Box) -> None:
+        """Two lists whose lengths are not known hold the same arrays."""
+        a.distinct &= holds_numbers(a.content)
+        b.distinct &= holds_numbers(b.content)
+        link_with_kin(a, b)
+
+    def unions_after(self, root: Any) -> list[Box]:
+        """The lists that came from several paths, and may hold an array that is older."""
+        return [each for each in self.unions if each.born > root.born]
+
+
+def link_with_kin(a: Any, b: Any) -> None:
+    """`a` may share memory with b, and so with all that b may share memory with."""
+    for each in (b, *b.kin):
+        link(a, each)
+
+
+def is_known(value: Any) -> bool:
+    """Whether it is a list that holds arrays themselves, and changes with them."""
+    return isinstance(value, Box) and not value.is_dynamic
+
+
+def link(a: Any, b: Any) -> None:
+    """Two objects may share memory."""
+    if a is not b and not any(b is each for each in a.kin):
+        a.kin.append(b)
+        b.kin.append(a)
+        a.memory.links.append((a, b))

@@ -1,0 +1,362 @@
+"""Lists, dicts and sets that change: their methods, and `a += b` of them.
+
+A list whose length is known holds its items one by one; `growing` has the others.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.containers import (
+    changeable,
+    known_key,
+    mapping,
+    new_dict,
+    new_list,
+    new_set,
+    sequence,
+)
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.references import Box, symbols
+from s2s_ad.frontend.resolve import unwrap
+
+
+def method(function: Any) -> Callable:
+    """Register the handler of a method: handler(lowering, value, *args, **kwargs)."""
+
+    def register(handler: Callable) -> Callable:
+        HANDLERS[function] = lambda lowering, args, kwargs: handler(lowering, *args, **kwargs)
+        return handler
+
+    return register
+
+
+def set_items(lowering: Lowering, value: Any, items: list) -> None:
+    """Let a list hold these items."""
+    lowering.memory.change(changeable(value), sequence(list, items))
+
+
+def iterated(lowering: Lowering, items: Any) -> Tree:
+    """The items of any iterable, as a list."""
+    if isinstance(items, Tree) and items.kind is list:
+        return items
+    return HANDLERS[list](lowering, [items], {})
+
+
+def known(lowering: Lowering, items: Any) -> list:
+    """The items of any iterable whose number is known."""
+    found = iterated(lowering, items)
+    if is_growing(found):
+        raise UnsupportedError("S2S205", "items whose number is not known", help="make a list")
+    return list(found.items)
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+@method(list.append)
+def append(lowering: Lowering, value: Any, item: Any) -> None:
+    if is_growing(value):
+        growing.append(lowering, value, item)
+    else:
+        set_items(lowering, value, [*value.items, item])
+
+
+@method(list.extend)
+def extend(lowering: Lowering, value: Any, items: Any) -> None:
+    more = iterated(lowering, items)
+    if is_growing(value) or is_growing(more):
+        growing.extend(lowering, changeable(value), more)
+    else:
+        set_items(lowering, value, [*value.items, *more.items])
+
+
+@method(deque.popleft)
+def pop_left(lowering: Lowering, value: Any) -> Any:
+    return pop(lowering, value, 0)
+
+
+@method(deque.appendleft)
+def append_left(lowering: Lowering, value: Any, item: Any) -> None:
+    insert(lowering, value, 0, item)
+
+
+def make_deque(lowering: Lowering, items: Any = (), maxlen: Any = None) -> Any:
+    """collections.deque: a list with two ends."""
+    if unwrap(maxlen) is not None:
+        raise UnsupportedError(
+            "S2S201", "a deque with maxlen=", help="append, and pop the first item where it is full"
+        )
+    return HANDLERS[list](lowering, [items] if items != () else [], {})
+
+
+HANDLERS[deque] = lambda lowering, args, kwargs: make_deque(lowering, *args, **kwargs)
+
+
+@method(list.pop)
+def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
+    if is_growing(value):
+        return growing.pop(lowering, value, index)
+    items = list(value.items)
+    popped = items.pop(operator.index(unwrap(index)))
+    set_items(lowering, value, items)
+    return popped
+
+
+@method(list.insert)
+def insert(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
+    if is_growing(value):
+        return growing.insert(lowering, value, index, item)
+    items = list(value.items)
+    items.insert(operator.index(unwrap(index)), item)
+    set_items(lowering, value, items)
+
+
+@method(list.remove)
+def remove(lowering: Lowering, value: Any, item: Any) -> None:
+    items = list(value.items)
+    del items[position(lowering, value, item)]
+    set_items(lowering, value, items)
+
+
+@method(tuple.index)
+@method(list.index)
+def position(lowering: Lowering, value: Any, item: Any) -> int:
+    for place, each in enumerate(value.items):
+        if each is item or _equal(each, item):
+            return place
+    raise ValueError("the item is not in the list")
+
+
+@method(tuple.count)
+@method(list.count)
+def count(lowering: Lowering, value: Any, item: Any) -> int:
+    return sum(each is item or _equal(each, item) for each in value.items)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if any(True for _ in symbols((a, b))):
+        raise UnsupportedError(
+            "S2S205", "a search among values that are not known", help="search by position"
+        )
+    return bool(known_object(a) == known_object(b))
+
+
+@method(list.reverse)
+def reverse(lowering: Lowering, value: Any) -> None:
+    if is_growing(value):
+        growing.reverse(lowering, value)
+    else:
+        set_items(lowering, value, list(value.items)[::-1])
+
+
+@method(list.clear)
+def clear(lowering: Lowering, value: Any) -> None:
+    set_items(lowering, value, [])
+
+
+@method(list.copy)
+def copy(lowering: Lowering, value: Any) -> Any:
+    return growing.copy(lowering, value)
+
+
+@method(list.sort)
+def sort(lowering: Lowering, value: Any, *, key: Any = None, reverse: Any = False) -> None:
+    made = HANDLERS[sorted](lowering, [value], {"key": key, "reverse": reverse})
+    lowering.memory.change(changeable(value), made.content)
+
+
+def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    """sorted(), of items whose order is known now."""
+    found = known(lowering, items)
+    keys = found if unwrap(key) is None else [apply(lowering, key, [each], {}) for each in found]
+    if any(True for _ in symbols(tuple(keys))):
+        raise UnsupportedError(
+            "S2S205", "sorting by values that are not known", help="np.sort, np.argsort"
+        )
+    order = sorted(
+        range(len(found)), key=lambda i: known_object(keys[i]), reverse=bool(unwrap(reverse))
+    )
+    return new_list(lowering, [found[i] for i in order])
+
+
+HANDLERS[sorted] = lambda lowering, args, kwargs: sorted_items(lowering, *args, **kwargs)
+
+# ---- dicts ---------------------------------------------------------------------------------------
+
+
+def entries_of(value: Tree) -> dict[Any, Any]:
+    return dict(zip(value.keys, value.items, strict=True))
+
+
+def set_entries(lowering: Lowering, value: Any, entries: dict) -> None:
+    lowering.memory.change(changeable(value), mapping(entries))
+
+
+@method(dict.setdefault)
+def setdefault(lowering: Lowering, value: Any, key: Any, default: Any = None) -> Any:
+    found = known_key(lowering, key)
+    if found in value.keys:
+        return value.get(found)
+    set_entries(lowering, value, entries_of(value) | {found: default})
+    return default
+
+
+def make_default_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """collections.defaultdict"""
+    factory, *rest = args or [None]
+    made = HANDLERS[dict](lowering, rest, kwargs)
+    made.factory = None if unwrap(factory) is None else factory
+    return made
+
+
+HANDLERS[defaultdict] = make_default_dict
+
+
+def entry(lowering: Lowering, value: Tree, key: Any) -> Any:
+    """`value[key]`, which a defaultdict makes where it is missing."""
+    if key not in value.keys:
+        factory = value.factory if isinstance(value, Box) else None
+        if factory is None:
+            raise KeyError(f"{key!r} is not among {list(value.keys)}")
+        set_entries(lowering, value, entries_of(value) | {key: apply(lowering, factory, [], {})})
+    return value.get(key)
+
+
+@method(dict.update)
+def update(lowering: Lowering, value: Any, *other: Any, **more: Any) -> None:
+    made = HANDLERS[dict](lowering, list(other), more)
+    set_entries(lowering, value, entries_of(value) | entries_of(made))
+
+
+@method(dict.pop)
+def pop_entry(lowering: Lowering, value: Any, key: Any, *default: Any) -> Any:
+    found, entries = known_key(lowering, key), entries_of(value)
+    if found not in entries and default:
+        return default[0]
+    if found not in entries:
+        raise KeyError(found)
+    popped = entries.pop(found)
+    set_entries(lowering, value, entries)
+    return popped
+
+
+@method(dict.popitem)
+def pop_last(lowering: Lowering, value: Any) -> Any:
+    entries = entries_of(value)
+    pair = entries.popitem()
+    set_entries(lowering, value, entries)
+    return sequence(tuple, list(pair))
+
+
+@method(dict.clear)
+def clear_entries(lowering: Lowering, value: Any) -> None:
+    set_entries(lowering, value, {})
+
+
+@method(dict.copy)
+def copy_entries(lowering: Lowering, value: Any) -> Any:
+    return new_dict(lowering, entries_of(value))
+
+
+@method(dict.fromkeys)
+def from_keys(lowering: Lowering, keys: Any, value: Any = None) -> Any:
+    found = [known_key(lowering, each) for each in known(lowering, keys)]
+    return new_dict(lowering, dict.fromkeys(found, value))
+
+
+# ---- sets of what is known -----------------------------------------------------------------------
+
+
+def members(lowering: Lowering, items: Any) -> set:
+    return {known_key(lowering, each) for each in known(lowering, items)}
+
+
+def set_members(lowering: Lowering, value: Any, found: set) -> None:
+    lowering.memory.change(changeable(value), new_set(lowering, found).content)
+
+
+@method(set)
+def make_set(lowering: Lowering, items: Any = ()) -> Any:
+    return new_set(lowering, members(lowering, items) if items != () else set())
+
+
+@method(set.add)
+def add(lowering: Lowering, value: Any, item: Any) -> None:
+    set_members(lowering, value, {*value.keys, known_key(lowering, item)})
+
+
+@method(set.discard)
+def discard(lowering: Lowering, value: Any, item: Any) -> None:
+    set_members(lowering, value, {*value.keys} - {known_key(lowering, item)})
+
+
+@method(set.remove)
+def remove_member(lowering: Lowering, value: Any, item: Any) -> None:
+    found = {*value.keys}
+    found.remove(known_key(lowering, item))
+    set_members(lowering, value, found)
+
+
+@method(set.update)
+def update_members(lowering: Lowering, value: Any, *others: Any) -> None:
+    set_members(lowering, value, {*value.keys}.union(*(members(lowering, x) for x in others)))
+
+
+@method(set.clear)
+def clear_members(lowering: Lowering, value: Any) -> None:
+    set_members(lowering, value, set())
+
+
+@method(set.copy)
+def copy_members(lowering: Lowering, value: Any) -> Any:
+    return new_set(lowering, {*value.keys})
+
+
+def _combines(name: str) -> None:
+    """Register a method that gives a set, or says something, of two sets."""
+    function = getattr(set, name)
+
+    def handler(lowering: Lowering, value: Any, *others: Any) -> Any:
+        found = [members(lowering, each) for each in others]
+        result = function({*value.keys}, *found)
+        return new_set(lowering, result) if isinstance(result, set) else result
+
+    method(function)(handler)
+
+
+for each in ("difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"):
+    _combines(each)
+_combines("symmetric_difference")
+
+
+# ---- a += b --------------------------------------------------------------------------------------
+
+
+def in_place_container(lowering: Lowering, operation: gast.AST, old: Tree, value: Any) -> Any:
+    """What `old op= value` leaves behind where old is a list, dict or set; None where it is not."""
+    kind = type(operation)
+    if old.kind is list and kind is gast.Add:
+        extend(lowering, old, value)
+    elif old.kind is list and kind is gast.Mult and not isinstance(value, Symbol | Tree):
+        set_items(lowering, old, list(old.items) * operator.index(unwrap(value)))
+    elif old.kind is dict and kind is gast.BitOr:
+        update(lowering, old, value)
+    elif old.kind is set and kind is gast.BitOr:
+        update_members(lowering, old, value)
+    elif old.kind is set and kind is gast.Sub:
+        set_members(lowering, old, {*old.keys} - members(lowering, value))
+    else:
+        return None
+    return old

@@ -1,0 +1,220 @@
+"""for and while: rolled into one region, or pass after pass where their items are known."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s_ad.core.builder import NeedStatic, Symbol
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.locality import own_names
+from s2s_ad.frontend.lower.comprehensions import consumed
+from s2s_ad.frontend.lower.conditions import condition
+from s2s_ad.frontend.lower.containers import known_items
+from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.frontend.lower.exits import (
+    BREAK,
+    CONTINUE,
+    FLAGS,
+    LEAVES,
+    MAYBE,
+    RETURN,
+    SKIP,
+    Exits,
+    leavers,
+)
+from s2s_ad.frontend.lower.iterables import is_apart, passes_of
+from s2s_ad.frontend.lower.iteration import Generator
+from s2s_ad.frontend.lower.meeting import branch, unless_left
+from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
+from s2s_ad.frontend.lower.rolling import Rolled, Rolling, TestChanges
+from s2s_ad.frontend.lower.segments import Segmented
+from s2s_ad.frontend.lower.statements import bind
+from s2s_ad.frontend.scopes import bound_names
+
+MOST_PASSES = 200
+
+
+@statement(gast.For)
+def for_(lowering: Lowering, node: gast.For) -> Exits:
+    """`for x in items:` Over ranges and arrays; over containers of known length pass by pass."""
+    value, every = lowering.evaluate(node.iter), None
+    if isinstance(value, Segmented):
+        value, every = value.items, value.every
+    if isinstance(value, Generator):
+        value = consumed(lowering, value, "T = []", "T.append(E)")
+    if is_apart(value):
+        return unrolled(lowering, node, known_items(lowering, value))
+    passes = passes_of(lowering, value)
+    known = passes.known()
+    if known is not None and len(known) == 0:
+        return unrolled(lowering, node, ())
+
+    def start(index: Any) -> None:
+        bind(lowering, node.target, passes.item(index))
+
+    rolling = Rolling(
+        lowering,
+        lambda: lowering.run(node.body),
+        bounds=passes.bounds,
+        start=start,
+        backwards=passes.backwards,
+        **names_of(lowering, node),
+    )
+    rolling.every = every
+    try:
+        rolled = rolling.roll()
+    except (NeedStatic, UnsupportedError) as need:
+        if not rolling.explains(need):
+            raise
+        lowering.needed_at = None
+        if isinstance(need, NeedStatic | StructureChanges):
+            ask_for(lowering, passes.bounds, need)
+        if known is None or len(known) > MOST_PASSES:
+            raise
+        return unrolled(lowering, node, Lazily(known, passes.item))
+    return after(lowering, node, rolled)
+
+
+@dataclass(frozen=True, slots=True)
+class Lazily:
+    """The items of the passes with these indices, each computed when its pass begins."""
+
+    indices: Sequence[int]
+    item: Callable[[int], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.item, self.indices)
+
+    def __getitem__(self, part: slice) -> Lazily:
+        return Lazily(self.indices[part], self.item)
+
+
+def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
+    """Ask for the bounds of a loop whose passes have to be known, where they can be."""
+    unknown = [each for each in bounds if isinstance(each, Symbol)]
+    if all(may_be_known(lowering, each) for each in unknown):
+        for each in unknown:
+            raise NeedStatic(each.name, getattr(need, "purpose", "the number of passes"))
+
+
+@statement(gast.While)
+def while_(lowering: Lowering, node: gast.While) -> Exits:
+    """`while condition:`"""
+    rolling = Rolling(
+        lowering,
+        lambda: lowering.run(node.body),
+        test=lambda: condition(lowering, node.test),
+        **names_of(lowering, node),
+    )
+    try:
+        rolled = rolling.roll()
+    except TestChanges:
+        return while_(lowering, with_test_inside(node))
+    except (NeedStatic, StructureChanges) as need:
+        if not rolling.explains(need):
+            raise
+        return unrolled_while(lowering, node, need)
+    return after(lowering, node, rolled)
+
+
+def unrolled_while(lowering: Lowering, node: gast.While, need: Exception) -> Exits:
+    """A loop whose condition is known in each pass, written out: `while node is not None`."""
+    known_passes(lowering, node, need)
+    broke, returned = (lowering.frame.locals.get(flag, False) for flag in (BREAK, RETURN))
+    return finished(lowering, node, broke, returned)
+
+
+def known_passes(lowering: Lowering, node: gast.While, need: Exception) -> Exits:
+    """The passes one after the other, up to one that leaves the loop."""
+    for _ in range(MOST_PASSES):
+        lowering.frame.locals |= dict.fromkeys(FLAGS, False)
+        test = condition(lowering, node.test)
+        if test is False:
+            return CONTINUE
+        if test is not True:
+            break
+        lowering.needed_at = None
+        lowering.run(node.body)
+        stops = lowering.frame.locals.get(BREAK, False)
+        if stops is True:
+            return LEAVES
+        if stops is not False:
+            lowering.frame.locals[SKIP] = stops
+            return unless_left(lowering, lambda: known_passes(lowering, node, need))
+    raise need
+
+
+@functools.lru_cache(maxsize=1024)
+def with_test_inside(node: gast.While) -> gast.While:
+    """`while True: if condition: body, else: break`"""
+    stop = gast.copy_location(gast.Break(), node.test)
+    inner = gast.If(test=node.test, body=node.body, orelse=[*node.orelse, stop])
+    inner = gast.copy_location(inner, node.test)
+    true = gast.copy_location(gast.Constant(value=True, kind=None), node.test)
+    return gast.copy_location(gast.While(test=true, body=[inner], orelse=[]), node)
+
+
+def names_of(lowering: Lowering, node: gast.For | gast.While) -> dict[str, list[str]]:
+    """The names that a loop binds and others see, and those of them that it only updates."""
+    own = own_names(lowering.frame.source.node, node)
+    assigned, updated = ([x for x in names if x not in own] for names in bound_names([node]))
+    only_updated = [each for each in updated if each not in assigned]
+    return {"bound": [*assigned, *only_updated], "updated": only_updated}
+
+
+def after(lowering: Lowering, node: gast.For | gast.While, rolled: Rolled) -> Exits:
+    """What follows a rolled loop."""
+    if rolled.endless and not any(isinstance(each, gast.Break) for each in leavers(node.body)):
+        lowering.frame.locals |= dict.fromkeys(FLAGS, True)
+        return LEAVES
+    return finished(lowering, node, rolled.broke, rolled.returned)
+
+
+def finished(lowering: Lowering, node: gast.For | gast.While, broke: Any, returned: Any) -> Exits:
+    """The else clause, and whether what follows the loop is reached."""
+    lowering.frame.locals |= dict.fromkeys(FLAGS, returned)
+    left = MAYBE if isinstance(returned, Symbol) else LEAVES if returned else CONTINUE
+    if not node.orelse or broke is True:
+        return left
+    if broke is False:
+        return lowering.run(node.orelse)
+
+    def otherwise() -> Exits:
+        lowering.frame.locals |= dict.fromkeys(FLAGS, False)
+        return lowering.run(node.orelse)
+
+    return branch(lowering, broke, lambda: left, otherwise)
+
+
+# ---- pass after pass -----------------------------------------------------------------------------
+
+
+def unrolled(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily) -> Exits:
+    """A loop over items that are known, written out."""
+    passes(lowering, node, items)
+    broke, returned = (lowering.frame.locals.get(flag, False) for flag in (BREAK, RETURN))
+    return finished(lowering, node, broke, returned)
+
+
+def passes(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily) -> Exits:
+    """The passes one after the other, up to one that leaves the loop."""
+    lowering.frame.locals |= dict.fromkeys(FLAGS, False)
+    for place, item in enumerate(items):
+        lowering.frame.locals |= dict.fromkeys(FLAGS, False)
+        bind(lowering, node.target, item)
+        lowering.run(node.body)
+        stops = lowering.frame.locals.get(BREAK, False)
+        if stops is True:
+            return LEAVES
+        if stops is not False:
+            lowering.frame.locals[SKIP] = stops
+            return unless_left(
+                lowering, lambda rest=items[place + 1 :]: passes(lowering, node, rest)
+            )
+    lowering.frame.locals |= dict.fromkeys(FLAGS, False)
+    return CONTINUE

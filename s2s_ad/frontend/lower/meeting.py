@@ -1,0 +1,95 @@
+"""Branches as regions: the sides are lowered, and what holds after them is joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Branch
+from s2s_ad.frontend.lower.exits import (
+    CONTINUE,
+    FLAGS,
+    LEAVES,
+    MAYBE,
+    SKIP,
+    STOPS,
+    Exits,
+    Raises,
+)
+from s2s_ad.frontend.lower.joins import Join, joined_contents, joined_names
+from s2s_ad.frontend.lower.paths import Path, as_symbols, block, explore, free_names
+from s2s_ad.frontend.lower.poisons import staying_of
+from s2s_ad.frontend.lower.references import settled
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
+
+
+def branch(lowering: Lowering, condition: Symbol, *sides: Callable[[], Exits]) -> Exits:
+    """Lower the two sides of a branch on a condition that is not known now."""
+    return meet(lowering, condition, [explore(lowering, side) for side in sides])
+
+
+def meet(lowering: Lowering, condition: Symbol, paths: Sequence[Path]) -> Exits:
+    """Emit the branch whose sides are these paths."""
+
+    def emit(blocks: list[Program], operands: list[Symbol]) -> list[Symbol]:
+        return Branch(*blocks).call(lowering.builder, [settled(condition), *operands])
+
+    return unite(lowering, Join(lowering, paths, condition), emit)
+
+
+def unite(
+    lowering: Lowering,
+    join: Join,
+    emit: Callable[[list[Program], list[Symbol]], list[Symbol]],
+) -> Exits:
+    """Let hold what holds after the paths, once `emit` has made a region of their blocks."""
+    names, contents = joined_names(lowering, join), joined_contents(lowering, join)
+    sides = [(path.body, join.outputs(place)) for place, path in enumerate(join.paths)]
+    free = dict.fromkeys(name for side in sides for name in free_names(lowering, *side))
+    blocks = [block(lowering, body, [*free], outputs) for body, outputs in sides]
+    if join.columns or any(path.body for path in join.paths):
+        join.bind(emit(blocks, as_symbols(lowering, free)))
+    lowering.frame.locals = names
+    for each, content in contents:
+        parts = [path.content(each, None) for path in join.paths]
+        lowering.memory.assign(each, content, parts)
+    return leaving(join.paths)
+
+
+def leaving(paths: Sequence[Path]) -> Exits:
+    """Whether what follows several paths is reached."""
+    ways = {path.left for path in paths} - {STOPS}
+    if not ways:
+        raise Raises
+    if ways <= {CONTINUE} or ways <= {LEAVES}:
+        return ways.pop()
+    return MAYBE
+
+
+def unless_left(lowering: Lowering, run: Callable[[], Exits]) -> Exits:
+    """Lower statements that are only reached where the flags say that nothing was left."""
+    names = lowering.frame.locals
+    skipped = names[SKIP]
+
+    def left() -> Exits:
+        lowering.frame.locals[SKIP] = True
+        return LEAVES
+
+    def stayed() -> Exits:
+        now = lowering.frame.locals
+        now |= dict.fromkeys(FLAGS, False)
+        now |= {name: staying_of(each) for name, each in now.items()}
+        return run()
+
+    return branch(lowering, skipped, left, stayed)
+
+
+def go_on(lowering: Lowering, left: Exits, run: Callable[[], Exits]) -> Exits:
+    """Lower what follows statements that were left in this way."""
+    if left is MAYBE:
+        return unless_left(lowering, run)
+    return run() if left is CONTINUE else left

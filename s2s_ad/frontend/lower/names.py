@@ -1,0 +1,45 @@
+"""`(x := value)` and `del`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.core import Lowering, expression, statement
+from s2s_ad.frontend.lower.exits import CONTINUE, Exits
+from s2s_ad.frontend.lower.objects import delete_attribute
+from s2s_ad.frontend.lower.statements import bind
+from s2s_ad.frontend.lower.subscripts import delete_item
+
+
+@expression(gast.NamedExpr)
+def walrus(lowering: Lowering, node: gast.NamedExpr) -> Any:
+    """`(x := value)`"""
+    value = lowering.evaluate(node.value)
+    bind(lowering, node.target, value)
+    return value
+
+
+@statement(gast.Delete)
+def deleted(lowering: Lowering, node: gast.Delete) -> Exits:
+    """`del x, items[i], obj.name` Of names, items of lists and dicts, and attributes."""
+    for target in node.targets:
+        if isinstance(target, gast.Name):
+            delete_name(lowering, target)
+        elif isinstance(target, gast.Tuple | gast.List):
+            deleted(lowering, gast.copy_location(gast.Delete(targets=target.elts), node))
+        elif isinstance(target, gast.Subscript):
+            index = lowering.evaluate(target.slice)
+            delete_item(lowering, lowering.evaluate(target.value), index)
+        else:
+            delete_attribute(lowering, lowering.evaluate(target.value), target.attr)
+    return CONTINUE
+
+
+def delete_name(lowering: Lowering, node: gast.Name) -> None:
+    if node.id not in lowering.frame.locals:
+        what = f"the local name {node.id!r} is deleted before it is assigned"
+        raise UnsupportedError("S2S202", what, origin=lowering.origin(node))
+    del lowering.frame.locals[node.id]

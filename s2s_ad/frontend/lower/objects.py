@@ -1,0 +1,336 @@
+"""Objects of the user's classes: made inside the function, their attributes set, their operators.
+
+An object is a Box whose content has its attributes. Its `__init__`, and what the class says of
+operators, is the user's own code, lowered like any other.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import inspect
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from s2s_ad.core import tree
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attributes import Method, keep, method_of, read_attribute
+from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.references import Box, settled
+from s2s_ad.frontend.resolve import Captured, Place, unwrap
+from s2s_ad.frontend.signatures import signature_of
+
+#: what a class may not say itself: how attributes are read and written, and how objects are made
+REFUSED = ("__delattr__", "__getattr__", "__getattribute__", "__setattr__")
+
+
+def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
+    """The object that a call of a class makes."""
+    if is_plain_namedtuple(kind):
+        return Tree(kind, kind._fields, tuple(_fields(lowering, kind, args, kwargs).values()))
+    refuse_special(lowering, kind)
+    made = lowering.memory.box(Tree(kind, (), ()))
+    init = method_of(kind, "__init__")
+    if _is_generated(kind, init):
+        _fill(lowering, made, args, kwargs)
+    elif init is not object.__init__:
+        apply(lowering, read_attribute(lowering, made, "__init__"), args, kwargs)
+    elif args or kwargs:
+        raise TypeError(f"{kind.__name__}() takes no arguments")
+    return made
+
+
+def refuse_special(lowering: Lowering, kind: type) -> None:
+    """Only classes whose objects are made and changed in the way of all objects are taken."""
+    plain = type(kind) in (type, abc.ABCMeta) and kind.__new__ is object.__new__
+    own = all(each is object or each.__module__ != "builtins" for each in kind.__mro__)
+    frozen = _is_frozen(kind)
+    special = [
+        name
+        for name in REFUSED
+        if isinstance(method_of(kind, name), types.FunctionType)
+        and not (frozen and name in ("__delattr__", "__setattr__"))
+    ]
+    if plain and own and not special and not getattr(kind, "__abstractmethods__", None):
+        return
+    reason = f"it has {special[0]}" if special else "it says itself how its objects are made"
+    raise UnsupportedError(
+        "S2S201",
+        f"an object of class {kind.__name__} made inside the function",
+        origin=lowering.builder.origin,
+        why=reason if own else f"it is a kind of {kind.__mro__[-2].__name__}",
+        help="use a plain class, a dataclass, a namedtuple or a dict",
+    )
+
+
+def is_plain_namedtuple(kind: type) -> bool:
+    """Whether the class is made by namedtuple, and adds nothing to making an object."""
+    if not tree.is_namedtuple(kind) or kind.__init__ is not object.__init__:
+        return False
+    return str(kind.__new__.__module__).startswith("namedtuple_")
+
+
+def _is_frozen(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen
+
+
+# ---- dataclasses ---------------------------------------------------------------------------------
+
+
+def _is_generated(kind: type, init: Any) -> bool:
+    """Whether `dataclass` has written the __init__."""
+    written = isinstance(init, types.FunctionType) and init.__code__.co_filename == "<string>"
+    return dataclasses.is_dataclass(kind) and written
+
+
+def _fill(lowering: Lowering, made: Box, args: list, kwargs: dict[str, Any]) -> None:
+    """What the __init__ of a dataclass does."""
+    kind = made.kind
+    given = _fields(lowering, kind, args, kwargs)
+    attributes = {}
+    for field in dataclasses.fields(kind):
+        if field.name in given:
+            attributes[field.name] = given.pop(field.name)
+        elif field.default_factory is not dataclasses.MISSING:
+            attributes[field.name] = apply(lowering, field.default_factory, [], {})
+        elif field.default is not dataclasses.MISSING:
+            attributes[field.name] = _default(lowering, kind, field.name, field.default)
+    lowering.memory.assign(made, Tree(kind, tuple(attributes), tuple(attributes.values())))
+    if hasattr(kind, "__post_init__"):
+        after = read_attribute(lowering, made, "__post_init__")
+        apply(lowering, after, list(given.values()), {})  # what is left are InitVars
+
+
+def _fields(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by parameter name; of a field with a factory only where it is given."""
+    signature = signature_of(kind)
+    arguments = bind(lowering, signature, kind.__name__, args, kwargs)
+    given = signature.bind(*args, **kwargs).arguments
+    factories = {
+        field.name
+        for field in (dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ())
+        if field.default_factory is not dataclasses.MISSING
+    }
+    return {
+        name: value if name in given else _default(lowering, kind, name, value)
+        for name, value in arguments.items()
+        if name in given or name not in factories
+    }
+
+
+def _default(lowering: Lowering, kind: type, name: str, value: Any) -> Any:
+    """A default that is an array or a container is captured."""
+    if type(value) in LITERALS:
+        return value
+    return lowering.captures.of(value, Place.of_object(value, f"{kind.__name__}.{name}"))
+
+
+# ---- attributes ----------------------------------------------------------------------------------
+
+
+def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> None:
+    """`holder.name = value`"""
+    if isinstance(holder, Symbol):
+        raise UnsupportedError(
+            "S2S204",
+            f"an assignment to the attribute {name!r} of an array",
+            help="make a new array: np.reshape, astype, ...",
+        )
+    if isinstance(holder, Tree) and (holder.kind in (list, dict, set) or _is_tuple(holder)):
+        raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r} to be set")
+    kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
+    found = method_of(kind, name)
+    if isinstance(found, property) and not isinstance(holder, type):
+        if found.fset is None:
+            raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
+        apply(lowering, Method(found.fset, holder), [value], {})
+        return
+    if not isinstance(holder, Box):
+        raise _not_its_own(holder, name)
+    if _is_frozen(kind):
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    keep(lowering, holder, name, value)
+
+
+def delete_attribute(lowering: Lowering, holder: Any, name: str) -> None:
+    """`del holder.name`"""
+    if not isinstance(holder, Box):
+        raise _not_its_own(holder, name)
+    attributes = dict(zip(holder.keys, holder.items, strict=True))
+    if name not in attributes or _is_frozen(holder.kind):
+        raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r}")
+    del attributes[name]
+    content = Tree(holder.kind, tuple(attributes), tuple(attributes.values()))
+    lowering.memory.change(holder, content)
+
+
+def _is_tuple(holder: Tree) -> bool:
+    return issubclass(holder.kind, tuple)
+
+
+def _not_its_own(holder: Any, name: str) -> UnsupportedError:
+    if isinstance(holder, Tree):
+        what = f"object of class {holder.kind.__name__}"
+    elif isinstance(unwrap(holder), type | types.ModuleType):
+        what = f"{type(unwrap(holder)).__name__} {unwrap(holder).__name__}"
+    else:
+        what = f"object of class {type(unwrap(holder)).__name__}"
+    return UnsupportedError(
+        "S2S207",
+        f"the attribute {name!r} of an {what} that is not the function's own is set",
+        why="it stands outside the function, and who calls the function would see the change",
+        help="pass the object as an argument (a dataclass), or return the new value",
+    )
+
+
+def _object_setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    """object.__setattr__(self, name, value): how frozen objects are filled."""
+    holder, name, value = args
+    if not isinstance(holder, Box) or holder.kind in (list, dict, set):
+        raise _not_its_own(holder, name)
+    keep(lowering, holder, name, value)
+
+
+def _setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    holder, name, value = args
+    set_attribute(lowering, holder, unwrap(name), value)
+
+
+HANDLERS[type.__call__] = lambda lowering, args, kwargs: construct(
+    lowering, args[0], args[1:], kwargs
+)
+
+
+def _iter(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """iter(): of an object what its __iter__ gives, of other things themselves."""
+    (value,) = args
+    made = call_method(lowering, value, "__iter__", [])
+    return value if made is NOTHING else made
+
+
+HANDLERS[iter] = _iter
+HANDLERS[object.__setattr__] = _object_setattr
+HANDLERS[setattr] = _setattr
+
+# ---- results ----
+
+
+def returned(value: Any) -> Any:
+    """A value as it is returned to the caller, who makes the containers in it anew."""
+    if isinstance(value, Box) and value.is_dynamic:
+        return settled(value)
+    if not isinstance(value, Tree):
+        return settled(value)
+    kind, content = value.kind, dict(zip(value.keys, value.items, strict=True))
+    if dataclasses.is_dataclass(kind):
+        fields = [field.name for field in dataclasses.fields(kind)]
+        if set(fields) != set(content) or not _is_remade(kind):
+            raise _not_remade(kind)
+        content = {name: content[name] for name in fields}
+    elif kind not in (dict, list, tuple) and not tree.is_namedtuple(kind):
+        raise _not_remade(kind)
+    return Tree(kind, tuple(content), tuple(map(returned, content.values())))
+
+
+def _is_remade(kind: type) -> bool:
+    """Whether a call with the fields gives the same object again."""
+    own = _is_generated(kind, method_of(kind, "__init__")) and not hasattr(kind, "__post_init__")
+    return own and all(field.init for field in dataclasses.fields(kind))
+
+
+def _not_remade(kind: type) -> UnsupportedError:
+    return UnsupportedError(
+        "S2S304",
+        f"an object of class {kind.__name__} is returned",
+        why="it cannot be made again from what it holds",
+        help="return its values in a tuple, a dict or a plain dataclass",
+    )
+
+
+# ---- operators -----------------------------------------------------------------------------------
+
+BINARY = {
+    operator.add: "add",
+    operator.and_: "and",
+    operator.floordiv: "floordiv",
+    operator.lshift: "lshift",
+    operator.matmul: "matmul",
+    operator.mod: "mod",
+    operator.mul: "mul",
+    operator.or_: "or",
+    operator.pow: "pow",
+    operator.rshift: "rshift",
+    operator.sub: "sub",
+    operator.truediv: "truediv",
+    operator.xor: "xor",
+}
+COMPARISONS = {
+    operator.eq: ("__eq__", "__eq__"),
+    operator.ge: ("__ge__", "__le__"),
+    operator.gt: ("__gt__", "__lt__"),
+    operator.le: ("__le__", "__ge__"),
+    operator.lt: ("__lt__", "__gt__"),
+    operator.ne: ("__ne__", "__ne__"),
+}
+UNARY = {
+    abs: "__abs__",
+    operator.invert: "__invert__",
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+}
+
+#: there is no such method, or it gives NotImplemented
+NOTHING = object()
+
+
+def class_of(value: Any) -> type | None:
+    """The class of an object of the user's; None of numbers, arrays and Python's own."""
+    if isinstance(value, Tree):
+        return None if value.kind in (dict, list, set, tuple) else value.kind
+    if isinstance(value, Captured) and not isinstance(value.value, type | types.ModuleType):
+        return type(value.value)
+    return None
+
+
+def call_method(lowering: Lowering, value: Any, name: str, args: list) -> Any:
+    """What a special method of the user's gives; NOTHING where there is none."""
+    kind = class_of(value)
+    if kind is None or not isinstance(method_of(kind, name), types.FunctionType):
+        return NOTHING
+    result = apply(lowering, read_attribute(lowering, value, name), args, {})
+    return NOTHING if unwrap(result) is NotImplemented else result
+
+
+def of_objects(lowering: Lowering, function: Callable, left: Any, right: Any) -> Any:
+    """`left op right` where one of them is an object; NOTHING where no class says what it is."""
+    if function in COMPARISONS:
+        first, second = COMPARISONS[function]
+    else:
+        first, second = f"__{BINARY[function]}__", f"__r{BINARY[function]}__"
+    calls = [(left, first, right), (right, second, left)]
+    kinds = class_of(left), class_of(right)
+    if None not in kinds and kinds[0] is not kinds[1] and issubclass(kinds[1], kinds[0]):
+        calls.reverse()
+    for value, name, other in calls:
+        if _is_written(value, name):
+            result = call_method(lowering, value, name, [other])
+            if result is not NOTHING:
+                return result
+    return NOTHING
+
+
+def _is_written(value: Any, name: str) -> bool:
+    """Whether the user has written the method: those of dataclasses compare all fields."""
+    kind = class_of(value)
+    found = None if kind is None else inspect.getattr_static(kind, name, None)
+    return isinstance(found, types.FunctionType) and found.__code__.co_filename != "<string>"
+
+
+def in_place_object(lowering: Lowering, function: Callable, old: Any, value: Any) -> Any:
+    """What `old op= value` gives where the class of old says so; else NOTHING."""
+    return call_method(lowering, old, f"__i{BINARY[function]}__", [value])

@@ -1,0 +1,96 @@
+"""Values that nobody may read, and why: those of one kind on one path and another on another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from s2s_ad.core.builder import NeedStatic, Symbol
+from s2s_ad.core.values import Scalar
+from s2s_ad.diagnostics import Origin, UnsupportedError
+from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.paths import Unassigned
+from s2s_ad.frontend.lower.references import Poison, Reference
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
+
+
+class StructureChanges(UnsupportedError):
+    """A value is read that is of one kind on one path and of another kind on another.
+
+    `source` is the condition or the loop that the paths come from.
+    """
+
+    source: Any = None
+
+
+class Unjoined:
+    """A value that is of one kind on one path and of another on another: nobody may read it."""
+
+    def __init__(self, lowering: Lowering, what: str, origin: Origin | None, source: Any):
+        self.lowering, self.what, self.origin, self.source = lowering, what, origin, source
+
+    def error(self, lowering: Lowering | None = None) -> Exception:
+        """What reading it raises; where the condition can be known, the path is decided."""
+        lowering = lowering or self.lowering
+        if isinstance(self.source, Symbol) and may_be_known(lowering, self.source):
+            return NeedStatic(self.source.name, "the condition of the branch")
+        line = self.origin.line if self.origin else "?"
+        error = StructureChanges(
+            "S2S201",
+            f"a value that is {self.what}",
+            origin=lowering.builder.origin,
+            why=f"which of them it is, the branch or loop at line {line} decides",
+            help="give it the same kind and the same structure on all paths",
+        )
+        error.source = self.source
+        return error
+
+
+class Staying(Unjoined):
+    """A value that is there on the paths on which nothing was left, and a poison on others."""
+
+    def __init__(self, value: Any, poison: Any):
+        self.value, self.poison = value, poison
+
+    def error(self, lowering: Lowering | None = None) -> Exception:
+        return self.poison.error(lowering)
+
+
+class Hole(Unjoined, Unassigned):
+    """A local that only an earlier pass of the loop can have assigned.
+
+    While it is not known what that pass assigned, nothing follows its being read.
+    """
+
+    def __init__(self, name: str, found: dict[str, Origin | None]):
+        self.name, self.found = name, found
+
+    def error(self, lowering: Lowering | None = None) -> Exception:
+        self.found.setdefault(self.name, lowering.builder.origin if lowering else None)
+        return Raises()
+
+
+def may_be_known(lowering: Lowering, condition: Symbol) -> bool:
+    """Whether a condition depends on captured numbers and integer arguments alone."""
+    builder, numbers = lowering.builder, lowering.captures.numbers
+    names = builder.ancestors(condition.name)
+    inputs = [each for each in names if each not in builder.definitions]
+    return all(each in numbers or builder.facts[each] == Scalar(int) for each in inputs)
+
+
+def is_unreadable(value: Any) -> bool:
+    """Whether nobody may read the value."""
+    if isinstance(value, Reference):
+        return not isinstance(value.content, str)
+    return isinstance(value, Poison | Unjoined)
+
+
+def unreadable(value: Any) -> Any:
+    """What says why nobody may read the value."""
+    return value.content if isinstance(value, Reference) else value
+
+
+def staying_of(value: Any) -> Any:
+    """The value where nothing was left."""
+    return value.value if isinstance(value, Staying) else value

@@ -1,0 +1,323 @@
+"""Functions that call themselves, perhaps through others.
+
+The first round lowers the function as if a call of itself never came back: what the other paths
+give says what it returns. Then it is lowered again, with a stub for the calls of itself that is
+known to return that, until the result agrees with what was said of it. The stub then gets the body.
+Where an inner call has arguments of another kind (a shorter array, the next number), the
+function is lowered for what holds for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.builder import Builder, NeedStatic, Symbol, fresh_name, to_node
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.paths import free_names
+from s2s_ad.frontend.lower.references import changing, opened
+from s2s_ad.frontend.resolve import Frame
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
+
+ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A value that the function returns, by the position of the output."""
+
+    position: int
+
+
+class Widen(Exception):
+    """An inner call has arguments of another kind than the call that is being lowered."""
+
+    def __init__(self, call: OpenCall, facts: list):
+        self.call, self.facts = call, facts
+        super().__init__(call.name)
+
+
+class OpenCall:
+    """A call that is being lowered, as the calls of the same function inside it find it.
+
+    Attributes:
+        facts: of the values among the arguments, in order; None in the first round.
+        stub: what stands for the function; None as long as nothing is known of its result.
+        result: its result as a Tree of Returned and of objects that are known.
+        entered: whether the function did call itself.
+        free: the values of functions around it that it reads; they are passed to it too.
+    """
+
+    def __init__(self, name: str, function: Any):
+        self.name, self.function = name, function
+        self.facts: list | None = None
+        self.returned: list = []
+        self.stub: Callee | None = None
+        self.result: Any = None
+        self.entered = False
+        self.free: list[str] = []
+
+    def enter(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
+        """The result of a call of itself."""
+        self.entered = True
+        given = value_leaves(arguments)
+        if self.facts is not None:
+            facts = list(map(lowering.builder.fact, given))
+            joined = [values.join(*pair) for pair in zip(self.facts, facts, strict=True)]
+            if not all(map(_covers, self.facts, facts)):
+                raise Widen(self, joined)
+        if self.stub is None:
+            raise Raises
+        more = [Symbol(lowering.builder, name) for name in self.free]
+        results = self.stub.call(lowering.builder, [*given, *more])
+        return placed(lowering, arguments, self.result, results)
+
+
+def _covers(general: Any, special: Any) -> bool:
+    return values.accepts(general, special, values.dims_of(general))
+
+
+def value_leaves(arguments: dict[str, Any]) -> list:
+    """What is passed and need not be known now: arrays and numbers, in order."""
+    leaves = [leaf for value in arguments.values() for leaf in tree.leaves(opened(value))]
+    return [each for each in leaves if is_value(each)]
+
+
+def is_value(leaf: Any) -> bool:
+    return isinstance(leaf, Symbol) or type(leaf) in (int, float, complex)
+
+
+def placed(lowering: Lowering, arguments: dict, result: Any, outputs: list) -> Any:
+    """A result with the outputs of a call in their places."""
+
+    def given(leaf: Any) -> Any:
+        if isinstance(leaf, Returned):
+            return outputs[leaf.position]
+        return leaf
+
+    arrays = list(changing(tuple(arguments.values())))
+    return lowering.memory.returned(tree.tree_map(given, result), arrays)
+
+
+# ---- the rounds ----------------------------------------------------------------------------------
+
+
+def closed(
+    lowering: Lowering,
+    call: OpenCall,
+    make_frame: Callable[[], Frame],
+    arguments: dict[str, Any],
+    first: Any,
+) -> tuple[Callee, Any]:
+    """(the function as a callee, its result) of a call that was found to call itself.
+
+    Args:
+        first: what the first round returned.
+    """
+    call.facts = list(map(lowering.builder.fact, value_leaves(arguments)))
+    if first is not None:
+        _say(lowering.builder, call, make_frame, first)
+    for _ in range(ROUNDS):
+        try:
+            known = len(call.free)
+            program, result, leaves = _round(lowering, call, make_frame(), arguments)
+        except Widen as wider:
+            if wider.call is not call:
+                raise
+            call.facts = [_generic(each) for each in wider.facts]
+            call.stub = None
+            continue
+        except NeedStatic as need:
+            raise _static(call, need, lowering) from None
+        if len(call.free) == known and call.stub is not None and _agrees(call, result, leaves):
+            return call.stub.define(program), call.result
+        if result is None:
+            break
+        _say(lowering.builder, call, make_frame, result)
+    raise UnsupportedError(
+        "S2S206",
+        f"{call.name} calls itself, and what it returns cannot be found out",
+        origin=lowering.builder.origin,
+        help="let one path return without calling itself, and all paths the same structure",
+    )
+
+
+def _changes(call: OpenCall, lowering: Lowering) -> UnsupportedError:
+    return UnsupportedError(
+        "S2S207",
+        f"{call.name} calls itself and changes an object in place",
+        origin=lowering.builder.origin,
+        help="return the new value instead",
+    )
+
+
+def _static(call: OpenCall, need: NeedStatic, lowering: Lowering) -> UnsupportedError:
+    return UnsupportedError(
+        "S2S206",
+        f"{call.name} calls itself with a number that {need.purpose} depends on",
+        origin=lowering.needed_at or lowering.builder.origin,
+        help="write the recursion as a loop",
+    )
+
+
+def _generic(fact: Any) -> Any:
+    """Lengths differ from call to call."""
+    if not isinstance(fact, values.Array) or fact.shape is None:
+        return fact
+    dims = (
+        each if isinstance(each, int) else values.fresh_dim(each.maybe_one) for each in fact.shape
+    )
+    return values.Array(fact.dtype, tuple(dims))
+
+
+def _round(
+    lowering: Lowering, call: OpenCall, frame: Frame, arguments: dict[str, Any]
+) -> tuple[Program, Any, list]:
+    """Lower the body once: its program, its result, and the values in it."""
+    builder, start = lowering.builder, len(lowering.builder.body)
+    outlined, depth = dict(lowering.outlined), len(lowering.frames)
+    mark = lowering.memory.mark()
+    inner, names = _inner_arguments(lowering, call, arguments)
+    origin, phase = builder.origin, builder.phase
+    try:
+        result = lowering.enter_frame(frame, inner)
+        if lowering.memory.changes(mark):
+            raise _changes(call, lowering)
+    except Raises:
+        result = None
+    except BaseException:
+        lowering.outlined = outlined
+        raise
+    finally:
+        body = builder.body[start:]
+        del builder.body[start:], lowering.frames[depth:]
+        builder.origin, builder.phase = origin, phase
+        lowering.memory.rollback(mark)
+    leaves = [each for each in tree.leaves(result) if is_value(each)]
+    free = free_names(lowering, body, map(to_node, leaves))
+    call.free += [each for each in free if each not in {*names, *call.free}]
+    program = _program(lowering, call, frame, [*names, *call.free], body, leaves)
+    if call.stub is None or not _agrees(call, result, leaves):
+        lowering.outlined = outlined  # they were made of what was said of the result
+    return program, result, leaves
+
+
+def _inner_arguments(
+    lowering: Lowering, call: OpenCall, arguments: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The arguments as the function knows them, and the names of the values among them."""
+    facts, names = iter(call.facts), []
+
+    def inner(leaf: Any) -> Any:
+        if not is_value(leaf):
+            return leaf
+        symbol = lowering.builder.symbol(next(facts))
+        names.append(symbol.name)
+        return lowering.memory.renewed(symbol, own=False)
+
+    made = {name: tree.tree_map(inner, opened(value)) for name, value in arguments.items()}
+    lowering.builder.hints.update(_hints(made))
+    return made, names
+
+
+def _hints(arguments: dict[str, Any]) -> dict[str, Hint]:
+    found = {}
+    for name, value in arguments.items():
+        for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
+            if isinstance(leaf, Symbol):
+                steps = "_".join(str(key) for _, key in path)
+                text = "".join(c if c.isalnum() else "_" for c in f"{name}_{steps}".strip("_"))
+                found[leaf.name] = Hint(text if path else name, "user")
+    return found
+
+
+def _program(
+    lowering: Lowering,
+    call: OpenCall,
+    frame: Frame,
+    names: list[str],
+    body: list,
+    leaves: list,
+) -> Program:
+    builder = lowering.builder
+    nodes = tuple(map(to_node, leaves))
+    several = Tree(tuple, tuple(range(len(nodes))), nodes)
+    return Program(
+        name=call.name,
+        doc=call.name,
+        inputs=tuple(Input(builder.hints.get(n, TEMPORARY).text or n, n) for n in names),
+        body=tuple(body),
+        output=nodes[0] if len(nodes) == 1 else several,
+        facts=builder.facts,
+        hints=builder.hints,
+        captures=tuple(each for each in lowering.captures.found.values() if each.name),
+        origin=frame.source.origin(frame.source.node),
+    )
+
+
+# ---- what is said of the result ------------------------------------------------------------------
+
+
+def _say(
+    builder: Builder,
+    call: OpenCall,
+    make_frame: Callable[[], Frame],
+    result: Any,
+) -> None:
+    """Note what the function returns, for the calls of itself."""
+    leaves = [each for each in tree.leaves(result) if is_value(each)]
+    facts = [_generic(builder.fact(each)) for each in leaves]
+    if call.stub is not None and len(facts) == len(call.returned):
+        facts = [_generic(values.join(*pair)) for pair in zip(call.returned, facts, strict=True)]
+    call.returned = facts
+    places = iter(range(len(leaves)))
+    call.result = tree.tree_map(
+        lambda leaf: Returned(next(places)) if is_value(leaf) else leaf, result
+    )
+    call.stub = _stub(builder, call, make_frame())
+
+
+def _stub(builder: Builder, call: OpenCall, frame: Frame) -> Callee:
+    """A callee with inputs and outputs of these kinds, and no body."""
+    inputs = {fresh_name(): fact for fact in call.facts}
+    inputs |= {fresh_name(): builder.facts[name] for name in call.free}
+    outputs = {fresh_name(): fact for fact in call.returned}
+    nodes = tuple(to_node(Symbol(Builder(), name)) for name in outputs)
+    several = Tree(tuple, tuple(range(len(nodes))), nodes)
+    program = Program(
+        name=call.name,
+        doc=call.name,
+        inputs=tuple(Input(name, name) for name in inputs),
+        body=(),
+        output=nodes[0] if len(nodes) == 1 else several,
+        facts=inputs | outputs,
+        hints={},
+        origin=frame.source.origin(frame.source.node),
+    )
+    return Callee(program, stub=True)
+
+
+def _agrees(call: OpenCall, result: Any, leaves: list) -> bool:
+    """Whether the result is what was said of it."""
+    if len(leaves) != len(call.returned) or _shape(result) != _shape(call.result):
+        return False
+    facts = [each.fact if isinstance(each, Symbol) else values.of_constant(each) for each in leaves]
+    return all(map(_covers, call.returned, facts))
+
+
+def _shape(value: Any) -> Any:
+    """The structure of a result, with the objects in it that are known."""
+    if isinstance(value, Tree):
+        return (value.kind, value.keys, tuple(map(_shape, value.items)))
+    return "value" if is_value(value) or isinstance(value, Returned) else value
+
+
+__all__ = ["OpenCall", "Returned", "Widen", "closed", "placed", "value_leaves"]

@@ -1,0 +1,203 @@
+"""Writing into arrays: elements, slices, whole arrays, and `a += b` on whatever a is.
+
+A store is a new value of the array, and of everything that it is a view of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import to_object
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.references import Reference, is_immutable, settled
+from s2s_ad.frontend.lower.views import is_basic
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.index_layout import is_array, layout, may_repeat
+from s2s_ad.rules.support import lengths
+
+
+def writable(lowering: Lowering, value: Any) -> Reference:
+    """The array as one that may be written to; an error where it may not."""
+    if not isinstance(value, Reference):
+        raise TypeError(f"a {type(unwrap(value)).__name__} is no array that could be changed")
+    if is_immutable(value):
+        kind = "float" if value.dtype is None else value.dtype.name
+        raise TypeError(f"a number of type {kind} cannot be changed")
+    return value
+
+
+def set_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
+    """`whole[index] = value`; the index has the form that rules take."""
+    if isinstance(whole.fact, values.Scalar):
+        raise TypeError(f"{whole.fact.kind.__name__!r} object does not support item assignment")
+    target, index = placed(writable(lowering, whole), settled(index))
+    value = fitted(lowering, target, index, as_array(lowering, value))
+    update(lowering, target, runtime.index_set, index, value)
+
+
+def add_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
+    """`whole[index] += value`, which adds once for each time that an element is named."""
+    target, index = placed(writable(lowering, whole), settled(index))
+    update(lowering, target, runtime.index_add, index, settled(as_array(lowering, value)))
+
+
+def update(lowering: Lowering, target: Reference, function: Any, index: Any, value: Any) -> None:
+    """Store what a function of the array, an index and a value gives."""
+    lowering.memory.allow(target)
+    result = lowering.builder.call(function, (settled(target), index, value), {})
+    lowering.memory.store(target, result)
+
+
+def placed(target: Reference, index: Any) -> tuple[Reference, Any]:
+    """Where the elements stand: in the array that the view is of, as long as an index says so."""
+    while target.view is not None and target.view.place is not None:
+        inner = target.view.place(index)
+        if inner is None:
+            break
+        target, index = target.view.base, inner
+    return target, index
+
+
+def as_array(lowering: Lowering, value: Any) -> Any:
+    """A value to be stored: lists become arrays."""
+    plain = to_object(settled(value))
+    return (
+        lowering.builder.call(np.array, (plain,), {}) if isinstance(plain, tuple | list) else plain
+    )
+
+
+def fitted(lowering: Lowering, target: Reference, index: Any, value: Any) -> Any:
+    """The value as NumPy stores it: what has more axes than its place loses those of length one."""
+    if not isinstance(value, Symbol | complex | int | float | np.generic):
+        raise TypeError(f"a {type(value).__name__} in an array of numbers")
+    fact = lowering.builder.fact(value)
+    refuse_complex(target.fact, fact)
+    if target.shape is None or not isinstance(value, Symbol) or value.shape is None:
+        return value
+    found = layout(index, target.shape)
+    extra = 0 if found is None else len(value.shape) - len(found.shape)
+    if extra <= 0:
+        return value
+    if any(map(values.known_not_one, value.shape[:extra])):
+        raise ValueError("could not broadcast the value to the shape of its place")
+    return value[(0,) * extra]
+
+
+def refuse_complex(array: Any, value: Any) -> None:
+    """NumPy drops the imaginary part, or raises."""
+    dtypes = [values.strong_dtype(each) for each in (array, value)]
+    if not values.missing(dtypes) and dtypes[1].kind == "c" and dtypes[0].kind != "c":
+        raise TypeError("a complex value in an array of real numbers")
+
+
+# ---- whole arrays --------------------------------------------------------------------------------
+
+
+def overwrite(lowering: Lowering, target: Reference, value: Any, casting: str) -> None:
+    """Give all elements of an array new values, which are broadcast and cast to it."""
+    value = as_array(lowering, value)
+    check_cast(lowering.builder.fact(value), target.fact, casting)
+    set_item(lowering, target, Ellipsis, value)
+
+
+def check_cast(value: Any, array: Any, casting: str) -> None:
+    """Whether values may be written into an array where NumPy asks for this kind of casting."""
+    dtypes = [values.strong_dtype(each) for each in (value, array)]
+    if values.missing(dtypes):
+        return
+    weak = isinstance(value, values.Scalar) and values.is_inexact(value) is False
+    if not weak and not np.can_cast(dtypes[0], dtypes[1], casting):
+        raise TypeError(f"cannot put values of {dtypes[0]} into an array of {dtypes[1]}")
+
+
+def replace(lowering: Lowering, target: Reference, result: Any) -> None:
+    """Let an array hold the result of an operation on it: `a *= 2`, out=a."""
+    lowering.memory.allow(target)
+    fact = lowering.builder.fact(result)
+    check_cast(fact, target.fact, "same_kind")
+    if not isinstance(result, Symbol):
+        return set_item(lowering, target, Ellipsis, result)
+    result = settled(result)
+    if not values.missing((target.dtype, result.dtype)) and result.dtype != target.dtype:
+        result = lowering.builder.call(np.ndarray.astype, (result, target.dtype.type), {})
+    if target.shape is not None and not values.same_shape(target.shape, result.shape):
+        result = broadcast(lowering, target, result)
+    return lowering.memory.store(target, result)
+
+
+def broadcast(lowering: Lowering, target: Reference, result: Symbol) -> Symbol:
+    shape = result.shape
+    if shape is not None:
+        grows = any(
+            old == 1 and values.known_not_one(new)
+            for old, new in zip(target.shape[::-1], shape[::-1], strict=False)
+        )
+        if len(target.shape) < len(shape) or grows:
+            raise ValueError("the result has another shape than the array that is to hold it")
+    wanted = tuple(lengths(settled(target), range(len(target.shape))))
+    return lowering.builder.call(np.broadcast_to, (result, wanted), {})
+
+
+# ---- a += b --------------------------------------------------------------------------------------
+
+
+def updated(lowering: Lowering, old: Symbol, result: Any) -> Any:
+    """What `old op= value` leaves behind, where `result` is `old op value`."""
+    if is_immutable(old):
+        return result
+    target = writable(lowering, old)
+    if target.number is None and not isinstance(target.fact, values.List):
+        return either(lowering, target, result)
+    replace(lowering, target, result)
+    return target
+
+
+def either(lowering: Lowering, old: Reference, result: Any) -> Any:
+    """The same where nobody knows whether it is an array or a number: then nobody else may hold it.
+
+    What else may hold the array is not readable from now on.
+    """
+    memory = lowering.memory
+    if old.source is not None:
+        memory.mutated[old.source] = None
+    if not isinstance(result, Symbol):
+        return result
+    new = memory.kindred(settled(result), ())
+    new.number, new.refusal = result.number if isinstance(result, Reference) else None, old.refusal
+    new.source = old.source
+    memory.forget(old.root, "a value that, if it is an array, was changed")
+    return new
+
+
+def add_in_place(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> bool:
+    """Whether `whole[index] += value` is one addition, and if so do it.
+
+    An index that names an element twice adds once only, and an array of integers cuts off.
+    """
+    if not isinstance(whole, Reference) or not values.is_inexact(whole.fact):
+        return False
+    if isinstance(whole.fact, values.Unknown) and not is_basic(index):
+        return False
+    if may_name_twice(lowering, index):
+        return False
+    refuse_complex(whole.fact, lowering.builder.fact(value))
+    add_item(lowering, whole, index, value)
+    return True
+
+
+def may_name_twice(lowering: Lowering, index: Any) -> bool:
+    items = index if isinstance(index, tuple) else (index,)
+    lists = [each for each in items if isinstance(each, list)]
+    if lists:
+        others = [each for each in items if each is not lists[0]]
+        known = all(type(each) is int and each >= 0 for each in lists[0])
+        return not known or len(set(lists[0])) < len(lists[0]) or any(map(is_array, others))
+    return may_repeat(index, lowering.builder)
+
+
+__all__ = ["add_in_place", "overwrite", "replace", "set_item", "updated", "writable"]

@@ -1,0 +1,165 @@
+"""Templates: the structure of what a loop carries, with a Leaf where a value changes.
+
+A template holds before, between and after all passes. It is found by lowering passes: where it does
+not hold for what a pass leaves, it becomes more general.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.program import Hint
+from s2s_ad.core.tree import Tree
+from s2s_ad.core.values import UNDEFINED, join_all
+from s2s_ad.frontend.lower.kinds import describe, inner_hint, is_alike, is_leaf, is_same
+from s2s_ad.frontend.lower.poisons import is_unreadable
+from s2s_ad.frontend.lower.references import Box, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A carried value; `free` are the lengths in its fact that stand for any."""
+
+    fact: Any
+    hint: Hint
+    free: frozenset = frozenset()
+
+    def joined(self, fact: Any) -> Leaf:
+        """The leaf that holds for values of this kind, too."""
+        if values.accepts(self.fact, fact, self.free):
+            return self
+        general = values.join(self.fact, fact)
+        free = self.free | (values.dims_of(general) - values.dims_of(self.fact))
+        return Leaf(general, self.hint, free)
+
+
+class Kinds(Exception):
+    """What is carried is of one kind before the loop and of another kind after a pass."""
+
+
+def template_of(builder: Builder, value: Any, hint: Hint) -> Any:
+    """The template that holds for one value only as far as its leaves go."""
+    if is_unreadable(value) or isinstance(value, Box):
+        return value
+    if is_leaf(value):
+        return Leaf(builder.fact(value), hint)
+    if not isinstance(value, Tree):
+        return value
+    pairs = zip(value.keys, value.items, strict=True)
+    items = tuple(_of_item(builder, each, inner_hint(hint, key)) for key, each in pairs)
+    return Tree(value.kind, value.keys, items)
+
+
+def _of_item(builder: Builder, value: Any, hint: Hint) -> Any:
+    """An array in a container stays that array, until a pass puts another in its place."""
+    is_array = isinstance(value, Reference) and value.number is False
+    return value if is_array else template_of(builder, value, hint)
+
+
+def general(builder: Builder, template: Any, end: Any, hint: Hint) -> Any:
+    """The template that holds for what a pass leaves, too.
+
+    Raises:
+        Kinds: there is none.
+    """
+    if end is UNDEFINED or template is UNDEFINED or template is end or is_unreadable(template):
+        return template
+    if is_unreadable(end):
+        return end
+    if isinstance(template, Reference):
+        template = Leaf(builder.fact(template), hint)
+    if isinstance(template, Leaf) and is_leaf(end):
+        return template.joined(builder.fact(end))
+    if not isinstance(template, Leaf | Tree) and is_same(template, end):
+        return template
+    opened, content = content_template(builder, template, hint), contents(end)
+    if isinstance(opened, Tree) and is_alike(opened, content):
+        columns = zip(opened.keys, opened.items, content.items, strict=True)
+        items = [general(builder, a, b, inner_hint(hint, key)) for key, a, b in columns]
+        return Tree(opened.kind, opened.keys, tuple(items))
+    lists = [list_fact(builder, each) for each in (opened, content)]
+    if None not in lists:
+        return Leaf(lists[0], hint).joined(lists[1])
+    if all(isinstance(each, Tree) and each.kind is list for each in (opened, content)):
+        raise Kinds("a list of containers that grows (keep a list for each of their parts)")
+    first = "a number or an array" if isinstance(template, Leaf) else describe(template)
+    raise Kinds(f"{first} before the loop and {describe(end)} after a pass")
+
+
+def holds_content(place: tuple) -> bool:
+    """Whether the place is that of all that an object holds."""
+    return len(place) == 1 and not isinstance(place[0], str)
+
+
+def contents(value: Any) -> Any:
+    """What a list or dict holds; other values as they are."""
+    return value.content if isinstance(value, Box) else value
+
+
+def content_template(builder: Builder, value: Any, hint: Hint) -> Any:
+    """The template of what a list or dict holds; other templates as they are."""
+    return template_of(builder, value.content, hint) if isinstance(value, Box) else value
+
+
+def list_fact(builder: Builder, value: Any) -> values.List | None:
+    """What is known of the items, if this is a list of numbers and arrays or a template of one."""
+    if isinstance(value, Tree):
+        facts = [_fact(builder, each) for each in value.items]
+        return None if value.kind is not list or None in facts else values.List(join_all(facts))
+    fact = _fact(builder, value)
+    return fact if isinstance(fact, values.List) else None
+
+
+def _fact(builder: Builder, value: Any) -> Any:
+    if isinstance(value, Leaf):
+        return value.fact
+    value = contents(value)
+    if isinstance(value, Tree):
+        return list_fact(builder, value)
+    return builder.fact(value) if is_leaf(value) else None
+
+
+def is_equal(a: Any, b: Any) -> bool:
+    """Whether two templates are the same."""
+    if isinstance(a, Leaf):
+        return isinstance(b, Leaf) and a == b
+    if type(a) is Tree and type(b) is Tree:
+        return a.keys == b.keys and all(map(is_equal, a.items, b.items))
+    return a is b
+
+
+Visit = Callable[[tuple, Leaf, Any, Any], Any]
+Make = Callable[[tuple, Tree, Any, Any], Any]
+
+
+def fill(
+    template: Any,
+    place: tuple,
+    before: Any,
+    end: Any,
+    visit: Visit,
+    make: Make,
+    at_end: Callable[[Any], Any] = contents,
+) -> Any:
+    """The template with each Leaf replaced by visit(place, leaf, before, end).
+
+    `make(place, tree, before, end)` gives the container for what is in it, `at_end` what a
+    container holds at the end.
+    """
+    if isinstance(template, Leaf):
+        return visit(place, template, before, end)
+    if not isinstance(template, Tree) or isinstance(template, Box):
+        return template
+    columns = [
+        [UNDEFINED] * len(template.items) if each is UNDEFINED else held(each).items
+        for each, held in ((before, contents), (end, at_end))
+    ]
+    rows = zip(template.keys, template.items, *columns, strict=True)
+    items = tuple(
+        fill(each, (*place, key), *others, visit, make, at_end) for key, each, *others in rows
+    )
+    return make(place, Tree(template.kind, template.keys, items), before, end)

@@ -1,0 +1,241 @@
+"""What a call gives: an array of its own, a view of an argument, or what may be either."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.registry import rule_for
+from s2s_ad.frontend.lower.memory import Memory, Reference, View, settled, symbols
+from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.index_layout import is_array, is_integer
+from s2s_ad.rules.shapes import reshape_like
+
+#: functions that give their argument itself where it is an array
+IDENTITIES = (np.asarray, np.real)
+#: functions that permute the axes: what a permutation is undone by follows from the axes
+PERMUTATIONS = (np.transpose, np.ndarray.transpose, np.swapaxes, np.moveaxis)
+#: functions whose elements keep their order: views wherever the memory allows
+RESHAPES = (np.reshape, np.ndarray.reshape, np.ravel, np.squeeze, np.expand_dims)
+#: of these a view is certain, whatever the memory
+INSERTIONS = (np.squeeze, np.expand_dims)
+#: functions that undo themselves
+INVOLUTIONS = (np.flip, np.fliplr, np.flipud)
+#: views that NumPy lets nobody write to
+READ_ONLY = (np.diagonal, np.broadcast_to)
+#: functions that give an array where another function gives a number
+ARRAYS_OF_NO_AXES = (np.array, np.copy, np.empty, np.empty_like, np.full, np.full_like, np.ones)
+ARRAYS_OF_NO_AXES += (np.ones_like, np.tensordot, np.where, np.zeros, np.zeros_like)
+#: functions whose result stands in memory in the order of C
+IN_C_ORDER = (np.arange, np.empty, np.eye, np.full, np.identity, np.linspace, np.matmul, np.ones)
+IN_C_ORDER += (np.outer, np.zeros, operator.matmul, np.concatenate, np.stack, np.vstack, np.hstack)
+
+
+def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result: Any) -> Any:
+    """The result of an operation, as the array that it is."""
+    if isinstance(result, tuple | list):
+        items = [given(memory, function, args, kwargs, each) for each in result]
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+    if not isinstance(result, Symbol) or isinstance(result, Reference):
+        return result
+    number = _is_number(function, args, result)
+    whole = args[0] if args and isinstance(args[0], Reference) else None
+    view = _view(function, whole, args[1:], kwargs) if whole is not None and not number else None
+    if view is IDENTITY:
+        return whole
+    if view is not None:
+        made = memory.viewed(result, view)
+        made.contiguous = _is_contiguous_view(function, whole, args)
+    elif number or _gives_new_memory(function, args, kwargs):
+        made = memory.fresh(result)
+        made.contiguous = _is_contiguous(function, args, result)
+    else:
+        made = memory.kindred(result, _sources(result, symbols((args, kwargs))))
+    made.number = number
+    return made
+
+
+IDENTITY = object()
+
+
+def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> Any:
+    """How the result is read from its first argument, where it is certain to be a view of it."""
+    builder, rest, named = whole.builder, settled(args), settled(kwargs)
+
+    def read(value: Symbol) -> Any:
+        return builder.call(function, (value, *rest), named)
+
+    if function is operator.getitem:
+        if not is_basic(rest[0]):
+            return None
+        index = _items(rest[0])
+        place = functools.partial(_place_in_item, index) if all(map(_keeps_place, index)) else None
+        return View(whole, read, lambda x, part: stored(builder, x, rest[0], part), place)
+    if whole.shape is None:
+        return None
+    if function in IDENTITIES:
+        return IDENTITY if not (rest or named) else None
+    if function in PERMUTATIONS:
+        axes = _undone(function, whole.ndim, rest, named)
+        place = functools.partial(_place_in_permutation, axes)
+        return View(whole, read, lambda x, part: np.transpose(part, axes), place)
+    if function in INSERTIONS or (function in RESHAPES and whole.contiguous):
+        return View(whole, read, lambda x, part: reshape_like(part, x))
+    if function in INVOLUTIONS:
+        return View(whole, read, lambda x, part: read(part))
+    return View(whole, read, None) if function in READ_ONLY else None
+
+
+def stored(builder: Builder, whole: Symbol, index: Any, part: Any) -> Any:
+    return builder.call(runtime.index_set, (whole, index, part), {})
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index takes a view: integers, slices, None and Ellipsis."""
+    return all(
+        each is None or each is Ellipsis or isinstance(each, slice) or _is_place(each)
+        for each in _items(index)
+    )
+
+
+def _items(index: Any) -> tuple:
+    return index if isinstance(index, tuple) else (index,)
+
+
+# ---- where an element of a view stands in the array ----------------------------------------------
+
+WHOLE = slice(None)
+
+
+def _keeps_place(item: Any) -> bool:
+    return _is_place(item) or _is_whole(item)
+
+
+def _is_whole(item: Any) -> bool:
+    return isinstance(item, slice) and item.start is None and item.stop is None is item.step
+
+
+def _place_in_item(outer: tuple, index: Any) -> Any:
+    """The index that stands for `x[outer][index]`, where outer is of numbers and whole axes.
+
+    Example:
+        >>> _place_in_item((2, slice(None), 3), 5)
+        (2, 5, 3)
+    """
+    inner = () if index is Ellipsis else _items(index)
+    plain = all(isinstance(each, slice) or _is_place(each) for each in inner)
+    if not plain and (len(inner) > 1 or not _is_one_array(inner[0]) or not all_places(outer)):
+        return None
+    rest = iter(inner)
+    items = [each if _is_place(each) else next(rest, WHOLE) for each in outer]
+    return (*items, *rest)
+
+
+def _is_one_array(item: Any) -> bool:
+    return isinstance(item, list) or is_array(item)
+
+
+def all_places(index: tuple) -> bool:
+    return all(map(_is_place, index))
+
+
+def _place_in_permutation(axes: tuple[int, ...], index: Any) -> Any:
+    """The index into an array that stands for an index into the array with its axes permuted.
+
+    Only where what is left of the axes keeps its order: numbers, and slices in the same order.
+    """
+    inner = () if index is Ellipsis else _items(index)
+    if not all(isinstance(each, slice) or _is_place(each) for each in inner):
+        return None
+    inner = (*inner, *[WHOLE] * (len(axes) - len(inner)))
+    left = [axis for axis in axes if isinstance(inner[axis], slice)]
+    return tuple(inner[axis] for axis in axes) if left == sorted(left) else None
+
+
+def _is_place(item: Any) -> bool:
+    return type(item) is not bool and not isinstance(item, list) and is_integer(item)
+
+
+def _undone(function: Callable, rank: int, args: tuple, kwargs: dict) -> tuple[int, ...]:
+    """The axes that transpose the result of a permutation back."""
+    lengths = tuple(range(2, 2 + rank))
+    example = np.broadcast_to(np.empty(()), lengths)
+    permuted = function(example, *args, **kwargs).shape
+    return tuple(permuted.index(length) for length in lengths)
+
+
+def _gives_new_memory(function: Callable, args: tuple, kwargs: dict) -> bool:
+    rule = rule_for(function)
+    if rule is None:
+        return False
+    if rule.allocates:
+        return "copy" not in kwargs
+    if function is operator.getitem:
+        index = args[1]
+        return any(map(_is_one_array, _items(index)))
+    return not rule.view and not hasattr(rule, "meaning") and function not in IDENTITIES
+
+
+def _sources(result: Symbol, arguments: Iterable[Symbol]) -> list[Reference]:
+    """The arguments that the result is computed from by views alone, or by nothing at all."""
+    given_ = [each for each in arguments if isinstance(each, Reference)]
+    names = {each.name for each in given_}
+    name = result.name
+    while name not in names:
+        rule, operands, _ = result.builder.definition(Symbol(result.builder, name))
+        if rule is None:
+            return given_
+        if not rule.view or not operands or not isinstance(operands[0], Symbol):
+            return []
+        name = operands[0].name
+    return [each for each in given_ if each.name == name]
+
+
+def _is_number(function: Callable, args: tuple, result: Symbol) -> bool | None:
+    """Whether the result is a number, which nothing changes; None where it may be an array."""
+    if isinstance(result.fact, values.Scalar):
+        return True
+    if result.shape is None:
+        return None
+    if result.shape or function in ARRAYS_OF_NO_AXES:
+        return False
+    if function is operator.getitem:
+        return not any(each is Ellipsis for each in _items(args[1]))
+    rule = rule_for(function)
+    certain = isinstance(rule, Elementwise) or (rule is not None and rule.reduction)
+    return True if certain else None
+
+
+def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
+    """Whether the elements of a new array are certain to stand in memory in the order of C."""
+    if result.ndim == 1 and _gives_new_memory(function, args, {}):
+        return True
+    if function in IN_C_ORDER:
+        return True
+    if function in (np.array, np.copy, np.zeros_like, np.ones_like, np.empty_like):
+        return not isinstance(args[0], Symbol) or _in_order(args[0])
+    return isinstance(rule_for(function), Elementwise) and all(map(_in_order, args))
+
+
+def _in_order(value: Any) -> bool:
+    if not isinstance(value, Symbol) or value.ndim == 0:
+        return True
+    return isinstance(value, Reference) and value.contiguous
+
+
+def _is_contiguous_view(function: Callable, whole: Reference, args: tuple) -> bool:
+    if not whole.contiguous:
+        return False
+    if function is operator.getitem:
+        index = args[1]
+        single = index if not isinstance(index, tuple) else index[0] if len(index) == 1 else None
+        step = single.step if isinstance(single, slice) else None
+        return is_integer(single) or (isinstance(single, slice) and step in (None, 1))
+    return function in RESHAPES

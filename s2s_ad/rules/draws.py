@@ -1,0 +1,173 @@
+"""Random numbers and clocks: read once, in the forward pass, in the order in which they stand."""
+
+from __future__ import annotations
+
+import functools
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, describe, static
+from s2s_ad.core.registry import FINDERS, Operation, Rule, register
+from s2s_ad.diagnostics import BatchError, DerivativeError
+from s2s_ad.rules import support
+from s2s_ad.rules.shapes import dim_of
+
+
+class Draw(Rule):
+    """A function of random numbers: its parameters are operands, its shape and dtype parameters.
+
+    Args:
+        text: its signature; `size` is the shape of the result.
+        kind: the type of one number.
+    """
+
+    effects = True
+
+    def __init__(self, function: Callable, text: str, kind: type = float):
+        super().__init__(function, getattr(function, "__name__", "draw"))
+        self.text, self.kind = text, kind
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        plain = support.given(given, self.text)
+        params = {"size": plain.pop("size")} if "size" in plain else {}
+        if "dtype" in plain:
+            params["dtype"] = static(plain.pop("dtype"), "the dtype of random numbers")
+        params |= {key: value for key, value in plain.items() if value is None}
+        names = tuple(key for key in plain if key not in params)
+        return builder.emit(
+            self, [plain[key] for key in names], params | ({"names": names} if names else {})
+        )
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        size = params.get("size")
+        shapes = [values.shape_of(each) for each in operands]
+        if size is None or size == ():
+            if any(shape is None or shape for shape in shapes):
+                return values.Array(np.dtype(self.kind), values.broadcast(shapes))
+            return values.Scalar(self.kind)
+        dims = size if isinstance(size, tuple | list) else (size,)
+        dtype = params.get("dtype", self.kind)
+        return values.Array(np.dtype(dtype), tuple(map(dim_of, dims)))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        raise DerivativeError(
+            "S2S302",
+            f"a derivative with respect to a parameter of {describe(self.function)}",
+            origin=operation.result.builder.origin,
+            help="draw standard numbers and shift them: mean + scale * np.random.normal(size=n)",
+        )
+
+    forward = reverse
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise BatchError(
+            "S2S402",
+            f"{describe(self.function)} with a parameter that differs from sample to sample",
+            origin=batch.builder.origin,
+            help="draw standard numbers and shift them: mean + scale * np.random.normal(size=n)",
+        )
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        params = {each.arg: each.value for each in call.keywords}
+        names = params.pop("names", None)
+        keys = [each.value for each in names.elts] if names is not None else []
+        keywords = [gast.keyword(*pair) for pair in zip(keys, call.args, strict=True)]
+        keywords += [gast.keyword(key, value) for key, value in params.items()]
+        holder = getattr(self.function, "__self__", None)
+        function: gast.AST = form.constant(self.function)
+        if isinstance(holder, np.random.Generator | np.random.RandomState | random.Random):
+            function = gast.Attribute(_spelled_holder(holder), self.name, gast.Load())
+        return gast.Call(function, [], keywords)
+
+
+def _spelled_holder(holder: Any) -> gast.AST:
+    """np.random for NumPy's own state; any other generator by a name of its own."""
+    if holder is np.random.mtrand._rand:
+        return gast.Attribute(form.name("np"), "random", gast.Load())
+    return form.constant(random if holder is random.gauss.__self__ else holder)
+
+
+#: of NumPy's generators and of its module: signature and type of one number
+NUMPY: dict[str, tuple[str, type]] = {
+    "beta": ("a, b, size=None", float),
+    "binomial": ("n, p, size=None", int),
+    "exponential": ("scale=1.0, size=None", float),
+    "gamma": ("shape, scale=1.0, size=None", float),
+    "integers": ("low, high=None, size=None, dtype=int", int),
+    "laplace": ("loc=0.0, scale=1.0, size=None", float),
+    "logistic": ("loc=0.0, scale=1.0, size=None", float),
+    "lognormal": ("mean=0.0, sigma=1.0, size=None", float),
+    "normal": ("loc=0.0, scale=1.0, size=None", float),
+    "poisson": ("lam=1.0, size=None", int),
+    "randint": ("low, high=None, size=None, dtype=int", int),
+    "random": ("size=None", float),
+    "random_sample": ("size=None", float),
+    "standard_normal": ("size=None", float),
+    "uniform": ("low=0.0, high=1.0, size=None", float),
+}
+#: of Python's module and its generators
+PYTHON: dict[str, tuple[str, type]] = {
+    "gauss": ("mu=0.0, sigma=1.0", float),
+    "randint": ("a, b", int),
+    "random": ("", float),
+    "uniform": ("a, b", float),
+}
+
+
+class DrawAxes(Draw):
+    """np.random.rand(d0, d1, ...) and randn: the shape is the arguments."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, [], {"size": tuple(args)} if args else {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        plain = super().surface(call, facts)
+        return gast.Call(plain.func, plain.keywords[0].value.elts if plain.keywords else [], [])
+
+
+class Clock(Rule):
+    """A function that reads a clock."""
+
+    effects = flat = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, [], {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Scalar(int if self.name.endswith("_ns") else float)
+
+
+def rule_of_generator(function: Any) -> Draw | None:
+    """The rule of a method of a generator: `rng.normal`, `random.Random(0).gauss`."""
+    holder, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if isinstance(holder, np.random.Generator | np.random.RandomState) and name in NUMPY:
+        return _draw(function, *NUMPY[name])
+    if isinstance(holder, random.Random) and name in PYTHON:
+        return _draw(function, *PYTHON[name])
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _draw(function: Any, text: str, kind: type) -> Draw:
+    """Only methods of generators come here: what is remembered is kept alive."""
+    return Draw(function, text, kind)
+
+
+for _name, _row in NUMPY.items():
+    if hasattr(np.random, _name):
+        register(Draw(getattr(np.random, _name), *_row))
+for _name, _row in PYTHON.items():
+    register(Draw(getattr(random, _name), *_row))
+for _function in (np.random.rand, np.random.randn):
+    register(DrawAxes(_function, ""))
+for _function in (time.time, time.monotonic, time.perf_counter, time.process_time, time.time_ns):
+    register(Clock(_function, _function.__name__))
+
+FINDERS.append(rule_of_generator)

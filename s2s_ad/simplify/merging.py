@@ -1,0 +1,116 @@
+"""Branches on one condition that become one."""
+
+from __future__ import annotations
+
+import gast
+
+from s2s_ad.core import form, tree
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.regions import Branch, block, everywhere, region_of
+
+
+def merge(program: Program) -> Program:
+    """Two branches on one condition are one, unless what is between them keeps them apart.
+
+    Before: `if c: y = a, else: y = b`, `if c: z = y, else: z = 0.0`;
+    after: `if c: y = a; z = y, else: y = b; z = 0.0`.
+    """
+    while True:
+        merged = _merged_once(program)
+        if merged is None:
+            return program
+        program = merged
+
+
+def _merged_once(program: Program) -> Program | None:
+    seen: dict[str, int] = {}  # condition -> the place of the last branch on it
+    for place, statement in enumerate(program.body):
+        if not isinstance(region_of(statement), Branch):
+            continue
+        condition = getattr(statement.value.args[0], "id", None)
+        if condition in seen:
+            merged = _merged(program, seen[condition], place)
+            if merged is not None:
+                return merged
+        if condition is not None:
+            seen[condition] = place
+    return None
+
+
+def _merged(program: Program, one: int, two: int) -> Program | None:
+    """The program with its branches at these places made one; None where that cannot be."""
+    body = program.body
+    first, second, between = body[one], body[two], body[one + 1 : two]
+    effects = [each for each in (first, second) if has_effect(each)]
+    if effects and any(map(has_effect, between)):
+        return None
+    depends, early, late = {form.target(first)}, [], []
+    for each in between:
+        is_late = bool(depends & set(form.reads(each)))
+        (late if is_late else early).append(each)
+        if is_late and not form.is_effect(each):
+            depends.add(form.target(each))
+    items = {
+        form.target(each): item[1]
+        for each in late
+        if (item := item_of(each)) is not None and item[0] == form.target(first)
+    }
+    needed = set(form.reads(second)) & depends
+    if not needed <= items.keys():
+        return None
+    made = _joined(program, first, second, items)
+    count = region_of(first).count
+    target = form.target(first)
+    rest = [_renumbered(each, form.target(second), target, count) for each in body[two + 1 :]]
+    facts = program.facts | {target: form.function_of(made).infer([], {})}
+    return program.with_(body=(*body[:one], *early, made, *late, *rest), facts=facts)
+
+
+def _joined(
+    program: Program, first: gast.Assign, second: gast.Assign, items: dict[str, int]
+) -> gast.Assign:
+    """One branch with the outputs of both."""
+    condition, *one = first.value.args
+    two = [each for each in second.value.args[1:] if getattr(each, "id", None) not in items]
+    operands = [*one, *two]
+    blocks = []
+    for a, b in zip(region_of(first).blocks, region_of(second).blocks, strict=True):
+        builder = Builder()
+        given = [
+            builder.symbol(
+                program.fact(each), program.hints.get(getattr(each, "id", ""), TEMPORARY)
+            )
+            for each in operands
+        ]
+        own = dict(zip(a.leaves(), given[: len(one)], strict=True))
+        for leaf, symbol in own.items():
+            builder.facts[symbol.name] = a.facts[leaf]
+        outputs = tree.leaves(builder.splice(a, own))
+        others = iter(given[len(one) :])
+        passed = {}
+        for leaf, operand in zip(b.leaves(), second.value.args[1:], strict=True):
+            name = getattr(operand, "id", None)
+            passed[leaf] = outputs[items[name]] if name in items else next(others)
+            if name not in items:
+                builder.facts[passed[leaf].name] = b.facts[leaf]
+        outputs += tree.leaves(builder.splice(b, passed))
+        captures = {id(each): each for each in (*a.captures, *b.captures)}
+        names = [each.name for each in given]
+        blocks.append(block(builder, names, outputs, captures=list(captures.values())))
+    call = form.operation(Branch(*blocks), [condition, *operands], {})
+    return form.assign(form.target(first), call, first.origin, second.phase)
+
+
+def _renumbered(each: form.Statement, old: str, new: str, count: int) -> form.Statement:
+    item = item_of(each)
+    if item is None or item[0] != old:
+        return each
+    params = {"index": form.constant(item[1] + count)}
+    call = form.operation(form.function_of(each), [form.name(new)], params)
+    return form.assign(form.target(each), call, each.origin, each.phase)
+
+
+MERGE = Pass("merge branches", everywhere(merge))

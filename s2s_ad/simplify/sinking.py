@@ -1,0 +1,286 @@
+"""Operations that go into a branch, where one of its sides then has nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol, to_node
+from s2s_ad.core.callee import compound_of, has_effect, item_of
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.regions import Branch, block, everywhere, region_of
+from s2s_ad.core.registry import ITEM
+
+OURS = ("backward", "tangent")  # the user's own operations stay where he wrote them
+
+
+class Sides:
+    """Both blocks of a branch, while they grow.
+
+    Attributes:
+        operands: what the leaves of the blocks stand for.
+        builders: hold the blocks.
+        outputs: of each block.
+    """
+
+    def __init__(self, program: Program, statement: gast.Assign):
+        self.program, self.statement = program, statement
+        blocks = region_of(statement).blocks
+        self.condition, *self.operands = statement.value.args
+        self.captures = [each.captures for each in blocks]
+        self.builders = [_continued(each) for each in blocks]
+        self.leaves = [each.leaves() for each in blocks]
+        self.outputs = [
+            [builder.view(atom, _atoms(builder)) for atom in each.outputs()]
+            for builder, each in zip(self.builders, blocks, strict=True)
+        ]
+
+    def leaf(self, side: int, name: str) -> Symbol:
+        """The leaf that stands for a name of the program."""
+        for place, operand in enumerate(self.operands):
+            if getattr(operand, "id", None) == name:
+                return Symbol(self.builders[side], self.leaves[side][place])
+        self.operands.append(form.name(name))
+        for builder, leaves in zip(self.builders, self.leaves, strict=True):
+            hint = self.program.hints.get(name, TEMPORARY)
+            leaves.append(builder.symbol(self.program.facts[name], hint).name)
+        return Symbol(self.builders[side], self.leaves[side][-1])
+
+    def written(self) -> gast.Assign:
+        """The statement with the blocks as they are now."""
+        made = Branch(
+            *(
+                block(builder, leaves, outputs, captures=captures)
+                for builder, leaves, outputs, captures in zip(
+                    self.builders, self.leaves, self.outputs, self.captures, strict=True
+                )
+            )
+        )
+        return _assigned(self.statement, made, [self.condition, *self.operands])
+
+
+def _continued(program: Program) -> Builder:
+    """A builder that goes on where the program ends."""
+    builder = Builder.of(program)
+    builder.body = list(program.body)
+    return builder
+
+
+def _atoms(builder: Builder) -> dict[str, Symbol]:
+    return {name: Symbol(builder, name) for name in builder.facts}
+
+
+def _assigned(statement: gast.Assign, made: Branch, operands: Sequence[gast.AST]) -> gast.Assign:
+    call = form.operation(made, list(operands), {})
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+# ---- what follows a branch ---------------------------------------------------------------------
+
+
+def sink(program: Program) -> Program:
+    """Let a branch do what follows it, where one of its sides then has nothing to do.
+
+    Before: `if c: x_bar = 0.0, else: x_bar = a`, `y_bar = x_bar * b`;
+    after: `if c: y_bar = 0.0, else: y_bar = a * b`.
+    """
+    for target in [form.target(each) for each in program.body if _is_ours(each)]:
+        program = _sink_into(program, target)
+    return _sink_operands(program)
+
+
+def _is_ours(statement: form.Statement) -> bool:
+    return isinstance(region_of(statement), Branch) and statement.phase in OURS
+
+
+def _sink_into(program: Program, target: str) -> Program:
+    """What follows the branch that computes `target` goes into it."""
+    body = list(program.body)
+    place = next(i for i, each in enumerate(body) if _target(each) == target)
+    items = {
+        form.target(each): item[1]
+        for each in body
+        if (item := item_of(each)) is not None and item[0] == target
+    }
+    if not items:
+        return program
+    sides, before, after, changed = Sides(program, body[place]), [], [], False
+    depends = {target, *items}
+    for each in body[place + 1 :]:
+        reads = set(form.reads(each))
+        if not reads & depends:
+            before.append(each)
+            continue
+        name = _target(each)
+        if (
+            reads & items.keys()
+            and not reads & (depends - items.keys())
+            and _sunk(sides, each, items)
+        ):
+            items[name] = len(sides.outputs[0]) - 1
+            params = {"index": form.constant(items[name])}
+            call = form.operation(ITEM, [form.name(target)], params)
+            each, changed = form.assign(name, call, each.origin, each.phase), True
+        if name is not None:
+            depends.add(name)
+        after.append(each)
+    if not changed:
+        return program
+    made = sides.written()
+    facts = program.facts | {target: form.function_of(made).infer([], {})}
+    return program.with_(body=(*body[:place], *before, made, *after), facts=facts)
+
+
+def _target(statement: form.Statement) -> str | None:
+    return None if form.is_effect(statement) else form.target(statement)
+
+
+def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
+    """Do the operation in both blocks, if that is nothing in one of them."""
+    if has_effect(statement) or compound_of(statement) is not None or item_of(statement):
+        return False
+    if statement.phase not in OURS:
+        return False
+    marks = [(list(b.body), dict(b._numbered)) for b in sides.builders]
+    results, idle = [], False
+    for side, builder in enumerate(sides.builders):
+        atoms = {
+            name: sides.outputs[side][items[name]] if name in items else sides.leaf(side, name)
+            for name in form.reads(statement)
+        }
+        count = len(builder.body)
+        with builder.at(statement.origin, statement.phase):
+            results.append(_value(builder, sides.program, statement, atoms))
+        idle = idle or len(builder.body) == count
+    if not idle:
+        for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
+            builder.body, builder._numbered = body, numbered
+        return False
+    hint = sides.program.hints.get(form.target(statement), TEMPORARY)
+    for builder, outputs, value in zip(sides.builders, sides.outputs, results, strict=True):
+        outputs.append(builder.named(value, hint))
+    return True
+
+
+def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: dict) -> Any:
+    """The result of the operation in a block; zero where it is linear in a zero."""
+    operation = builder.operation(statement, atoms)
+    shape = values.shape_of(program.facts[form.target(statement)])
+    for place, operand in enumerate(operation.operands):
+        if not _is_zero(builder, operand):
+            continue
+        if place in operation.rule.linear:
+            if shape == ():
+                return 0.0
+            if values.same_shape(values.shape_of(builder.fact(operand)), shape):
+                return operand
+        neutral = getattr(operation.rule, "identity", {}).get(place) == 0
+        other = operation.operands[1 - place] if neutral else None
+        if neutral and values.same_shape(values.shape_of(builder.fact(other)), shape):
+            return other
+    return builder.emit(operation.rule, operation.operands, operation.params)
+
+
+def _is_zero(builder: Builder, value: Any) -> bool:
+    """Whether a value is the number 0 or an array of zeros."""
+    if not isinstance(value, Symbol):
+        return type(value) in (int, float) and value == 0
+    rule, operands, _ = builder.definition(value)
+    if rule is None:
+        return False
+    return rule.zeros or (
+        rule.function is runtime.broadcast_like and _is_zero(builder, operands[0])
+    )
+
+
+# ---- what comes before a branch ----------------------------------------------------------------
+
+
+def _sink_operands(program: Program) -> Program:
+    """What only one side of a branch reads is computed there.
+
+    Before: `t = np.sign(x)`, `if c: y = x, else: y = a * t`;
+    after: `if c: y = x, else: y = a * np.sign(x)`.
+    """
+    body: list[form.Statement] = []
+    readers = _readers(program)
+    moved: dict[str, gast.Assign] = {}
+    for statement in reversed(program.body):
+        name = _target(statement)
+        if name in moved:
+            continue
+        if _is_ours(statement):
+            statement = _with_operands(program, statement, readers, moved)
+        body.append(statement)
+    return program.with_(body=tuple(reversed(body))) if moved else program
+
+
+def _readers(program: Program) -> dict[str, int]:
+    """How many statements, outputs among them, read each name."""
+    counts: dict[str, int] = {}
+    for statement in program.body:
+        for name in set(form.reads(statement)):
+            counts[name] = counts.get(name, 0) + 1
+    for atom in program.outputs():
+        if isinstance(atom, gast.Name):
+            counts[atom.id] = counts.get(atom.id, 0) + 1
+    return counts
+
+
+def _with_operands(
+    program: Program, statement: gast.Assign, readers: dict[str, int], moved: dict
+) -> gast.Assign:
+    """The branch with the operations that one of its sides alone needs."""
+    computed = {
+        form.target(each): each
+        for each in program.body
+        if not has_effect(each)
+        and each.phase in OURS
+        and compound_of(each) is None
+        and item_of(each) is None
+    }
+    while True:
+        condition, *operands = statement.value.args
+        region = region_of(statement)
+        read = [_names_read(each) for each in region.blocks]
+        names = [getattr(operand, "id", None) for operand in operands]
+        for place, name in enumerate(names):
+            sides = [i for i, each in enumerate(region.blocks) if each.leaves()[place] in read[i]]
+            alone = len(sides) == 1 and readers.get(name) == 1 and name in computed
+            if alone and names.count(name) == 1 and name not in form.reads(condition):
+                break
+        else:
+            return statement
+        moved[name] = computed[name]
+        for each in set(form.reads(computed[name])):
+            readers[each] -= 1 if each in names else 0
+        statement = _with_operand(program, statement, place, sides[0], computed[name])
+
+
+def _names_read(program: Program) -> set[str]:
+    read = {name for statement in program.body for name in form.reads(statement)}
+    return read | {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
+
+
+def _with_operand(
+    program: Program, statement: gast.Assign, place: int, side: int, made: gast.Assign
+) -> gast.Assign:
+    """The branch with an operation in front of one of its blocks, in place of an operand."""
+    sides = Sides(program, statement)
+    names = {name: sides.leaf(side, name) for name in form.reads(made)}
+    builder, leaf = sides.builders[side], sides.leaves[side][place]
+    nodes = {name: to_node(value) for name, value in names.items()}
+    first = form.assign(leaf, form.substitute(made.value, nodes), made.origin, made.phase)
+    builder.body.insert(0, first)
+    for leaves in sides.leaves:
+        del leaves[place]
+    del sides.operands[place]
+    return sides.written()
+
+
+SINK = Pass("sink into branches", everywhere(sink))

@@ -1,0 +1,66 @@
+"""What it costs to keep a value of the forward pass, and what to compute it once more.
+
+Costs are in additions of numbers; only their order matters. Lengths that are not known count as
+if they were `TYPICAL`.
+"""
+
+from __future__ import annotations
+
+import gast
+
+from s2s_ad.core import form, values
+from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.tree import Tree
+from s2s_ad.storage.cut import Value
+
+KEEP = 12  # a number put into a list and taken out again
+NUMBER = 3  # the most that a function of single numbers costs, next to what Python spends on it
+TYPICAL = 64  # the length of an axis, or of a list
+
+
+def size(fact: values.AbstractValue) -> int:
+    """About how many numbers a value holds."""
+    if isinstance(fact, values.List):
+        return TYPICAL * size(fact.item)
+    if isinstance(fact, values.Scalar | values.Static):
+        return 1
+    shape = values.shape_of(fact)
+    count = 1
+    for dim in (TYPICAL,) if shape is None else shape:
+        count *= dim if isinstance(dim, int) else TYPICAL
+    return count
+
+
+def cost_of_keeping(fact: values.AbstractValue) -> int | None:
+    if isinstance(fact, Tree):
+        return None  # several outputs: each is kept on its own
+    count, dtype = size(fact), values.strong_dtype(fact)
+    if count == 1 or dtype is None:
+        return KEEP * count
+    return max(KEEP * count * dtype.itemsize // 8, KEEP)
+
+
+def cost_of_computing(statement: gast.Assign, fact: values.AbstractValue) -> int | None:
+    """None where it is too much, or must not happen twice."""
+    rule = rule_for(form.function_of(statement))
+    if has_effect(statement):
+        return None
+    if item_of(statement) is not None or rule.view or rule.cheap:
+        return 0
+    if rule.cost is None:
+        return None
+    count = size(fact)
+    return min(rule.cost, NUMBER) if count == 1 else rule.cost * count
+
+
+def value_of(statement: gast.Assign, fact: values.AbstractValue, *, repeated: bool) -> Value:
+    """The value that a statement computes.
+
+    Where the statement runs once (not `repeated`) its value is simply still there: keeping it
+    costs nothing worth a computation.
+    """
+    keep, again = cost_of_keeping(fact), cost_of_computing(statement, fact)
+    if not repeated:
+        keep, again = (None if keep is None else 1), (0 if again == 0 else None)
+    return Value(keep, again, tuple(dict.fromkeys(form.reads(statement))))

@@ -1,0 +1,148 @@
+"""Blocks of a batch: their facts, what they hand over, and lists of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Loop, block
+from s2s_ad.core.registry import rule_for
+from s2s_ad.diagnostics import BatchError
+
+if TYPE_CHECKING:
+    from s2s_ad.transforms.batch.core import Batch
+
+
+def batched_fact(fact: values.AbstractValue, dim: int | values.Dim) -> values.AbstractValue:
+    """The abstract value of a batch of such values; of lists it is a list of batches."""
+    if isinstance(fact, values.List):
+        return values.List(batched_fact(fact.item, dim))
+    if fact == values.Static(values.UNDEFINED):
+        return fact
+    return values.add_axis(fact, 0, dim)
+
+
+def sample_fact(fact: values.AbstractValue) -> values.AbstractValue:
+    """The abstract value of one sample of a batch."""
+    if isinstance(fact, values.List):
+        return values.List(sample_fact(fact.item))
+    shape = values.shape_of(fact)
+    return fact if not shape else values.with_shape(fact, shape[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block that was written for a batch.
+
+    Attributes:
+        source: the block of one sample.
+        context: the batch inside the block, with the builder.
+        leaves: the leaves of the source, then one that is as long as the batch.
+        outputs, batched: its outputs, and which of them have a batch axis.
+    """
+
+    source: Program
+    context: Batch
+    leaves: list[str]
+    outputs: list
+    batched: list[bool]
+
+    def spread(self, facts: Sequence[Any], batched: Sequence[bool]) -> list:
+        """The outputs, with a batch axis where `batched`; `facts` are those of one sample."""
+        with self.context.builder.at(self.source.origin):
+            return [
+                spread_as(self.context, value, own, fact) if flag else value
+                for value, own, fact, flag in zip(
+                    self.outputs, self.batched, facts, batched, strict=True
+                )
+            ]
+
+    def is_quiet(self) -> bool:
+        """Whether nothing that differs from sample to sample can raise anything.
+
+        Functions of each element raise nothing, but for Python numbers (1.0 / 0.0).
+        """
+        body = self.context.builder.body
+        return all(
+            self.context.is_elementwise(each) for each in body if self.context.is_varied(each)
+        ) and not any(
+            isinstance(self.source.facts[form.target(each)], values.Scalar)
+            and not rule_for(form.function_of(each)).total
+            for each in self._varied_operations()
+        )
+
+    def _varied_operations(self) -> list[gast.Assign]:
+        """The operations of the source whose operands differ from sample to sample."""
+        varied = {leaf for leaf in self.source.leaves() if leaf in self.context.batched}
+        found = []
+        for statement in self.source.body:
+            if not form.is_effect(statement) and varied.intersection(form.reads(statement)):
+                varied.add(form.target(statement))
+                found.append(statement)
+        return found
+
+    def program_with(self, leaves: Sequence[str], outputs: Sequence[Any]) -> Program:
+        source = self.source
+        made = block(self.context.builder, leaves, outputs, captures=source.captures)
+        return made.with_(name=source.name, doc=source.doc, origin=source.origin)
+
+
+def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
+    """`value` with a batch axis, and in the dtype that `fact` has for one sample."""
+    if value is values.UNDEFINED:
+        return value
+    wanted = values.strong_dtype(fact)
+    if isinstance(value, Symbol):
+        if not batched and value.shape == ():  # memory of its own, for it will be written to
+            value = context.builder.call(np.full, (context.size, value), {})
+        elif not batched:
+            value = context.spread(value, False)
+        known = None if values.missing((wanted, value.dtype)) else value.dtype
+        return value if known is None or known == wanted else value.astype(wanted.type)
+    if type(value) not in values.PYTHON_NUMBERS and not isinstance(value, np.generic):
+        raise BatchError(
+            "S2S402",
+            f"{value!r} for some samples and something else for others",
+            origin=context.builder.origin,
+            why="a batch has one array for all samples",
+            help="let both sides give numbers or arrays",
+        )
+    value = value if wanted is None else wanted.type(value)
+    return filled(context, (), value, wanted)
+
+
+def filled(context: Batch, lengths: Sequence[Any], value: Any, dtype: np.dtype | None) -> Any:
+    """An array of samples that have these lengths, all elements the same number."""
+    call = context.builder.call
+    shape = (context.size, *lengths) if lengths else context.size
+    if value in (0, 1) and dtype is not None:
+        return call(np.ones if value else np.zeros, (shape,), {"dtype": dtype})
+    plain = isinstance(value, np.float64 | np.bool_ | np.int64)
+    return call(np.full, (shape, value.item() if plain else value), {})
+
+
+def spread_list(context: Batch, items: Symbol) -> Symbol:
+    """A list whose items are the same for every sample, as a list of batches."""
+    builder, call = context.builder, context.builder.call
+    rule, known, _ = builder.definition(items)
+    if rule is not None and rule.function is runtime.list_of:
+        return call(runtime.list_of, [context.spread(each, False) for each in known], {})
+    item = items.fact.item
+    inner = Builder()
+    inner.origin, inner.phase = builder.origin, builder.phase
+    index = inner.symbol(values.Scalar(int))
+    spread = inner.symbol(values.List(batched_fact(item, context.dim)))
+    leaf, example = inner.symbol(items.fact), inner.symbol(context.example.fact)
+    more = type(context)(inner, example).spread(leaf[index], False)
+    outputs = [inner.call(runtime.list_append, (spread, more), {})]
+    body = block(inner, [each.name for each in (index, spread, leaf, example)], outputs)
+    start, count = call(runtime.list_of, (), {}), np.size(items, 0)
+    return Loop(body, 1).call(builder, [0, count, 1, start, items, context.example])[0]

@@ -1,0 +1,73 @@
+"""A branch whose condition differs from sample to sample.
+
+Where both sides are total and cheap, both are computed for all samples, and `np.where` selects.
+Otherwise each side is computed for the samples that take it: see `partition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from s2s_ad.core import form
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.regions import Branch
+from s2s_ad.core.registry import Ragged
+from s2s_ad.transforms.batch.blocks import Block
+from s2s_ad.transforms.batch.gathers import Whole
+from s2s_ad.transforms.batch.partition import Partition
+from s2s_ad.transforms.batch.selections import either, selectable
+
+if TYPE_CHECKING:
+    from s2s_ad.transforms.batch.core import Batch
+
+MOST_FOR_WHERE = 12  # operations of both sides that are computed for all samples
+
+
+def select(
+    context: Batch, region: Branch, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
+    """The outputs of a branch that some samples take and others do not."""
+    condition, *operands = operands
+    if condition.ndim != 1:
+        raise Ragged
+    facts = [
+        each.fact if isinstance(each, Whole) else context.builder.fact(each) for each in operands
+    ]
+    blocks = [context.block(each, facts, flags[1:]) for each in region.blocks]
+    found = _where(context, region, condition, operands, blocks)
+    if found is None:
+        found = Partition(context, region, condition, operands, flags[1:]).outputs()
+    return found, [context.is_batched(each) for each in found]
+
+
+# ---- np.where ------------------------------------------------------------------------------------
+
+
+def _where(
+    context: Batch, region: Branch, condition: Symbol, operands: list, blocks: Sequence[Block]
+) -> list | None:
+    """The outputs by np.where; None where a side is not for all samples to compute."""
+    statements = [(each, block) for block in blocks for each in block.context.builder.body]
+    if len(statements) > MOST_FOR_WHERE or not all(map(selectable, region.facts)):
+        return None
+    if not all(_is_total(block.context, each) for each, block in statements):
+        return None
+    operands = [context.gathered(each) for each in operands]
+    sides = []
+    for each in blocks:
+        made = each.program_with(each.leaves, each.outputs)
+        values_ = [*operands, context.example]
+        items = context.builder.splice(made, dict(zip(each.leaves, values_, strict=True))).items
+        for value, flag in zip(items, each.batched, strict=True):
+            context.mark(value, flag)
+        sides.append(items)
+    pairs = zip(*sides, region.facts, strict=True)
+    return [either(context, condition, a, b, fact) for a, b, fact in pairs]
+
+
+def _is_total(context: Batch, statement: form.Statement) -> bool:
+    if form.is_effect(statement):
+        return False
+    rule, operands, _ = context.builder.definitions[form.target(statement)]
+    return rule.is_total(operands)

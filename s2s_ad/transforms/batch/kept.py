@@ -1,0 +1,194 @@
+"""Lists that grow in passes which not all samples make.
+
+Each item holds a value for the samples that made its pass, and a second list holds the places of
+these samples. That is all of it: there is no list for each sample. So such a list can be taken
+from by a loop that mirrors the passes, and its length be counted; anything else is Ragged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Loop, block
+from s2s_ad.core.registry import Operation, Ragged
+from s2s_ad.transforms.batch.blocks import batched_fact, filled
+
+if TYPE_CHECKING:
+    from s2s_ad.transforms.batch.core import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What belongs to a list of items for some of the samples each.
+
+    Attributes:
+        places: the list of the places of these samples.
+        dim: the number of samples of an item.
+    """
+
+    places: Symbol
+    dim: values.Dim
+
+
+def places_fact(dim: values.Dim) -> values.List:
+    return values.List(values.Array(np.dtype(np.intp), (dim,), selects=True))
+
+
+def kept_fact(fact: values.List, dim: values.Dim) -> values.List:
+    """The abstract value of the items, where a list of one sample has this one."""
+    return values.List(batched_fact(fact.item, dim))
+
+
+def popped(builder: Builder, items: Symbol) -> list[Symbol]:
+    """(the last item, the rest)."""
+    result = builder.call(runtime.list_pop, (items,), {})
+    return [builder.emit_item(result, index) for index in range(2)]
+
+
+# ---- appended to ---------------------------------------------------------------------------------
+
+
+def appended_to(
+    context: Batch, region: Loop, carried: Sequence[Any], moved: Sequence[bool]
+) -> list[bool]:
+    """Which carried values are lists that each pass appends one item to, and nothing else."""
+    atoms, names = region.results()[0], region.leaves(region.body).carried
+    found = []
+    for fact, value, atom, name, flag in zip(
+        region.facts, carried, atoms, names, moved, strict=True
+    ):
+        is_list = flag and isinstance(fact, values.List)
+        if is_list and not (_is_empty(context, value) and _is_appended(region, atom, name)):
+            raise Ragged
+        found.append(is_list)
+    return found
+
+
+def _is_empty(context: Batch, value: Any) -> bool:
+    rule, operands, _ = context.builder.definition(value)
+    return rule is not None and rule.function is runtime.list_of and not operands
+
+
+def _is_appended(region: Loop, atom: gast.AST, name: str) -> bool:
+    made = _maker(region.body, atom)
+    if made is None or form.function_of(made) is not runtime.list_append:
+        return False
+    tested = region.test is not None and _reads(region.test, _same_leaf(region, name)) > 0
+    return (
+        getattr(made.value.args[0], "id", None) == name
+        and _alone(region, name, atom)
+        and not tested
+    )
+
+
+def _same_leaf(region: Loop, name: str) -> str:
+    """The leaf of the test that stands for what this leaf of the body stands for."""
+    place = region.leaves(region.body).carried.index(name)
+    return region.leaves(region.test).carried[place]
+
+
+# ---- taken from ----------------------------------------------------------------------------------
+
+
+def mirrored(context: Batch, region: Any, operands: Sequence[Any]) -> Kept | None:
+    """What belongs to the lists that a loop takes one item from in each pass.
+
+    None where it is given no such list; Ragged where it does anything else with one.
+    """
+    lists = [each for each in operands if context.kept_of(each) is not None]
+    if not lists:
+        return None
+    if not isinstance(region, Loop) or not region.is_for or region.exits:
+        raise Ragged
+    parts = region.parts(operands)
+    first = context.kept_of(lists[0])
+    same = all(context.kept_of(each).places.name == first.places.name for each in lists)
+    if not same or any(context.kept_of(each) for each in (*parts.bounds, *parts.fixed)):
+        raise Ragged
+    atoms, names = region.results()[0], region.leaves(region.body).carried
+    taken = [
+        _is_taken(region, atom, name)
+        for value, atom, name in zip(parts.carried, atoms, names, strict=True)
+        if context.kept_of(value) is not None
+    ]
+    if not all(taken) or not _as_long(context, region, parts.bounds, first):
+        raise Ragged
+    return first
+
+
+def _is_taken(region: Loop, atom: gast.AST, name: str) -> bool:
+    made = _maker(region.body, atom)
+    item = None if made is None else item_of(made)
+    if item is None or item[1] != 1:
+        return False
+    pop = _maker(region.body, form.name(item[0]))
+    of_it = form.function_of(pop) is runtime.list_pop and pop.value.args[0].id == name
+    return of_it and _alone(region, name, atom)
+
+
+def _as_long(context: Batch, region: Loop, bounds: Sequence[Any], kept: Kept) -> bool:
+    """Whether each sample makes as many passes as it has items.
+
+    The loops of the backward pass do by their construction, and they run the other way round.
+    """
+    start, stop, step = bounds
+    if not region.backwards and _reads(region.body, region.body.leaves()[0]):
+        return False
+    counted = context.counts.get(getattr(stop, "name", None))
+    if counted is not None and counted.places.name == kept.places.name:
+        return type(start) is int and type(step) is int and (start, step) == (0, 1)
+    return {each.phase for each in region.body.body if _is_pop(each)} == {"backward"}
+
+
+def _is_pop(statement: form.Statement) -> bool:
+    return not form.is_effect(statement) and form.function_of(statement) is runtime.list_pop
+
+
+def count_of(context: Batch, operation: Operation) -> Symbol:
+    """For each sample the length of its list."""
+    kept = context.kept_of(operation.operands[0])
+    if kept is None or not operation.rule.length or operation.params.get("axis") != 0:
+        raise Ragged
+    inner = Builder()
+    start = filled(context, (), 0, np.dtype(int))
+    index, before = inner.symbol(values.Scalar(int)), inner.symbol(start.fact)
+    places = inner.symbol(kept.places.fact)
+    after = inner.call(runtime.index_add, (before, places[index], 1), {})
+    body = block(inner, [each.name for each in (index, before, places)], [after])
+    number = np.size(kept.places, 0)
+    (found,) = Loop(body, 1).call(context.builder, [0, number, 1, start, kept.places])
+    context.counts[found.name] = kept
+    return context.mark(found)
+
+
+# ---- reading blocks ------------------------------------------------------------------------------
+
+
+def _maker(program: Program, atom: gast.AST) -> gast.Assign | None:
+    """The operation that computes an atom."""
+    name = getattr(atom, "id", None)
+    return next(
+        (each for each in program.body if not form.is_effect(each) and form.target(each) == name),
+        None,
+    )
+
+
+def _reads(program: Program, name: str) -> int:
+    found = [each for statement in program.body for each in form.reads(statement)]
+    found += [getattr(atom, "id", None) for atom in program.outputs()]
+    return found.count(name)
+
+
+def _alone(region: Loop, name: str, atom: gast.AST) -> bool:
+    """Whether the list is read once, and what becomes of it is handed on and not read."""
+    return _reads(region.body, name) == 1 and _reads(region.body, atom.id) == 1

@@ -1,0 +1,66 @@
+"""Branches, loops and try of a batch: which form each of them takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.regions import Attempt, Branch, Loop, Region
+from s2s_ad.core.registry import Ragged
+from s2s_ad.transforms.batch import samples
+from s2s_ad.transforms.batch.choices import select
+from s2s_ad.transforms.batch.kept import mirrored
+from s2s_ad.transforms.batch.lockstep import Mirrored
+from s2s_ad.transforms.batch.loops import batch_loop
+
+if TYPE_CHECKING:
+    from s2s_ad.transforms.batch.core import Batch
+
+
+def batch_region(
+    context: Batch, region: Region, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
+    """The outputs of a region for a batch, and which of them are batched."""
+    kept = mirrored(context, region, operands)
+    if kept is not None:
+        return Mirrored(context, region, operands, flags, kept).outputs()
+    emit = {Attempt: _attempt, Branch: _branch, Loop: batch_loop}[type(region)]
+    try:
+        return emit(context, region, operands, flags)
+    except Ragged:
+        return samples.each_of_region(context, region, operands, flags)
+
+
+def _branch(
+    context: Batch, region: Branch, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
+    """A condition that is the same for all samples: both blocks are written for the batch."""
+    if flags[0]:
+        return select(context, region, operands, flags)
+    if not isinstance(operands[0], Symbol):
+        side = region.then if operands[0] else region.orelse
+        return context.walk(side, dict(zip(side.leaves(), operands[1:], strict=True)))
+    facts = [context.builder.fact(each) for each in operands[1:]]
+    blocks = [context.block(each, facts, flags[1:]) for each in region.blocks]
+    varies = [any(column) for column in zip(*(each.batched for each in blocks), strict=True)]
+    made = Branch(
+        *(each.program_with(each.leaves, each.spread(region.facts, varies)) for each in blocks)
+    )
+    return made.call(context.builder, [*operands, context.example]), varies
+
+
+def _attempt(
+    context: Batch, region: Attempt, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
+    """Which block comes to its end is the same for all samples where nothing can be raised by
+    what differs between them."""
+    facts = [context.builder.fact(each) for each in operands]
+    blocks = [context.block(each, facts, flags) for each in region.blocks]
+    if not blocks[0].is_quiet():
+        raise Ragged
+    varies = [any(column) for column in zip(*(each.batched for each in blocks), strict=True)]
+    body, *handlers = [
+        each.program_with(each.leaves, each.spread(region.facts[:-1], varies)) for each in blocks
+    ]
+    made = Attempt(body, region.errors, handlers)
+    return made.call(context.builder, [*operands, context.example]), [*varies, False]

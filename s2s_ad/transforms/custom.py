@@ -1,0 +1,302 @@
+"""Derivatives and batches of calls whose derivatives the user wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.custom import CustomCallee
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.diagnostics import DerivativeError
+from s2s_ad.transforms.batch.core import batch
+from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs
+from s2s_ad.transforms.reverse import Reverse
+
+
+class Stand:
+    """A builder with the operands and outputs of a call as inputs, in its own terms."""
+
+    def __init__(self, call: CustomCallee, facts: Sequence[Any] = ()):
+        self.builder, self.call = Builder(), call
+        program = call.program
+        facts = facts or [program.facts[name] for name in program.leaves()]
+        self.operands = [
+            self.builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
+            for name, fact in zip(program.leaves(), facts, strict=True)
+        ]
+        self.outputs = [
+            self.builder.symbol(program.fact(atom), self._hint(i))
+            for i, atom in enumerate(program.outputs())
+        ]
+
+    def _hint(self, position: int) -> Hint:
+        atom = self.call.program.outputs()[position]
+        hint = self.call.program.hints.get(getattr(atom, "id", None), TEMPORARY)
+        return hint if hint.text else Hint("y", "derived")
+
+    def derived(self, value: Symbol, suffix: str) -> Symbol:
+        """An input for the adjoint or tangent of a value."""
+        return self.builder.symbol(value.fact, self.builder.hints[value.name].derived(suffix))
+
+    def zero(self, value: Symbol) -> Any:
+        return self.builder.call(runtime.broadcast_like, (0.0, value), {})
+
+    def run(self, program: Program, values_: Sequence[Any]) -> list:
+        """Write one of the user's programs."""
+        atoms = dict(zip(program.leaves(), values_, strict=True))
+        for capture in program.captured():
+            atoms[capture.name] = self.builder.import_name(program, capture.name)
+        for statement in program.body:
+            with self.builder.at(statement.origin, statement.phase):
+                self.builder.replay(statement, atoms, program)
+        return [self.builder.view(atom, atoms) for atom in program.outputs()]
+
+    def program(self, inputs: Sequence[str], outputs: Sequence[Any], **changes: Any) -> Program:
+        """What was written, as a program of the inputs that it reads."""
+        call = self.call.program
+        made = call.with_(
+            body=tuple(self.builder.body),
+            facts=dict(self.builder.facts),
+            hints=dict(self.builder.hints),
+            captures=_captures(self.call),
+            **changes,
+        )
+        return with_inputs(made, inputs, {})
+
+
+def _captures(call: CustomCallee) -> tuple:
+    programs = (call.program, call.reverse_program, call.forward_program)
+    found = [each for program in programs if program is not None for each in program.captures]
+    return tuple({id(each): each for each in found}.values())
+
+
+# ---- reverse mode --------------------------------------------------------------------------------
+
+
+def custom_passes(call: CustomCallee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
+    """The call itself as forward pass, and the user's code as backward pass."""
+    if any(active[call.own :]):
+        raise DerivativeError(
+            "S2S305",
+            f"a derivative with respect to what {call.program.name} reads from around it",
+            origin=call.program.origin,
+            why="its own derivative code speaks of its arguments only",
+            help="pass the value as an argument",
+        )
+    stand = Stand(call)
+    y_bars = {i: stand.derived(stand.outputs[i], "_bar") for i in seeds}
+    with stand.builder.at(call.program.origin, "backward"):
+        adjoints = _adjoints(stand, y_bars, active)
+    inputs = [*stand.operands, *stand.outputs]
+    count = len(stand.operands)
+    read = _read(stand, adjoints)
+    kept = [i for i, each in enumerate(inputs) if each.name in read]
+    names = [*(inputs[i].name for i in kept), *(each.name for each in y_bars.values())]
+    backward = derived_callee(
+        stand.program(names, adjoints),
+        adjoints,
+        name=f"{call.program.name}_backward",
+        doc=f"backward pass of {call.program.doc}",
+    )
+    needs = tuple(("argument", i) if i < count else ("output", i - count) for i in kept)
+    return Passes(call, backward, needs, seeds)
+
+
+def _adjoints(stand: Stand, y_bars: dict[int, Symbol], active: tuple[bool, ...]) -> list:
+    """The adjoint of each active operand, from the user's code for the mode that he gave."""
+    call, wanted = stand.call, [i for i, flag in enumerate(active) if flag]
+    if call.reverse_program is None:
+        return _transposed(stand, y_bars, wanted)
+    given = [y_bars[i] if i in y_bars else stand.zero(each) for i, each in enumerate(stand.outputs)]
+    results = stand.run(call.reverse_program, [*given, *stand.outputs, *stand.operands])
+    return [_fitted(stand, results[i], stand.operands[i]) for i in wanted]
+
+
+def _fitted(stand: Stand, value: Any, like: Symbol) -> Any:
+    """An adjoint or tangent in the shape of what it belongs to; None is zero."""
+    if value is None:
+        return stand.zero(like)
+    ranks = values.rank_of(stand.builder.fact(value)), like.ndim
+    if None not in ranks and ranks[0] > ranks[1]:
+        raise DerivativeError(
+            "S2S305",
+            f"the derivative code of {stand.call.program.name} gives {ranks[0]} axes "
+            f"for a value of {ranks[1]}",
+            origin=stand.call.program.origin,
+            help="an adjoint or tangent has the shape of the value that it belongs to",
+        )
+    return stand.builder.call(runtime.broadcast_like, (value, like), {}) if like.shape else value
+
+
+def _transposed(stand: Stand, y_bars: dict[int, Symbol], wanted: list[int]) -> list:
+    """The forward code is linear in the tangents: its adjoint with respect to them."""
+    program, builder = stand.call.forward_program, stand.builder
+    own = stand.call.own
+    dots = [stand.derived(each, "_dot") for each in stand.operands[:own]]
+    inputs = [*dots, *stand.outputs, *stand.operands]
+    renamed = _with_leaves(program, inputs)
+    sweep = Reverse(builder, renamed, [dots[i].name for i in wanted])
+    sweep.forward_sweep()
+    atoms = renamed.outputs()
+    for i, y_bar in y_bars.items():
+        sweep.seed(atoms[i], y_bar)
+    adjoints = sweep.backward_sweep()
+    results = [adjoints[dots[i].name] for i in wanted]
+    if {each.name for each in dots} & _read(stand, results):
+        raise DerivativeError(
+            "S2S305",
+            f"the forward code of {stand.call.program.name} is not linear in the tangents",
+            origin=program.origin,
+            help="give custom_rule reverse code too",
+        )
+    return results
+
+
+def _with_leaves(program: Program, leaves: Sequence[Symbol]) -> Program:
+    """The program with its leaves called as these."""
+    atoms = {old: form.name(new.name) for old, new in zip(program.leaves(), leaves, strict=True)}
+    facts = {new.name: new.fact for new in leaves}
+    hints = {new.name: new.builder.hints[new.name] for new in leaves}
+    inputs = tuple(
+        each.__class__(new.name, new.name) for each, new in zip(program.inputs, leaves, strict=True)
+    )
+    return program.with_(
+        inputs=inputs,
+        body=tuple(form.substitute(each, atoms) for each in program.body),
+        output=tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output),
+        facts=program.facts | facts,
+        hints=program.hints | hints,
+    )
+
+
+def _read(stand: Stand, results: Sequence[Any]) -> set[str]:
+    """The names that the results need, with those on the way."""
+    needed = {each.name for each in results if isinstance(each, Symbol)}
+    for statement in reversed(stand.builder.body):
+        if form.is_effect(statement) or form.target(statement) in needed:
+            needed.update(form.reads(statement))
+    return needed
+
+
+# ---- forward mode --------------------------------------------------------------------------------
+
+
+def custom_tangents(
+    call: CustomCallee, given: tuple[bool, ...]
+) -> tuple[CustomCallee, tuple[bool, ...]]:
+    """(callee of the leaves and the tangents given, which outputs have a tangent)."""
+    if call.forward_program is None:
+        raise DerivativeError(
+            "S2S305",
+            f"{call.program.name} has no forward derivative",
+            origin=call.program.origin,
+            why="custom_rule was given reverse code only",
+            help="give custom_rule forward code too, or use reverse mode (grad, vjp, jacrev)",
+        )
+    stand = Stand(call)
+    dots = {i: stand.derived(each, "_dot") for i, each in enumerate(stand.operands) if given[i]}
+    if any(i >= call.own for i in dots):
+        custom_passes(call, given, ())  # refuses
+    with stand.builder.at(call.program.origin, "tangent"):
+        outputs = call.call(stand.builder, stand.operands)
+        tangents = [
+            dots[i] if i in dots else stand.zero(stand.operands[i]) for i in range(call.own)
+        ]
+        results = stand.run(call.forward_program, [*tangents, *outputs, *stand.operands])
+        results = [_fitted(stand, *pair) for pair in zip(results, outputs, strict=True)]
+    names = [*(each.name for each in stand.operands), *(each.name for each in dots.values())]
+    made = derived_callee(
+        stand.program(names, results),
+        [*outputs, *results],
+        name=f"{call.program.name}_jvp",
+        doc=f"{call.program.doc} and its directional derivative",
+    )
+    return made, tuple(True for _ in outputs)
+
+
+# ---- batches -------------------------------------------------------------------------------------
+
+
+def custom_batch(
+    call: CustomCallee, facts: Sequence[Any], flags: tuple[bool, ...], plain: Any
+) -> tuple[CustomCallee, tuple[bool, ...]]:
+    """The call for a batch, its derivative code for the batch with it.
+
+    `plain` is (the callee of the batch, which outputs are batched) of the program alone.
+    """
+    made, batched = plain
+    reverse, forward = call.reverse_program, call.forward_program
+    if reverse is not None:
+        reverse = _batched_reverse(call, reverse, facts, flags, made.program, batched)
+    if forward is not None:
+        forward = _batched_forward(call, forward, facts, flags, made.program, batched)
+    return CustomCallee(made.program, reverse, forward, call.own), batched
+
+
+def _batched_code(
+    program: Program, facts: Sequence[Any], flags: Sequence[bool]
+) -> tuple[Builder, list[str], list, list[bool], Any]:
+    builder = Builder()
+    names = program.leaves()
+    arguments = {
+        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
+        for name, fact in zip(names, facts, strict=True)
+    }
+    moved = {name for name, flag in zip(names, flags, strict=True) if flag}
+    outputs, batched, context = batch(builder, program, arguments, moved)
+    return builder, names, outputs, batched, context
+
+
+def _batched_reverse(
+    call: CustomCallee,
+    program: Program,
+    facts: Sequence[Any],
+    flags: tuple[bool, ...],
+    whole: Program,
+    batched: tuple[bool, ...],
+) -> Program:
+    """The adjoint of an operand that all samples share is the sum of theirs."""
+    outputs = [whole.fact(atom) for atom in whole.outputs()]
+    all_facts, all_flags = [*outputs, *outputs, *facts], [*batched, *batched, *flags]
+    builder, names, results, varies, context = _batched_code(program, all_facts, all_flags)
+    adjoints = []
+    for flag, result, varied in zip(flags, results, varies, strict=False):
+        if flag and result is not None:
+            result = context.spread(result, varied)
+        elif not flag and varied:
+            result = np.sum(result, axis=0)
+        elif not flag and result is not None and any(all_flags):
+            result = result * context.size
+        adjoints.append(result)
+    return _code(program, builder, names, adjoints)
+
+
+def _batched_forward(
+    call: CustomCallee,
+    program: Program,
+    facts: Sequence[Any],
+    flags: tuple[bool, ...],
+    whole: Program,
+    batched: tuple[bool, ...],
+) -> Program:
+    outputs = [whole.fact(atom) for atom in whole.outputs()]
+    all_facts = [*facts[: call.own], *outputs, *facts]
+    all_flags = [*flags[: call.own], *batched, *flags]
+    builder, names, results, varies, context = _batched_code(program, all_facts, all_flags)
+    tangents = [
+        context.spread(result, varied) if flag and result is not None else result
+        for flag, result, varied in zip(batched, results, varies, strict=True)
+    ]
+    return _code(program, builder, names, tangents)
+
+
+def _code(program: Program, builder: Builder, names: Sequence[str], outputs: list) -> Program:
+    made = program.with_(
+        body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints)
+    )
+    return derived_callee(with_inputs(made, names, {}), outputs).program

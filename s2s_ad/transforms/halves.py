@@ -1,0 +1,216 @@
+"""A block in two halves: the forward pass, and the backward pass with what it computes again.
+
+Both sweeps over a block are written into one program first. What the second reads of the first
+is then either kept, or computed again; the storage plan decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, to_node
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.passes import run
+from s2s_ad.core.program import Input, Program
+from s2s_ad.core.registry import Rule
+from s2s_ad.core.tree import Tree
+from s2s_ad.simplify.dead import DEAD
+from s2s_ad.simplify.finish import nearest_shapes
+from s2s_ad.storage import plan
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """A block in two halves.
+
+    kept: what the second half reads of the first, or of leaves that are gone when it runs.
+    read: all that the second half reads: what is kept, leaves, and adjoints.
+    """
+
+    early: list[form.Statement]
+    late: list[form.Statement]
+    kept: list[str]
+    read: list[str]
+
+
+def joint(
+    builder: Builder,
+    block: Program,
+    more: Sequence[str],
+    results: Iterable[Any],
+    like: Sequence[str] | None = None,
+) -> Program:
+    """Both sweeps over a block as one program, without what nobody reads.
+
+    Args:
+        builder: holds both sweeps.
+        block: what was swept.
+        more: leaves that it did not have: adjoints.
+        results: everything that is computed.
+        like: leaves that the backward sweep may read shapes off; without it the block's own.
+    """
+    made = block.with_(
+        body=tuple(builder.body),
+        facts=dict(builder.facts),
+        hints=dict(builder.hints),
+        output=outputs(results),
+    )
+    if like is None:
+        made = nearest_shapes(made)
+    else:
+        nearer = nearest_shapes(made.with_(inputs=leaves(like)))
+        pairs = zip(made.body, nearer.body, strict=True)
+        made = made.with_(body=tuple(b if _is_late(b) else a for a, b in pairs))
+    return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
+
+
+def leaves(names: Iterable[str]) -> tuple[Input, ...]:
+    """An input for each name."""
+    return tuple(Input(name, name) for name in names)
+
+
+def outputs(results: Iterable[Any]) -> Tree:
+    """Values as the outputs of a block."""
+    nodes = tuple(map(to_node, results))
+    return Tree(tuple, tuple(range(len(nodes))), nodes)
+
+
+def halve(
+    program: Program,
+    results: Iterable[Any],
+    *,
+    passing: Collection[str] = (),
+    free: Set[str] = frozenset(),
+    instead: Mapping[str, gast.Assign] | None = None,
+    repeated: bool,
+) -> Halves:
+    """The two halves of both sweeps over a block; `results` are the adjoints it computes.
+
+    Args:
+        passing: leaves that are gone when the second half runs.
+        free: names that are kept in any case.
+        instead: statements by which the second half can compute names in another way.
+        repeated: whether the first half runs many times before the second does.
+    """
+    late = [each for each in program.body if _is_late(each)]
+    early = [each for each in program.body if not _is_late(each)]
+    tuples = {t for each in early if isinstance(program.facts.get(t := form_target(each)), Tree)}
+    moved = [each for each in late if (item := item_of(each)) and item[0] in tuples]
+    early += moved
+    late = [each for each in late if not any(each is other for other in moved)]
+    again = [(instead or {}).get(form_target(each), each) for each in early]
+    chosen = plan.decide(
+        again,
+        _outside(program, late, results),
+        program.facts,
+        passing=passing,
+        free=free,
+        repeated=repeated,
+    )
+    late = [*map(_again, _in_order(chosen.again)), *late]
+    return Halves(early, late, chosen.kept, _outside(program, late, results))
+
+
+def recomputing(program: Program, results: Iterable[Any]) -> Halves:
+    """The same with nothing kept: the second half begins with the whole first."""
+    body = list(program.body)
+    return Halves([], body, [], _outside(program, body, results))
+
+
+def writer(program: Program) -> Builder:
+    """A builder that goes on with what a program knows; its body is still empty."""
+    builder = Builder()
+    builder.facts, builder.hints = dict(program.facts), dict(program.hints)
+    return builder
+
+
+def written(
+    builder: Builder, program: Program, names: Iterable[str], results: Iterable[Any]
+) -> Program:
+    """What a `writer` for the program has written, as a block with these leaves and outputs."""
+    made = program.with_(
+        inputs=leaves(names),
+        body=tuple(builder.body),
+        facts=builder.facts,
+        hints=builder.hints,
+        output=outputs(results),
+    )
+    return run(made, (DEAD,))
+
+
+def define(builder: Builder, name: str, rule: Rule, operands: Sequence[Any], **params: Any) -> None:
+    """Emit an operation whose result has a name already."""
+    nodes = {key: to_node(value) for key, value in params.items()}
+    call = form.operation(rule, [to_node(each) for each in operands], nodes)
+    builder.body.append(form.assign(name, call, builder.origin, builder.phase))
+    builder.facts[name] = rule.infer([builder.fact(each) for each in operands], params)
+    builder.definitions[name] = (rule, list(operands), params)
+
+
+def form_target(statement: form.Statement) -> str | None:
+    return None if form.is_effect(statement) else form.target(statement)
+
+
+def _is_late(statement: form.Statement) -> bool:
+    return statement.phase == "backward"
+
+
+def _in_order(body: Sequence[gast.Assign]) -> list[gast.Assign]:
+    """The statements, each after those that it reads."""
+    waiting = {form.target(each): each for each in body}
+    ordered: list[gast.Assign] = []
+
+    def place(statement: gast.Assign) -> None:
+        for name in form.reads(statement):
+            if name in waiting:
+                place(waiting.pop(name))
+        ordered.append(statement)
+
+    while waiting:
+        place(waiting.pop(next(iter(waiting))))
+    return ordered
+
+
+def _again(statement: gast.Assign) -> gast.Assign:
+    return form.assign(form.target(statement), statement.value, statement.origin, "backward")
+
+
+def _outside(program: Program, body: Sequence[form.Statement], results: Iterable[Any]) -> list[str]:
+    """The names that statements and results read and do not define; captured ones are known."""
+    defined = {form_target(statement) for statement in body}
+    defined |= {each.name for each in program.captured()}
+    read = [name for statement in body for name in form.reads(statement)]
+    read += [name for each in results for name in form.reads(to_node(each))]
+    return [name for name in dict.fromkeys(read) if name not in defined]
+
+
+# ---- facts of adjoints -------------------------------------------------------------------------
+
+
+def adjoint_fact(primal: values.AbstractValue, given: values.AbstractValue) -> Any:
+    """The fact of an adjoint, of which `given` is known to be one: it has the primal's shape."""
+    if isinstance(primal, values.List):
+        item = given.item if isinstance(given, values.List) else given
+        return values.List(adjoint_fact(primal.item, item))
+    if isinstance(primal, values.Unknown):
+        return values.as_inexact(primal)
+    if isinstance(primal, values.Array) and primal.shape != ():
+        dtype = given.dtype if isinstance(given, values.Array) else primal.dtype
+        return values.Array(dtype, primal.shape)
+    if not isinstance(given, values.Array | values.Scalar):
+        return values.Array(values.strong_dtype(primal), ())
+    return values.join(values.Scalar(float), given)
+
+
+def same_kind(a: values.AbstractValue, b: values.AbstractValue) -> bool:
+    """Whether code for the one serves the other, their shapes being the same."""
+    if isinstance(a, values.List) and isinstance(b, values.List):
+        return same_kind(a.item, b.item)
+    if isinstance(a, values.Array) and isinstance(b, values.Array):
+        return values.Array(a.dtype, ()) == values.Array(b.dtype, ())
+    return type(a) is type(b)

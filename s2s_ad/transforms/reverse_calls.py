@@ -1,0 +1,175 @@
+"""Reverse mode of calls that keep their name: `cell` becomes `cell_forward` and `cell_backward`.
+
+Where the backward pass needs no more than arguments and outputs, the forward pass stays `cell`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.registry import ITEM
+from s2s_ad.core.tree import Tree
+from s2s_ad.transforms import halves
+from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs, without_effects
+from s2s_ad.transforms.halves import adjoint_fact
+
+MOST_SAVED = 8  # values; more of them are computed again by the backward pass
+
+
+def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[int, Any]) -> None:
+    """Call the backward pass; the forward pass hands over what it needs."""
+    result = sweep.atoms[form.target(statement)]
+    args = statement.value.args
+    operands = [sweep.output(each) for each in args]
+    active = tuple(sweep.name_of(each) in sweep.active for each in args)
+    passes = split(sweep, call, active, tuple(sorted(given)))
+    outputs, saved = _forward(sweep, result, call, passes.forward, operands)
+    known = {"argument": operands, "output": outputs, "saved": saved}
+    needs = [known[kind][place] for kind, place in passes.needs]
+    y_bars = [sweep.full(given[i], outputs[i]) for i in passes.seeds]
+    adjoints = passes.backward.call(sweep.builder, [*needs, *y_bars])
+    names = [each.id for each, flag in zip(args, active, strict=True) if flag]
+    for name, adjoint in zip(names, adjoints, strict=True):
+        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        sweep.add(name, sweep.builder.named(adjoint, hint))
+
+
+def _forward(
+    sweep: Any, result: Symbol, call: Callee, forward: Callee, operands: list
+) -> tuple[list, list]:
+    """Call `forward` where `call` was called; returns (its outputs, what it saves)."""
+    builder = sweep.builder
+    count = len(call.program.outputs())
+    if forward is call:
+        outputs, saved = call.items(builder, result), []
+    else:
+        facts = [builder.fact(each) for each in operands]
+        whole = result if call.several else builder.symbol(forward.infer(facts, {}))
+        with sweep.instead_of(result):
+            sweep.define(whole.name, forward, operands)
+            if not call.several:
+                sweep.define(result.name, ITEM, [whole], index=0)
+            saved = [sweep.take(whole, count + i) for i in range(forward.count - count)]
+        outputs = call.items(builder, result)
+    values_ = [*outputs, *saved]
+    for atom, value in zip(forward.program.outputs(), values_, strict=True):
+        hint = forward.program.hints.get(getattr(atom, "id", None), TEMPORARY)
+        builder.named(value, Hint(hint.text, "derived"))
+    return outputs, saved
+
+
+def split(sweep: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
+    """The two passes of a callee for these active operands and seeded outputs."""
+    if isinstance(call, CustomCallee):
+        from s2s_ad.transforms.custom import custom_passes  # which sweeps, too
+
+        return custom_passes(call, active, seeds)
+    key = ("reverse", active, seeds, sweep.repeated)
+    if key not in call.derived:
+        divided = _recomputed if _has_to_recompute(call) else _divided
+        call.derived[key] = divided(sweep, call, active, seeds, key)
+    return call.derived[key]
+
+
+def _has_to_recompute(call: Callee) -> bool:
+    """What a function that calls itself would save has no end that is known now."""
+    return isinstance(call, CheckpointCallee) or call.is_recursive
+
+
+class Swept:
+    """Both sweeps over a callee."""
+
+    def __init__(self, outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]):
+        self.program, self.builder = call.program, Builder()
+        self.leaves, atoms = self.program.leaves(), self.program.outputs()
+        wanted = [name for name, flag in zip(self.leaves, active, strict=True) if flag]
+        sweep = outer.inner(self.builder, self.program, wanted, seeds, handed=True)
+        sweep.forward_sweep()
+        self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
+        adjoints = sweep.backward_sweep()
+        self.results = [adjoints[name] for name in wanted]
+        self.outputs = [sweep.output(atom) for atom in atoms]
+        everything = [*self.outputs, *self.results]
+        self.joint = halves.joint(self.builder, self.program, self.seeds, everything)
+
+    def backward(self, made: halves.Halves, needed: list[str], unnamed: dict[str, str]) -> Callee:
+        return derived_callee(
+            with_inputs(self.joint, [*needed, *self.seeds], unnamed),
+            self.results,
+            body=tuple(made.late),
+            name=f"{self.program.name}_backward",
+            doc=f"backward pass of {self.program.doc}",
+        )
+
+
+def _divided(
+    outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...], key: Any
+) -> Passes:
+    """The forward pass saves what the backward pass needs, unless that is much."""
+    swept = Swept(outer, call, active, seeds)
+    outputs = swept.outputs
+    at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
+    made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=outer.repeated)
+    places = _places(swept.leaves, outputs)
+    saved = [name for name in made.kept if name not in places]
+    if len(saved) > MOST_SAVED and not call.effects:
+        return _recomputed(outer, call, active, seeds, key)
+    places |= {name: ("saved", i) for i, name in enumerate(saved)}
+    forward = call
+    if saved:
+        forward = derived_callee(
+            swept.joint,
+            [*outputs, *(Symbol(swept.builder, name) for name in saved)],
+            inputs=swept.program.inputs,
+            body=tuple(made.early),
+            name=f"{swept.program.name}_forward",
+            doc=f"{swept.program.doc}, and what its backward pass needs",
+        )
+    needed = [name for name in made.read if name not in swept.seeds]
+    unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
+    backward = swept.backward(made, needed, unnamed)
+    return Passes(forward, backward, tuple(places[name] for name in needed), seeds)
+
+
+def _recomputed(
+    outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...], key: Any
+) -> Passes:
+    """The backward pass is given the arguments, and computes everything else again."""
+    program = call.program
+    needs = tuple(("argument", i) for i in range(len(program.leaves())))
+    stub = _stub(program, active, seeds)
+    call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
+    swept = Swept(outer, call, active, seeds)
+    made = halves.recomputing(without_effects(swept.joint), swept.results)
+    return Passes(call, stub.define(swept.backward(made, swept.leaves, {}).program), needs, seeds)
+
+
+def _stub(program: Program, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Callee:
+    """A backward pass of which the adjoints are known, and not yet how it computes them.
+
+    An adjoint is like the leaf that it is of, which stands for it.
+    """
+    facts, atoms, leaves = dict(program.facts), program.outputs(), program.leaves()
+    primals = [program.fact(atoms[i]) for i in seeds]
+    y_bars = {fresh_name(): adjoint_fact(fact, fact) for fact in primals}
+    nodes = tuple(form.name(name) for name, flag in zip(leaves, active, strict=True) if flag)
+    output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
+    made = program.with_(body=(), facts=facts | y_bars, output=output)
+    named = with_inputs(made, [*leaves, *y_bars], {}).with_(name=f"{program.name}_backward")
+    return Callee(named, stub=True)
+
+
+def _places(leaves: list[str], outputs: list) -> dict[str, tuple[str, int]]:
+    """Where names are at hand without being saved."""
+    places = {name: ("argument", i) for i, name in enumerate(leaves)}
+    for i, each in enumerate(outputs):
+        if isinstance(each, Symbol):
+            places.setdefault(each.name, ("output", i))
+    return places

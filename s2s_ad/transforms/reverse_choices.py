@@ -1,0 +1,287 @@
+"""Reverse mode of branches, and of attempts: which of several blocks ran is known by then.
+
+The forward pass hands over what each block's backward half needs; a value that another block does
+not have is undefined there. The backward pass is a branch on the same condition. Where an operand
+has an adjoint already, that goes into the blocks, and comes out with their contributions.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.analysis import activity
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.regions import Attempt, Branch, Region, block
+from s2s_ad.transforms import halves
+from s2s_ad.transforms.halves import Halves, adjoint_fact
+
+Key = tuple[str, int]  # an operand of the backward pass: its kind, and which one of these
+RAN: Key = ("ran", 0)  # the position of the block that ran
+
+
+@dataclass
+class Side:
+    """One block: both sweeps over it, and its halves.
+
+    Attributes:
+        adjoints: by the leaf's position its adjoint, where the block contributes to it.
+        entered: the leaf of each operand of the backward pass that the block knows.
+    """
+
+    block: Program
+    sweep: Any
+    adjoints: dict[int, Any]
+    entered: dict[Key, Any]
+    joint: Program | None = None
+    halves: Halves | None = None
+    results: list = field(default_factory=list)
+
+
+@dataclass
+class Slot:
+    """A value that the forward pass hands over; `names` says how each block calls it."""
+
+    fact: values.AbstractValue
+    hint: Hint
+    names: dict[int, str] = field(default_factory=dict)
+
+
+def reverse_choice(sweep: Any, statement: gast.Assign, region: Region, given: dict) -> None:
+    """Write the backward pass of a branch or an attempt."""
+    choice = Choice(sweep, statement, region, given)
+    for name, adjoint in choice.write():
+        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        sweep.add(name, sweep.builder.named(adjoint, hint))
+
+
+class Choice:
+    """The backward pass of one branch or attempt.
+
+    Args:
+        sweep: the sweep over the program that it stands in.
+        given: the adjoints of its outputs.
+    """
+
+    def __init__(self, sweep: Any, statement: gast.Assign, region: Region, given: dict):
+        self.outer, self.builder, self.region = sweep, sweep.builder, region
+        self.result: Symbol = sweep.atoms[form.target(statement)]
+        own = statement.value.args
+        first = 1 if isinstance(region, Branch) else 0
+        self.condition = [sweep.output(each) for each in own[:first]]
+        self.args = own[first:]
+        if isinstance(region, Attempt):
+            self.ran = self.builder.emit_item(self.result, region.count - 1)
+        useful = activity.useful_operands(region, frozenset(given))
+        self.active = [
+            place
+            for place, each in enumerate(self.args)
+            if sweep.name_of(each) in sweep.active and first + place in useful
+        ]
+        self.known: dict[Key, Any] = {
+            ("leaf", place): sweep.output(each) for place, each in enumerate(self.args)
+        }
+        for place, adjoint in sorted(given.items()):
+            self.known["seed", place] = sweep.full(adjoint, self._output(place))
+
+    def write(self) -> list[tuple[str, Any]]:
+        """The names of operands, and their adjoints."""
+        sums = self._take_sums()
+        names = {key: fresh_name() for key in self.known if key[0] in ("seed", "sum")}
+        sides = [self._swept(each, names) for each in self.region.blocks]
+        changed = [p for p in self.active if any(p in side.adjoints for side in sides)]
+        unchanged = [(self.args[p].id, each) for p, each in sums.items() if p not in changed]
+        if not changed:
+            return unchanged
+        for side in sides:
+            self._halve(side, changed)
+        self._save(sides)
+        adjoints = self._backward(sides)
+        return unchanged + [
+            (self.args[place].id, each) for place, each in zip(changed, adjoints, strict=True)
+        ]
+
+    def _take_sums(self) -> dict[int, Any]:
+        """The adjoints that operands have already, by the position of the operand."""
+        found = {}
+        for place in self.active:
+            name = self.args[place].id
+            if name in self.outer.adjoints:
+                adjoint = self.outer.adjoints.pop(name)
+                found[place] = self.outer.full(adjoint, self.known["leaf", place])
+                self.known["sum", place] = found[place]
+        return found
+
+    # ---- the sweeps over the blocks
+
+    def _swept(self, program: Program, names: dict[Key, str]) -> Side:
+        builder = Builder()
+        leaves, atoms = program.leaves(), program.outputs()
+        places = [place for kind, place in names if kind == "seed"]
+        wanted = [leaves[place] for place in self.active]
+        sweep = self.outer.inner(builder, program, wanted, places)
+        sweep.forward_sweep()
+        entered: dict[Key, Any] = {("leaf", i): Symbol(builder, x) for i, x in enumerate(leaves)}
+        for key, name in names.items():
+            kind, place = key
+            primal = form.name(leaves[place]) if kind == "sum" else atoms[place]
+            if isinstance(primal, gast.Name):
+                entered[key] = self._enter(builder, program, primal.id, key, name)
+        before = {place: entered.get(("sum", place)) for place in self.active}
+        sweep.adjoints |= {leaves[p]: each for p, each in before.items() if each is not None}
+        for place in places:
+            if ("seed", place) in entered:
+                sweep.seed(atoms[place], entered["seed", place])
+        sweep.walk_back()
+        after = {place: sweep.adjoints.get(leaves[place]) for place in self.active}
+        adjoints = {place: each for place, each in after.items() if each is not before[place]}
+        return Side(program, sweep, adjoints, entered)
+
+    def _enter(self, builder: Builder, program: Program, primal: str, key: Key, name: str) -> Any:
+        """The leaf for an adjoint, of `primal`, that comes from outside; a number needs none."""
+        value = self.known[key]
+        if not isinstance(value, Symbol):
+            return value
+        hint = program.hints.get(primal, TEMPORARY).derived("_bar")
+        return builder.adopt(name, adjoint_fact(program.facts[primal], value.fact), hint)
+
+    def _halve(self, side: Side, changed: Sequence[int]) -> None:
+        """Divide the sweeps over a block; its results are the adjoints that a block changes."""
+        sweep, builder = side.sweep, side.sweep.builder
+        with builder.at(side.block.origin, "backward"):
+            side.results = [self._result(side, place) for place in changed]
+        outputs = [sweep.output(atom) for atom in side.block.outputs()]
+        more = [
+            each.name
+            for (kind, _), each in side.entered.items()
+            if kind != "leaf" and isinstance(each, Symbol)
+        ]
+        side.joint = halves.joint(builder, side.block, more, [*outputs, *side.results])
+        side.halves = halves.halve(side.joint, side.results, repeated=self.outer.repeated)
+
+    def _result(self, side: Side, place: int) -> Any:
+        """The adjoint of a leaf: what it was before where the block does not contribute."""
+        before = side.entered.get(("sum", place), 0.0)
+        return side.sweep.settled(side.block.leaves()[place], side.adjoints.get(place, before))
+
+    # ---- the forward pass
+
+    def _save(self, sides: Sequence[Side]) -> None:
+        """Let the forward pass hand over what the backward halves need of it."""
+        slots = self._slots(sides)
+        if not slots:
+            return
+        blocks = [self._forward_block(i, side, slots) for i, side in enumerate(sides)]
+        is_attempt = isinstance(self.region, Attempt)
+        made = Attempt(blocks[0], self.region.errors, blocks[1:]) if is_attempt else Branch(*blocks)
+        first = self.region.count - is_attempt  # the position of the block that ran stays last
+        operands = [each for (kind, _), each in self.known.items() if kind == "leaf"]
+        if is_attempt:
+            self.outer.renumber(self.result, first, made.count - 1)
+        with self.outer.instead_of(self.result):
+            self.outer.define(self.result.name, made, [*self.condition, *operands])
+            for i, slot in enumerate(slots):
+                self.known["saved", i] = self.outer.take(self.result, first + i, slot.hint)
+
+    def _slots(self, sides: Sequence[Side]) -> list[Slot]:
+        """What is handed over besides the outputs; values of one kind share a place in a list."""
+        slots: list[Slot] = []
+        for i, side in enumerate(sides):
+            outputs = [side.sweep.output(atom) for atom in side.block.outputs()]
+            names = [getattr(each, "name", None) for each in outputs]
+            for name in side.halves.kept:
+                if name in names:
+                    place = names.index(name)
+                    key, self.known[key] = ("output", place), self._output(place)
+                else:
+                    key = ("saved", self._slot(slots, i, side.joint, name))
+                side.entered[key] = Symbol(side.sweep.builder, name)
+        return slots
+
+    def _output(self, place: int) -> Symbol:
+        return self.builder.emit_item(self.result, place)
+
+    def _slot(self, slots: list[Slot], side: int, joint: Program, name: str) -> int:
+        """The place of a value among those handed over."""
+        fact, hint = joint.facts[name], joint.hints.get(name, TEMPORARY)
+        for place, slot in enumerate(slots):
+            if self.outer.collected and side not in slot.names and _alike(slot.fact, fact):
+                slot.names[side], slot.fact = name, values.join(slot.fact, fact)
+                return place
+        slots.append(Slot(fact, hint, {side: name}))
+        return len(slots) - 1
+
+    def _forward_block(self, place: int, side: Side, slots: Sequence[Slot]) -> Program:
+        writer = halves.writer(side.joint)
+        writer.body += side.halves.early
+        outputs = [side.sweep.output(atom) for atom in side.block.outputs()]
+        for slot in slots:
+            name = slot.names.get(place)
+            outputs.append(Symbol(writer, name) if name else self._missing(writer, slot.fact))
+        return halves.written(writer, side.joint, side.block.leaves(), outputs)
+
+    def _missing(self, writer: Builder, fact: values.AbstractValue) -> Any:
+        """What stands for a value that a block does not have."""
+        if self.outer.collected and isinstance(fact, values.List):
+            return writer.call(runtime.list_of, (), {})
+        if self.outer.collected and values.shape_of(fact) == ():
+            dtype = values.strong_dtype(fact)
+            return 0.0 if dtype is None else dtype.type(0).item()
+        return values.UNDEFINED
+
+    # ---- the backward pass
+
+    def _backward(self, sides: Sequence[Side]) -> list:
+        """The adjoints that the block that ran gives."""
+        keys = [key for key in self.known if any(self._reads(side, key) for side in sides)]
+        operands = [self.known[key] for key in keys]
+        if isinstance(self.region, Branch):
+            blocks = [self._backward_block(side, keys, operands) for side in sides]
+            return Branch(*blocks).call(self.builder, [*self.condition, *operands])
+        keys, operands = [RAN, *keys], [self.ran, *operands]
+        blocks = [self._backward_block(side, keys, operands) for side in sides]
+        return self._chain(self.builder, blocks, operands, 0)
+
+    def _reads(self, side: Side, key: Key) -> bool:
+        return getattr(side.entered.get(key), "name", None) in side.halves.read
+
+    def _backward_block(self, side: Side, keys: Sequence[Key], operands: Sequence[Any]) -> Program:
+        writer = halves.writer(side.joint)
+        writer.body += side.halves.late
+        leaves = [
+            side.entered[key].name
+            if self._reads(side, key)
+            else writer.symbol(self.builder.fact(value)).name
+            for key, value in zip(keys, operands, strict=True)
+        ]
+        return halves.written(writer, side.joint, leaves, side.results)
+
+    def _chain(self, builder: Builder, blocks: list[Program], operands: list, ran: int) -> list:
+        """A branch for each block but the last, one in the other; the position comes first."""
+        first, *others = blocks
+        if not others:
+            return tree.leaves(
+                builder.splice(first, dict(zip(first.leaves(), operands, strict=True)))
+            )
+        if len(others) == 1:
+            orelse = others[0]
+        else:
+            inner = Builder()
+            leaves = [inner.symbol(builder.fact(each)) for each in operands]
+            results = self._chain(inner, others, leaves, ran + 1)
+            captures = [each for program in others for each in program.captures]
+            orelse = block(inner, [each.name for each in leaves], results, captures=captures)
+        condition = builder.call(operator.eq, (operands[0], ran), {})
+        return Branch(first, orelse).call(builder, [condition, *operands])
+
+
+def _alike(a: values.AbstractValue, b: values.AbstractValue) -> bool:
+    """Whether values are of one kind: numbers, or arrays, or lists."""
+    return type(a) is type(b) and values.rank_of(a) == values.rank_of(b)

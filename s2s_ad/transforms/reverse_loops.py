@@ -1,0 +1,300 @@
+"""Reverse mode of loops: the passes once more, the last first.
+
+What a pass computes and its backward half needs goes into a list, and is taken from its end. The
+adjoints of what the loop carries are carried, and so are the adjoints of what is fixed, to which
+each pass adds.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.analysis import activity, elements
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.regions import Loop
+from s2s_ad.core.registry import ITEM
+from s2s_ad.transforms import halves
+from s2s_ad.transforms.halves import adjoint_fact
+from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
+
+
+def reverse_loop(sweep: Any, statement: gast.Assign, loop: Loop, given: dict[int, Any]) -> None:
+    """Write the backward pass of a loop."""
+    backward = Backward(sweep, statement, loop, given)
+    for name, adjoint in backward.write():
+        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        sweep.add(name, sweep.builder.named(adjoint, hint))
+
+
+class Backward:
+    """The backward pass of one loop.
+
+    Args:
+        sweep: the sweep over the program that it stands in.
+        given: the adjoints of its outputs.
+    """
+
+    def __init__(self, sweep: Any, statement: gast.Assign, loop: Loop, given: dict[int, Any]):
+        self.outer, self.builder, self.loop = sweep, sweep.builder, loop
+        self.body, self.leaves = loop.body, loop.leaves(loop.body)
+        self.result: Symbol = sweep.atoms[form.target(statement)]
+        self.operands = loop.parts([sweep.output(each) for each in statement.value.args])
+        self.adjoints = self._active(statement, given)
+
+    def write(self) -> list[tuple[str, Any]]:
+        """The names of operands, and their adjoints."""
+        sweep, changed = self._sweep()
+        carried = [each for each, _ in changed]
+        found = [
+            (each.operand, each.start)
+            for each in self.adjoints
+            if each not in carried and each.operand is not None and each.start is not None
+        ]
+        if changed:
+            made = self._divide(sweep, changed)
+            saving = Saving(self.outer, self.loop, self.result, self.operands)
+            lists, count = saving.write(made)
+            items = self._backward(made, lists, count)
+            pairs = zip(carried, items, strict=False)
+            found += [(each.operand, item) for each, item in pairs if each.operand is not None]
+        return found
+
+    def _active(self, statement: gast.Assign, given: dict[int, Any]) -> list[Carried]:
+        """The adjoints to carry, with what they start from."""
+        outer, args = self.outer, self.loop.parts(statement.value.args)
+        flags = [outer.name_of(each) in outer.active for each in statement.value.args]
+        varied = activity.varied_carried(self.loop, flags)
+        found = []
+        for place in sorted(varied & activity.useful_carried(self.loop, given)):
+            start = given.get(place)
+            leaf, operand = self.leaves.carried[place], self._operand(args.carried[place])
+            found.append(Carried(leaf, fresh_name(), start, place, operand))
+        first = len(args.bounds) + self.loop.carried
+        useful = activity.useful_operands(self.loop, frozenset(given))
+        for place, each in enumerate(args.fixed):
+            operand = self._operand(each)
+            if operand is not None and first + place in useful:
+                start = outer.adjoints.pop(operand, None)
+                found.append(Carried(self.leaves.fixed[place], fresh_name(), start, None, operand))
+        return found
+
+    def _operand(self, atom: gast.AST) -> str | None:
+        name = self.outer.name_of(atom)
+        return name if name in self.outer.active else None
+
+    # ---- the sweeps over the body
+
+    def _sweep(self) -> tuple[Any, list[tuple[Carried, Any]]]:
+        """Sweep over the body, with facts of the carried adjoints that hold for all passes."""
+        starts = {each.name: self._start_fact(each) for each in self.adjoints}
+        facts = {each.name: self._fact(each, starts[each.name]) for each in self.adjoints}
+        while True:
+            sweep, results = self._swept(facts)
+            after = {
+                each.name: values.join(facts[each.name], sweep.builder.fact(result))
+                for each, result in results
+            }
+            more = {
+                each.name: self._fact(each, after.get(each.name, facts[each.name]))
+                for each in self.adjoints
+            }
+            if all(halves.same_kind(facts[name], more[name]) for name in facts):
+                return sweep, results
+            facts = more
+
+    def _start_fact(self, each: Carried) -> Any:
+        if each.start is None:
+            return values.Scalar(float)
+        return self.builder.fact(each.start)
+
+    def _fact(self, each: Carried, given: values.AbstractValue) -> Any:
+        """The fact of a carried adjoint, of which `given` is known to be one."""
+        primal = self.body.facts[each.leaf]
+        if not self._keeps_shape(each):
+            primal = values.join(primal, self.body.fact(self.body.outputs()[each.out]))
+        if isinstance(given, values.Scalar):
+            given = primal if values.shape_of(primal) != () else given
+        return adjoint_fact(primal, given)
+
+    def _keeps_shape(self, each: Carried) -> bool:
+        """Whether a pass leaves the shape of a value as it was."""
+        if each.out is None:
+            return True
+        before = self.body.facts[each.leaf]
+        after = self.body.fact(self.body.outputs()[each.out])
+        if values.same_form(before, after):
+            return True
+        shape = values.shape_of(before)
+        return shape is not None and shape == values.shape_of(after)
+
+    def _swept(self, facts: Mapping[str, Any]) -> tuple[Any, list[tuple[Carried, Any]]]:
+        """(the sweep, the adjoints that a pass changes and what they are after it)."""
+        builder, atoms = Builder(), self.body.outputs()
+        places = [each.out for each in self.adjoints if each.out is not None]
+        wanted = [each.leaf for each in self.adjoints]
+        sweep = self.outer.inner(builder, self.body, wanted, places, repeated=True)
+        sweep.forward_sweep()
+        before = {}
+        for each in self.adjoints:
+            hint = self.body.hints.get(each.leaf, TEMPORARY).derived("_bar")
+            before[each] = builder.adopt(each.name, facts[each.name], hint)
+            if each.out is None:
+                sweep.adjoints[each.leaf] = before[each]
+        for each in self.adjoints:
+            if each.out is not None:
+                sweep.seed(atoms[each.out], before[each])
+        sweep.walk_back()
+        with builder.at(self.body.origin, "backward"):
+            after = [(each, self._after(sweep, each, before[each])) for each in self.adjoints]
+        return sweep, [(each, value) for each, value in after if value is not before[each]]
+
+    def _after(self, sweep: Any, each: Carried, before: Symbol) -> Any:
+        """An adjoint after a pass; zero where the pass does not read the value."""
+        if each.leaf in sweep.adjoints:
+            return sweep.settled(each.leaf, sweep.adjoints[each.leaf])
+        if self._keeps_shape(each) and not isinstance(before.fact, values.List):
+            return sweep.full(0.0, before)
+        return sweep.settled(each.leaf, 0.0)
+
+    def _divide(self, sweep: Any, changed: list[tuple[Carried, Any]]) -> Pass:
+        """Divide the sweeps over the body in two."""
+        outputs = [sweep.output(atom) for atom in self.body.outputs()]
+        results = [value for _, value in changed]
+        names = [each.name for each in self.adjoints]
+        like = [*self.leaves.fixed, *names]
+        joint = halves.joint(sweep.builder, self.body, names, [*outputs, *results], like)
+        carried, passing = outputs[: self.loop.carried], self.leaves.carried
+        finals, instead = self._finals(joint, carried)
+        names = [self.body.hints.get(passing[place], TEMPORARY) for place in finals.values()]
+        facts = {name: joint.facts[passing[place]] for name, place in finals.items()}
+        hints = dict(zip(finals, names, strict=True))
+        joint = joint.with_(facts=joint.facts | facts, hints=joint.hints | hints)
+        options = {"passing": passing, "instead": instead, "repeated": True}
+        made = halves.halve(joint, results, **options)
+        free = self._free(carried, made.kept)
+        if free:
+            made = halves.halve(joint, results, free=free, **options)
+        shadows = self._shadows(carried, made.kept)
+        saved = [name for name in made.kept if name not in shadows]
+        return Pass(sweep, changed, joint, made, saved, shadows, finals)
+
+    def _finals(
+        self, joint: Program, carried: list
+    ) -> tuple[dict[str, int], dict[str, gast.Assign]]:
+        """(a name for each array that the passes fill in, how values are read from it).
+
+        In a loop that itself runs many times an array would have to be kept each time.
+        """
+        if self.outer.repeated:
+            return {}, {}
+        names = [getattr(value, "name", None) for value in carried]
+        early = [each for each in joint.body if each.phase != "backward"]
+        bounds = self.operands.bounds
+        found = elements.lasting(self.loop, bounds, early, names, joint.facts)
+        finals = {place: fresh_name() for place in {each.place for each in found.values()}}
+        instead = {}
+        for name, each in found.items():
+            array = form.name(finals[each.place])
+            call = form.operation(operator.getitem, [array], {"index": each.index})
+            instead[name] = form.assign(name, call, each.statement.origin, "forward")
+        return {name: place for place, name in finals.items()}, instead
+
+    def _free(self, carried: list, kept: list[str]) -> set[str]:
+        """What a pass carries on where what it started from is kept: that of the next is this."""
+        pairs = zip(self.leaves.carried, carried, strict=True)
+        return {value.name for leaf, value in pairs if leaf in kept and isinstance(value, Symbol)}
+
+    def _shadows(self, carried: list, kept: list[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for place, value in enumerate(carried):
+            name, leaf = getattr(value, "name", None), self.leaves.carried[place]
+            if name not in kept or leaf not in kept or name in found:
+                continue
+            first = leaf
+            while first in found:
+                first = self.leaves.carried[found[first]]
+            if first != name:
+                found[name] = place
+        return found
+
+    # ---- the backward loop
+
+    def _backward(self, made: Pass, lists: list[Symbol], count: Any) -> list:
+        """Write the backward loop; returns its outputs, the adjoints first."""
+        writer, leaves = halves.writer(made.joint), self.leaves
+        popped = [list_leaf(writer, name) for name in made.saved]
+        with writer.at(self.body.origin, "backward"):
+            rests = [
+                self._pop(writer, items, name)
+                for items, name in zip(popped, made.saved, strict=True)
+            ]
+        writer.body += made.halves.late
+        fixed = [i for i, name in enumerate(leaves.fixed) if name in made.halves.read]
+        index = leaves.bounds or [writer.symbol(values.Scalar(int)).name]
+        carried = [each.name for each, _ in made.adjoints]
+        carried += [*(each.name for each in popped), *made.shadows]
+        still = self._still(made)
+        names = [*index, *carried, *(leaves.fixed[i] for i in fixed)]
+        names += [each.name for each in still]
+        finals = [name for name in made.finals if name in made.halves.read]
+        names += finals
+        nexts = [Symbol(writer, leaves.carried[place]) for place in made.shadows.values()]
+        outputs = [*(value for _, value in made.adjoints), *rests, *nexts]
+        body = halves.written(writer, made.joint, names, outputs)
+        indexed = self.loop.is_for and index[0] in made.halves.read
+        bounds, backwards = self._bounds(indexed, lists, count)
+        starts = [self._start(each) for each, _ in made.adjoints]
+        starts += [*lists, *(self._final(place) for place in made.shadows.values())]
+        operands = [*bounds, *starts, *(self.operands.fixed[i] for i in fixed)]
+        operands += [*map(self._start, still), *(self._final(made.finals[x]) for x in finals)]
+        return Loop(body, len(carried), backwards=backwards).call(self.builder, operands)
+
+    def _still(self, made: Pass) -> list[Carried]:
+        """The adjoints that no pass changes, and the passes read."""
+        moving = [each for each, _ in made.adjoints]
+        read = made.halves.read
+        return [each for each in self.adjoints if each not in moving and each.name in read]
+
+    def _pop(self, writer: Builder, items: Symbol, name: str) -> Symbol:
+        """Take a value from its list; returns the rest of the list."""
+        pair = writer.call(runtime.list_pop, (items,), {})
+        halves.define(writer, name, ITEM, [pair], index=0)
+        rest = writer.emit_item(pair, 1)
+        return writer.named(rest, writer.hints[items.name])
+
+    def _final(self, place: int) -> Symbol:
+        return self.builder.emit_item(self.result, place)
+
+    def _start(self, each: Carried) -> Any:
+        """What a carried adjoint is before the loop."""
+        adjoint = 0.0 if each.start is None else each.start
+        if each.out is not None:
+            return self.outer.full(adjoint, self._final(each.out))
+        return self.outer.full(adjoint, self.operands.fixed[self.leaves.fixed.index(each.leaf)])
+
+    def _bounds(self, indexed: bool, lists: list[Symbol], count: Any) -> tuple[list, bool]:
+        """The range that the backward loop runs over, and whether from its end."""
+        loop, bounds = self.loop, self.operands.bounds
+        if loop.is_for and not loop.exits:
+            return bounds, indexed and not loop.backwards
+        if lists:
+            count = np.size(lists[0], 0)
+        if not indexed:
+            return [0, count, 1], False
+        start, stop, step = bounds
+        if not loop.backwards:
+            return [start, start + count * step, step], True
+        length = stop - start if _is_one(step) else -((start - stop) // step)
+        return [start + (length - count) * step, start + length * step, step], False
+
+
+def _is_one(value: Any) -> bool:
+    return type(value) is int and value == 1

@@ -1,0 +1,141 @@
+"""The forward loop of a reverse sweep: it puts what the backward loop needs into lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.regions import Loop, LoopParts
+from s2s_ad.transforms import halves
+from s2s_ad.transforms.halves import Halves
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """An adjoint that the backward loop carries.
+
+    Attributes:
+        leaf: the leaf of the body whose adjoint it is after a pass.
+        name: its own name in the body of the backward loop.
+        start: what it is before the loop; None is zero.
+        out: the place of the output whose adjoint it is before a pass; None for what is fixed,
+            whose adjoint the passes add to.
+        operand: the operand of the loop whose adjoint it is after the loop; None for a constant.
+    """
+
+    leaf: str
+    name: str
+    start: Any
+    out: int | None
+    operand: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Both sweeps over the body.
+
+    Attributes:
+        adjoints: what is carried and changes, with what it is after a pass.
+        shadows: values of a pass, other than those saved, that the backward half reads, with the
+            place where the loop carries them on: the backward pass before has had them, as what
+            its own pass started from.
+        finals: arrays as they are after the loop, with the place where the loop carries them:
+            what the passes fill in and do not change again is still there.
+    """
+
+    sweep: Any
+    adjoints: list[tuple[Carried, Any]]
+    joint: Program
+    halves: Halves
+    saved: list[str]
+    shadows: dict[str, int]
+    finals: dict[str, int]
+
+
+def list_leaf(writer: Builder, name: str) -> Symbol:
+    """The leaf for the list of a value of each pass."""
+    text = writer.hints.get(name, TEMPORARY).text
+    hint = Hint(f"{text}_saved" if text else "saved", "derived")
+    return writer.symbol(values.List(writer.facts[name]), hint)
+
+
+class Saving:
+    """Puts a loop that saves in the place of one that does not.
+
+    Args:
+        outer: the sweep over the program that the loop stands in.
+        result: what the loop computes there.
+        operands: of the loop.
+    """
+
+    def __init__(self, outer: Any, loop: Loop, result: Symbol, operands: LoopParts):
+        self.outer, self.builder, self.loop = outer, outer.builder, loop
+        self.result, self.operands = result, operands
+        self.leaves = loop.leaves(loop.body)
+
+    def write(self, made: Pass) -> tuple[list[Symbol], Any]:
+        """Let the forward loop keep what is saved; (the lists, how many passes it made)."""
+        loop, writer = self.loop, halves.writer(made.joint)
+        counts = not made.saved and (loop.exits or not loop.is_for)
+        if not made.saved and not counts:
+            return [], None
+        lists = {name: list_leaf(writer, name) for name in made.saved}
+        count = writer.symbol(values.Scalar(int), Hint("passes", "derived")) if counts else None
+        with writer.at(self.loop.body.origin, "forward"):
+            after = self._first_half(writer, made, lists)
+            after += [count + 1] if counts else []
+        outputs = [made.sweep.output(atom) for atom in self.loop.body.outputs()]
+        more = [each.name for each in lists.values()] + ([count.name] if counts else [])
+        names = [*self.leaves.bounds, *self.leaves.carried, *more, *self.leaves.fixed]
+        outputs[loop.carried : loop.carried] = after
+        body = halves.written(writer, made.joint, names, outputs)
+        options = {"backwards": loop.backwards, "exits": loop.exits}
+        replaced = Loop(body, loop.carried + len(more), test=self._test(more, body), **options)
+        return self._replace(replaced, made, lists, counts)
+
+    def _first_half(self, writer: Builder, made: Pass, lists: Mapping[str, Symbol]) -> list:
+        """The forward half, each value saved as soon as it is there; the lists after a pass."""
+        after = {}
+
+        def save(name: str) -> None:
+            if name in lists:
+                arguments = (lists[name], Symbol(writer, name))
+                after[name] = writer.call(runtime.list_append, arguments, {})
+                writer.named(after[name], writer.hints[lists[name].name])
+
+        for name in self.leaves.carried:
+            save(name)
+        for statement in made.halves.early:
+            writer.body.append(statement)
+            save(halves.form_target(statement))
+        return [after[name] for name in lists]
+
+    def _test(self, more: list[str], body: Program) -> Program | None:
+        """The test of a `while`, which does not look at what else the loop carries."""
+        test = self.loop.test
+        if test is None:
+            return None
+        parts = self.loop.leaves(test)
+        facts = test.facts | {name: body.facts[name] for name in more}
+        names = [*parts.carried, *more, *parts.fixed]
+        return test.with_(inputs=halves.leaves(names), facts=facts)
+
+    def _replace(
+        self, loop: Loop, made: Pass, lists: Mapping[str, Symbol], counts: bool
+    ) -> tuple[list[Symbol], Any]:
+        outer, parts = self.outer, self.operands
+        with outer.instead_of(self.result):
+            starts = [self.builder.call(runtime.list_of, (), {}) for _ in lists]
+            starts += [0] if counts else []
+            operands = [*parts.bounds, *parts.carried, *starts, *parts.fixed]
+            outer.define(self.result.name, loop, operands)
+            hints = [loop.body.hints[each.name] for each in lists.values()]
+            hints += [Hint("passes", "derived")] if counts else []
+            first = self.loop.carried
+            items = [outer.take(self.result, first + i, hint) for i, hint in enumerate(hints)]
+        return (items[:-1], items[-1]) if counts else (items, None)

@@ -1,0 +1,141 @@
+"""Core with its stores performed: arrays and lists change in place, views share memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from programs.interpreter import apply, evaluate
+from s2s_ad import runtime
+from s2s_ad.core import form, tree
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.regions import Attempt, Branch, Loop
+
+
+class InPlace:
+    """Runs a program; each store does to memory what its text would do.
+
+    Each store is checked against what it says of itself: "same" finds the result in memory, and
+    `changed` names all that shares the memory that it changes and is read somewhere. (A list that
+    another store changed since it got a name is not met under that name: nothing that reads it
+    moves past that store.)
+    """
+
+    def __init__(self, stores):
+        self.stores = stores
+        self.frames = []
+        self.gone = set()  # names of lists that were changed
+
+    def run(self, program, leaves):
+        values = dict(zip(program.leaves(), leaves, strict=True))
+        values |= {each.name: each.value for each in program.captured()}
+        self.gone -= set(program.leaves())
+        nodes = [*program.body, *program.outputs()]
+        self.frames.append((values, {name for node in nodes for name in form.reads(node)}))
+        for statement in program.body:
+            name = form.target(statement)
+            args = [evaluate(each, values) for each in statement.value.args]
+            params = {each.arg: evaluate(each.value, values) for each in statement.value.keywords}
+            if name in self.stores:
+                values[name] = self.store(name, values, args, params)
+            else:
+                values[name] = self.operation(form.function_of(statement), args, params)
+            self.gone.discard(name)
+        self.frames.pop()
+        return [evaluate(atom, values) for atom in tree.leaves(program.output)]
+
+    def store(self, name, values, args, params):
+        store = self.stores[name]
+        base = values[store.base]
+        if store.kind == "same":
+            if "index" in params and len(args) == 2:
+                assert holds(base, params["index"], args[1]), f"{name} is not in memory"
+            return base
+        self.check_changed(name, store, base)
+        if store.kind == "set":
+            base[params["index"]] = args[1]
+        elif store.kind == "add":
+            base[params["index"]] += args[1]
+        elif store.kind == "add at":
+            np.add.at(base, params["index"], args[1])
+        elif store.kind == "append":
+            base.append(args[1])
+        elif store.kind == "pop":
+            return base.pop(), base
+        else:
+            assert store.kind == "update"
+            other = evaluate(store.value, values)
+            inplace = {
+                "add": "__iadd__",
+                "mul": "__imul__",
+                "sub": "__isub__",
+                "truediv": "__itruediv__",
+            }[store.operator.__name__]
+            return getattr(base, inplace)(other)
+        return base
+
+    def check_changed(self, name, store, base):
+        for frame, read in self.frames:
+            for each in read & frame.keys() - self.gone:
+                value = frame[each]
+                if shares(value, base):
+                    assert each in store.changed, f"{name} changes {each} and does not say so"
+                    if isinstance(base, list) and value is base:
+                        self.gone.add(each)
+
+    def operation(self, function, args, params):
+        if isinstance(function, Callee):
+            frames, self.frames = self.frames, []
+            results = self.run(function.program, args)
+            self.frames = frames
+            return tuple(results) if function.several else results[0]
+        if isinstance(function, Branch):
+            condition, *operands = args
+            return tuple(self.run(function.then if condition else function.orelse, operands))
+        if isinstance(function, Loop):
+            return self.loop(function, args)
+        if isinstance(function, Attempt):
+            return self.attempt(function, args)
+        if function is runtime.list_pop:
+            return args[0][-1], args[0][:-1]
+        return apply(function, args, params)
+
+    def loop(self, loop, args):
+        parts = loop.parts(args)
+        carried = tuple(parts.carried)
+        indices = range(*parts.bounds) if loop.is_for else None
+        passes = iter(lambda: [], None)
+        if loop.is_for:
+            passes = ([each] for each in (reversed(indices) if loop.backwards else indices))
+        for index in passes:
+            if not loop.is_for and not self.run(loop.test, [*carried, *parts.fixed])[0]:
+                break
+            results = self.run(loop.body, [*index, *carried, *parts.fixed])
+            carried = tuple(results[: loop.carried])
+            if loop.exits and results[-1]:
+                break
+        return carried
+
+    def attempt(self, function, args):
+        depth = len(self.frames)
+        try:
+            return (*self.run(function.body, args), 0)
+        except tuple(kind for kinds in function.errors for kind in kinds) as error:
+            del self.frames[depth:]
+            place = next(i for i, kinds in enumerate(function.errors) if isinstance(error, kinds))
+            return (*self.run(function.handlers[place], args), place + 1)
+
+
+def holds(base, index, value):
+    """Whether a store of the value at the index would change nothing."""
+    if isinstance(base, list):
+        return base[index] is value
+    part = base[index]
+    return np.array_equal(part, value, equal_nan=True) and np.shares_memory(part, value)
+
+
+def shares(value, base):
+    """Whether a value is memory of `base`, or a list that holds such."""
+    if isinstance(value, list):
+        return value is base or any(shares(each, base) for each in value)
+    arrays = isinstance(value, np.ndarray) and isinstance(base, np.ndarray)
+    return arrays and np.shares_memory(value, base)

@@ -1,0 +1,392 @@
+"""Branches and loops as text: what a reader would have written, and runs to the same value."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+
+import gast
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit
+from s2s_ad.emit.printer import print_expression, print_statements
+from s2s_ad.emit.statements import negated
+from s2s_ad.emit.sugar import sweetened
+
+xs, ys = np.array([0.3, 1.2, -0.7, 0.9]), np.array([1.0, -2.0, 0.5])
+table = np.arange(12.0).reshape(4, 3)
+
+
+def body(text):
+    """The statements of the first function in a text, its docstring and comments apart."""
+    function = text.split("\ndef ", 1)[1].split("\n\n\ndef ")[0]
+    function = re.sub(r' *"""\w.*?"""\n', "", function, flags=re.DOTALL)
+    lines = [re.sub(r"  # line \d+$", "", line) for line in function.split("\n")[1:]]
+    return textwrap.dedent("\n".join(lines)).strip()
+
+
+def swapped(a, b, n):
+    for _ in range(n):
+        a, b = b, a
+    return a - 2 * b
+
+
+def rotated(a, b, c, n):
+    for _ in range(n):
+        a, b, c = b, c, a
+    return a + 2 * b + 3 * c
+
+
+def fibonacci(a, b, n):
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def shifted(a, b, n):
+    for _ in range(n):
+        a = b
+        b = 2 * b
+    return a + b
+
+
+def constant_in_the_loop(x, n):
+    y = x + 1
+    for _ in range(n):
+        x = x * y
+    return x
+
+
+def used_after(x, n):
+    y = x
+    for i in range(n):
+        y = x * i
+    return x + y
+
+
+def initial_used_later(x, n):
+    y = x
+    for _ in range(n):
+        y = y * 2
+    return x * y
+
+
+def last_index(n):
+    i = -1.0
+    for i in range(n):
+        pass
+    return i * 2.0
+
+
+def summed_rows(xs):
+    total = 0.0
+    for x in xs:
+        total = total + np.sin(x)
+    return total
+
+
+def summed_pairs(xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys, strict=False):
+        total += x * y
+    return total
+
+
+def weighted(xs):
+    total = 0.0
+    for i, x in enumerate(xs):
+        total += i * x
+    return total
+
+
+def backwards(xs):
+    total = 0.0
+    for x in reversed(xs):
+        total = 0.5 * total + x
+    return total
+
+
+def first_above(xs, limit):
+    found = -1.0
+    for x in xs:
+        if x > limit:
+            found = x
+            break
+    return found
+
+
+def counted_until(xs, limit):
+    count = 0
+    for x in xs:
+        if x > limit:
+            break
+        count += 1
+    return count
+
+
+def last_of_each(table, limit):
+    total = 0.0
+    for row in table:
+        for x in row:
+            if x > limit:
+                break
+            total += x
+    return total
+
+
+def root(a):
+    x = a
+    while abs(x * x - a) > 1e-10:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def halved(x):
+    while True:
+        x = 0.5 * x
+        if x < 1.0:
+            break
+    return x
+
+
+def three_ways(x):
+    if x > 1:
+        y = x * x
+    elif x < -1:
+        y = -x
+    else:
+        y = 1.0
+    return y
+
+
+def only_else(x, y):
+    if x > y:
+        pass
+    else:
+        x = y * y
+    return x
+
+
+def skipped(xs):
+    total = 0.0
+    for x in xs:
+        if x < 0:
+            continue
+        total += x
+    return total
+
+
+def alternating(x, n):
+    for i in range(n):
+        x = x * 2 if i % 2 == 0 else x + 1
+    return x
+
+
+def guarded(x):
+    try:
+        y = 1 / x
+    except ZeroDivisionError:
+        y = 0.0
+    return y
+
+
+def collected(xs):
+    squares = []
+    for x in xs:
+        squares.append(x * x)
+    return np.sum(np.array(squares))
+
+
+def filled(xs):
+    result = np.zeros(len(xs))
+    for i in range(1, len(xs)):
+        result[i] = 0.5 * result[i - 1] + xs[i]
+    return result
+
+
+def bisected(a, low, high):
+    while high - low > 1e-6:
+        middle = 0.5 * (low + high)
+        if middle * middle > a:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+# function, arguments, what is written: the function's own body where that is None
+PROGRAMS = [
+    (swapped, (1.0, 2.0, 5), None),
+    (rotated, (1.0, 2.0, 3.0, 4), None),
+    (fibonacci, (1.0, 2.0, 5), None),
+    (shifted, (1.0, 2.0, 5), None),
+    (constant_in_the_loop, (1.5, 3), None),
+    (used_after, (1.5, 3), None),
+    (used_after, (1.5, 0), None),
+    (initial_used_later, (1.5, 3), None),
+    (summed_rows, (xs,), "total = total + => total +="),
+    (summed_pairs, (xs, ys), ", strict=False => "),
+    (weighted, (xs,), None),
+    (backwards, (xs,), None),
+    (first_above, (xs, 0.5), None),
+    (first_above, (xs, 5.0), None),
+    (counted_until, (xs, 0.5), None),
+    (last_of_each, (table, 4.0), None),
+    (root, (2.0,), None),
+    (halved, (9.0,), None),
+    (three_ways, (-3.0,), None),
+    (skipped, (xs,), "if x < 0:\n        continue\n    total => if not x < 0:\n        total"),
+    (guarded, (0.0,), None),
+    (filled, (xs,), None),
+    (bisected, (2.0, 0.0, 2.0), "1e-6 => 1e-06"),
+]
+
+
+@pytest.mark.parametrize("function, arguments, change", PROGRAMS)
+def test_a_program_is_written_as_the_user_wrote_it(function, arguments, change):
+    derived = jit(function)
+    np.testing.assert_allclose(derived(*arguments), function(*arguments))
+    _, _, expected = inspect.getsource(function).partition(":\n")
+    old, _, new = (change or "").partition(" => ")
+    expected = textwrap.dedent(expected).strip().replace(old, new)
+    assert body(derived.source(*arguments)) == expected
+
+
+WRITTEN = [
+    (only_else, (1.0, 2.0), """
+        if not x > y:
+            x = y * y
+        return x
+    """),
+    (alternating, (1.5, 4), """
+        for i in range(n):
+            if i % 2 == 0:
+                x = x * 2
+            else:
+                x = x + 1
+        return x
+    """),
+    (collected, (xs,), """
+        items = []
+        for x in xs:
+            items.append(x * x)
+        return np.sum(np.array(items))
+    """),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function, arguments, expected", WRITTEN)
+def test_the_text_of_a_program(function, arguments, expected):
+    derived = jit(function)
+    np.testing.assert_allclose(derived(*arguments), function(*arguments))
+    assert body(derived.source(*arguments)) == textwrap.dedent(expected).strip()
+
+
+def test_the_index_after_a_loop():
+    for trips in (0, 3):
+        assert jit(last_index)(trips) == last_index(trips)
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+def logistic(r, x, n):
+    for _ in range(n):
+        x = r * x * (1 - x)
+    return x
+
+
+def stencil(u, k, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**2)
+
+
+def test_a_kept_value_is_called_by_its_variable():
+    text = grad(logistic).source(0.3, 0.5, 4)
+    assert "x_saved.append(x)\n" in text
+    assert "x = x_saved.pop()\n" in text
+
+
+def test_a_kept_value_without_a_name_is_called_the_same_on_both_ways():
+    text = grad(stencil, (0, 1)).source(xs, 0.1, 3)
+    (name,) = re.findall(r"(\w+)_saved = \[\]", text)
+    assert re.search(rf"\b{name} = u\[2:\]", text)
+    assert f"{name} = {name}_saved.pop()" in text
+
+
+def test_statements_in_blocks_are_counted():
+    assert jit(root).text(2.0).statements == 4
+    assert jit(three_ways).text(2.0).statements == 6
+
+
+# ---- loops over rows -----------------------------------------------------------------------------
+
+ROWS = [  # a loop, what is written; None: the same
+    ("for i in range(len(a)): x = a[i]; f(x)", "for x in a: f(x)"),
+    ("for i in reversed(range(len(a))): x = a[i]; f(x)", "for x in reversed(a): f(x)"),
+    ("for i in range(len(a)): x = a[i]; f(x, i)", "for i, x in enumerate(a): f(x, i)"),
+    ("for i in reversed(range(len(a))): x = a[i]; f(x, i)", None),
+    ("for i in range(len(a)): y = 2 * z; x = a[i]; f(x)", "for x in a: y = 2 * z; f(x)"),
+    ("for i in range(len(a)): x = a[i]; x = x + 1; f(x)", "for x in a: x = x + 1; f(x)"),
+    ("for i in range(len(a)): x = a[i]; a[i] = 2 * x", "for i, x in enumerate(a): a[i] = 2 * x"),
+    ("for i in range(len(a)): y = 2 * x; x = a[i]; f(y)", None),
+    ("for i in range(len(a)): a[0] = 1; x = a[i]; f(x)", None),
+    ("for i in range(len(a)):\n if y: break\n x = a[i]; f(x)", None),
+    ("for i in range(len(a)): y = b.pop(); x = a[i]; f(x)", "for x in a: y = b.pop(); f(x)"),
+    ("for i in range(len(a)): b.append(y); x = a[i]; f(x)", "for x in a: b.append(y); f(x)"),
+    ("for i in range(len(a)): np.add.at(a, 0, 1); x = a[i]; f(x)", None),
+    ("for i in range(len(a)): x = a[i]; a.append(x)", None),
+    ("for i in range(len(a)): x = a[i]; y = a.pop()", None),
+    ("for i in range(len(a)): x = a[i]; a = f(x)", None),
+    ("for i in range(len(a)): x = b[i]; f(x)", None),
+    ("for i in range(1, len(a)): x = a[i]; f(x)", None),
+    ("for i in range(len(a)): a = a[i]; f(a)", None),
+    ("for i in range(len(a)): i = a[i]; f(i)", None),
+    (
+        "for i in range(np.minimum(len(a), len(b))): x = a[i]; y = b[i]; f(x, y)",
+        "for x, y in zip(a, b): f(x, y)",
+    ),
+    ("for i in range(np.minimum(len(a), len(b))): x = a[i]; f(x)", None),
+    ("for i in range(np.minimum(len(a), len(b))): x = a[i]; y = b[i]; f(x, y, i)", None),
+    ("for i in range(np.minimum(len(a), n)): x = a[i]; f(x)", None),
+]
+
+
+def laid_out(statement):
+    """The text of a compound statement on one line, as the printer lays it out."""
+    return print_statements(gast.parse(statement).body)
+
+
+@pytest.mark.parametrize("before, after", ROWS)
+def test_a_loop_takes_rows_where_only_they_are_read(before, after):
+    (loop,) = gast.parse(before).body
+    reads = sum(getattr(each, "id", None) == "i" for each in gast.walk(loop)) - 1
+    written = print_statements([sweetened(loop, reads=reads)])
+    assert written == laid_out(after or before)
+
+
+def test_an_index_that_is_read_elsewhere_stays():
+    (loop,) = gast.parse("for i in range(len(a)): x = a[i]; f(x)").body
+    written = print_statements([sweetened(loop, reads=2)])
+    assert written.startswith("for i, x in enumerate(a):")
+
+
+@pytest.mark.parametrize(
+    "condition, opposite",
+    [
+        ("a == b", "a != b"),
+        ("a is None", "a is not None"),
+        ("a in b", "a not in b"),
+        ("not a", "a"),
+        ("a", "not a"),
+        ("a < b", "not a < b"),  # both are false where one is nan
+        ("a < b < c", "not a < b < c"),
+    ],
+)
+def test_conditions_turned_round(condition, opposite):
+    (statement,) = gast.parse(condition).body
+    assert print_expression(negated(statement.value)) == opposite

@@ -1,0 +1,205 @@
+"""try, with and effects: they happen where they stand, once."""
+
+import numpy as np
+import pytest
+
+from frontend.flow import assert_like_python, interpreted, lowered
+from s2s_ad import S2SError
+from s2s_ad.core import form
+from s2s_ad.core.regions import Attempt
+
+B = np.array([1.0, 2.0])
+
+
+def solved(A, b):
+    try:
+        x = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        x = b * 2
+    return x
+
+
+def with_else(A, b):
+    try:
+        x = np.linalg.solve(A, b)
+    except (ValueError, np.linalg.LinAlgError):
+        x = b
+    else:
+        x = x + 1
+    return x * 2
+
+
+def kept_from_before(A, b):
+    x = b
+    try:
+        x = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        pass
+    return x
+
+
+def leaves_from_inside(A, b, n):
+    for i in range(n):
+        try:
+            if i == 2:
+                return b * i
+            x = np.linalg.solve(A - i * np.eye(2), b)
+        except np.linalg.LinAlgError:
+            continue
+        b = x
+    return b
+
+
+def raises_inside(x):
+    try:
+        if x < 0:
+            raise ValueError("negative")
+        y = np.sqrt(x)
+    except ValueError:
+        y = 0.0
+    except TypeError:
+        y = 1.0
+    return y
+
+
+def at_the_end(A, b):
+    k = 1.0
+    try:
+        x = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        return b
+    finally:
+        k = k * 2
+    return x * k
+
+
+def nothing_to_fail(x):
+    try:
+        y = x
+    finally:
+        z = 2.0
+    return y * z
+
+
+def quiet(x):
+    with np.errstate(divide="ignore", invalid="warn"):
+        y = x / (x - 1.0)
+    return np.where(x == 1.0, 0.0, y)
+
+
+PROGRAMS = [
+    *(
+        (f, (A, B))
+        for f in (solved, with_else, kept_from_before)
+        for A in (np.eye(2), 0 * np.eye(2))
+    ),
+    *((leaves_from_inside, (np.eye(2) * 3, B, n)) for n in (0, 2, 4)),
+    (leaves_from_inside, (np.eye(2), B, 4)),
+    *((raises_inside, (x,)) for x in (4.0, -1.0)),
+    *((at_the_end, (A, B)) for A in (np.eye(2), 0 * np.eye(2))),
+    (nothing_to_fail, (1.5,)),
+    (quiet, (np.array([2.0, 3.0]),)),
+]
+
+
+@pytest.mark.parametrize("function, args", PROGRAMS)
+def test_attempts_are_those_of_python(function, args):
+    assert_like_python(function, args)
+
+
+def test_what_cannot_fail_is_no_attempt():
+    assert not any(
+        isinstance(form.function_of(each), Attempt)
+        for each in lowered(nothing_to_fail, (1.5,)).body
+    )
+
+
+def test_effects_stay_where_they_are_and_run_once(capsys):
+    def f(x, n):
+        for i in range(n):
+            if x > 2:
+                print("large", i, x)
+            x = x * 1.5
+            assert x < 100, "too large"
+        if x < 0:
+            y = x * 2
+            print(y)
+            raise ValueError(f"negative: {y}")
+        return x
+
+    expected = [f(2.0, 3), capsys.readouterr().out]
+    assert [interpreted(f, (2.0, 3)), capsys.readouterr().out] == expected
+    with pytest.raises(AssertionError, match="too large"):
+        interpreted(f, (60.0, 3))
+    with pytest.raises(ValueError, match="negative: -2"):
+        interpreted(f, (-1.0, 0))
+
+
+def test_the_last_clause_runs_where_an_exception_goes_on(capsys):
+    def f(A, b):
+        try:
+            x = np.linalg.solve(A, b)
+        finally:
+            print("done")
+        return x
+
+    assert_like_python(f, (np.eye(2), B))
+    assert capsys.readouterr().out == "done\ndone\n"
+    with pytest.raises(np.linalg.LinAlgError):
+        interpreted(f, (0 * np.eye(2), B))
+    assert capsys.readouterr().out == "done\n"
+
+
+def half_assigned(A, b):
+    x = b
+    try:
+        x = b * 2
+        y = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        y = x
+    return y
+
+
+def half_changed(A, b):
+    x = b.copy()
+    try:
+        x[0] = 5.0
+        y = np.linalg.solve(A, x)
+    except np.linalg.LinAlgError:
+        y = b
+    return y + x
+
+
+def caught(A, b):
+    try:
+        y = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError as error:
+        y = b * len(error.args)
+    return y
+
+
+def strict(x):
+    with np.errstate(all="raise"):
+        return 1 / x
+
+
+def opened(x):
+    with open("file") as file:
+        return x * len(file.read())
+
+
+@pytest.mark.parametrize(
+    "function, args, line, says",
+    [
+        (half_assigned, (np.eye(2), B), "y = x", "last statement"),
+        (half_changed, (np.eye(2), B), "return y + x", "try"),
+        (caught, (np.eye(2), B), "y = b * len(error.args)", "exception"),
+        (strict, (1.5,), 'with np.errstate(all="raise"):', "ignore"),
+        (opened, (1.5,), 'with open("file") as file:', "around the call"),
+    ],
+)
+def test_what_would_need_more_is_refused_by_name(function, args, line, says):
+    with pytest.raises(S2SError) as caught:
+        lowered(function, args)
+    assert caught.value.origin.text.strip() == line
+    assert says in str(caught.value)

@@ -1,0 +1,91 @@
+"""What flow of control cannot be followed is refused, with its place and with advice."""
+
+import numpy as np
+import pytest
+
+from frontend.flow import lowered
+from s2s_ad import S2SError
+
+X = np.array([1.0, 2.0])
+
+
+def two_structures(x):
+    if x > 0:
+        return x
+    return x, x
+
+
+def nothing_on_one_path(x):
+    if x > 0:
+        return x
+
+
+def two_texts(x):
+    name = "a" if x > 0 else "b"
+    return x if name == "a" else -x
+
+
+def never_assigned(x, n):
+    for _ in range(n):
+        x = x + y  # noqa: F821
+        y = x
+    return x, y
+
+
+def grows_each_pass(x, n):
+    pair = (x,)
+    while len(pair) < n and x < 100:
+        pair = (*pair, x)
+        x = x * 2
+    return pair[0]
+
+
+def list_of_pairs(xs):
+    pairs = [(x, x * x) for x in xs]
+    return sum(a * b for a, b in pairs)
+
+
+def deleted(x):
+    y = x
+    del y
+    return y  # noqa: F821
+
+
+def tuple_of_many(xs):
+    return tuple(x * 2 for x in xs)
+
+
+def a_number(x):
+    for y in x:
+        x = x + y
+    return x
+
+
+def returns_at_the_end(x):
+    try:
+        return x
+    finally:
+        return -x
+
+
+@pytest.mark.parametrize(
+    "function, args, line, advice",
+    [
+        (two_structures, (1.5,), "", "same structure on all paths"),
+        (nothing_on_one_path, (1.5,), "", "same kind"),
+        (two_texts, (1.5,), "", "same kind"),
+        (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
+        (grows_each_pass, (1.5, 3), "", ""),
+        (list_of_pairs, (X,), "pairs = [", "a list for each of their parts"),
+        (deleted, (1.5,), "return y", "before it is assigned"),
+        (tuple_of_many, (X,), "return tuple(x * 2 for x in xs)", "make a list"),
+        (a_number, (1.5,), "for y in x:", "number"),
+        (returns_at_the_end, (1.5,), "try:", "finally"),
+    ],
+)
+def test_refusals_say_where_and_what_to_do(function, args, line, advice):
+    with pytest.raises(S2SError) as caught:
+        lowered(function, args)
+    assert advice in str(caught.value)
+    assert caught.value.origin is not None
+    assert line in caught.value.origin.text

@@ -1,0 +1,311 @@
+"""Objects that the function makes or is given: classes, dataclasses, operators, decorators."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from frontend.flow import assert_like_python, interpreted
+
+X = np.array([3.0, 1.0, 2.0, 5.0])
+
+
+class Model:
+    count = 0
+
+    def __init__(self, w, b=0.0):
+        self.w = w
+        self.b = b
+        self.history = []
+
+    def step(self, x):
+        self.w = self.w - 0.1 * x
+        self.b += 1.0
+        self.history.append(self.w)
+        return self
+
+    @property
+    def norm(self):
+        return np.sum(self.w**2)
+
+    @norm.setter
+    def norm(self, value):
+        self.w = self.w * value
+
+    @functools.cached_property
+    def first_norm(self):
+        return self.norm
+
+    def __call__(self, x):
+        return self.w * x + self.b
+
+    @staticmethod
+    def doubled(x):
+        return x * 2
+
+    @classmethod
+    def made(cls, x):
+        return cls(cls.doubled(x))
+
+
+class Wider(Model):
+    def __init__(self, w):
+        super().__init__(w, b=2.0)
+        self.extra = w[0]
+
+    def step(self, x):
+        super().step(x)
+        self.extra *= 2.0
+        return self
+
+
+def plain_class(x):
+    model = Model(x)
+    model.step(x).step(2.0 * x)
+    start = model.first_norm
+    model.norm = 3.0
+    model.count += 1
+    wide = Wider.made(x)
+    wide.step(x)
+    same = wide
+    same.w[0] = 7.0
+    del model.b
+    model.b = wide.extra
+    numbers = start, model.first_norm, model.norm, wide.extra, model.count, Model.count
+    return model(x), wide(x), model.history, numbers
+
+
+def what_objects_are(x):
+    model, wide = Model(x), Wider(x)
+    setattr(model, "name", "m")
+    known = isinstance(wide, Model), isinstance(model, Wider), type(wide) is Wider
+    read = hasattr(model, "extra"), getattr(model, "extra", 1.0), model.name
+    return x, known, read, model is model, model is wide
+
+
+def objects_in_loops(x, n):
+    model, models = Model(x * 1.0), [Model(x), Model(x * 2)]
+    for i in range(n):
+        model.step(x)
+        for each in models:
+            each.w = each.w + i
+    return model.w, model.b, np.array(model.history), models[0].w + models[1].w
+
+
+def objects_on_two_paths(x, c):
+    model = Model(x)
+    if c > 0:
+        model.w = x * 2
+        model.b = c
+    else:
+        model.step(x)
+        model.history.pop()
+    return model(x), model.b
+
+
+@dataclasses.dataclass
+class Params:
+    w: Any
+    n: float = 1.5
+    items: list = dataclasses.field(default_factory=list)
+
+    def add(self, value):
+        self.items.append(value)
+        self.n += 1.0
+
+
+@dataclasses.dataclass
+class Scaled:
+    w: Any
+    scale: dataclasses.InitVar = 2.0
+    scaled: Any = dataclasses.field(init=False)
+
+    def __post_init__(self, scale):
+        self.scaled = self.w * scale
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    w: Any
+    total: Any = dataclasses.field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "total", np.sum(self.w))
+
+    def twice(self):
+        return Frozen(self.w * 2)
+
+
+@dataclasses.dataclass
+class Point:
+    x: Any
+    y: Any = 0.0
+
+
+def dataclasses_that_change(x):
+    one = Params(x)
+    one.add(x[0])
+    two = Params(x, 2.0)
+    two.add(x[1])
+    two.items.append(3.0)
+    one.w = one.w * 2
+    scaled, frozen = Scaled(x, 3.0), Frozen(x).twice()
+    moved = dataclasses.replace(Point(x), y=1.0)
+    moved.y += 1.0
+    parts = one.w, one.n, one.items, two.w, two.n, two.items
+    return parts, scaled.scaled, Scaled(x).scaled, frozen.w, frozen.total, moved.y
+
+
+def dataclass_as_an_argument(params):
+    same = params
+    params.w = params.w * 2.0
+    same.w[0] = 1.0
+    params.n += 1
+    params.items.append(5.0)
+    return params.w * params.n, len(same.items)
+
+
+def dataclass_returned(x):
+    point = Point(x)
+    point.y = point.x * 2
+    return point.x, point.y
+
+
+class Vector:
+    def __init__(self, values):
+        self.values = values
+
+    def __add__(self, other):
+        return Vector(self.values + (other.values if isinstance(other, Vector) else other))
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        return Vector(self.values * (other.values if isinstance(other, Vector) else other))
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __neg__(self):
+        return Vector(-self.values)
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __matmul__(self, other):
+        return self.values @ other.values
+
+    def __getitem__(self, i):
+        return self.values[i]
+
+    def __setitem__(self, i, value):
+        self.values[i] = value
+
+    def __len__(self):
+        return 4
+
+    def __iadd__(self, other):
+        self.values = self.values + other
+        return self
+
+    def __eq__(self, other):
+        return isinstance(other, Vector)
+
+    def __lt__(self, other):
+        return NotImplemented
+
+    def __gt__(self, other):
+        return False
+
+
+def operators(x):
+    v = Vector(x.copy())
+    w = 2.0 * v * v + 1.0 - v
+    w[0] = 5.0
+    u = w
+    u += 1.0
+    w *= v
+    return w.values, u[1], len(v), v @ u, v == w, v < w, v == 1.0
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs) * 2
+
+    return wrapper
+
+
+def scaled_by(factor):
+    def decorate(function):
+        return lambda x: function(x) * factor
+
+    return decorate
+
+
+@doubled
+@scaled_by(3.0)
+def decorated(x):
+    y = x * x
+    return y + 1
+
+
+def decorated_functions(x):
+    return decorated(x)
+
+
+def partials(x):
+    f = functools.partial(np.multiply, 2.0)
+    g = functools.partial(lambda a, b, c=1.0: a * b + c, x, c=3.0)
+    return f(x) + g(2.0), functools.reduce(lambda a, b: a * b, [x, x, x]), list(map(f, [x, 1.0]))
+
+
+class Node:
+    def __init__(self, value, following=None):
+        self.value = value
+        self.following = following
+
+
+def linked_list(x):
+    head = Node(x[0])
+    head = Node(x[1], head)
+    head = Node(x[2], head)
+    head.following.value *= 10.0
+    total, node = 0.0, head
+    while node is not None:
+        total += node.value
+        node = node.following
+    return total
+
+
+CASES = [
+    (plain_class, (X,)),
+    (what_objects_are, (X,)),
+    (objects_in_loops, (X, 3)),
+    (objects_on_two_paths, (X, 1.0)),
+    (objects_on_two_paths, (X, -1.0)),
+    (dataclasses_that_change, (X,)),
+    (dataclass_returned, (X,)),
+    (operators, (X,)),
+    (decorated_functions, (X,)),
+    (partials, (X,)),
+]
+
+
+@pytest.mark.parametrize("function, args", CASES)
+def test_objects_are_those_of_python(function, args):
+    assert_like_python(function, args)
+
+
+def test_an_object_that_is_an_argument_is_the_functions_own():
+    given = Params(X.copy(), 2.0, [1.0])
+    expected = dataclass_as_an_argument(Params(X.copy(), 2.0, [1.0]))
+    np.testing.assert_array_equal(interpreted(dataclass_as_an_argument, (given,))[0], expected[0])
+    np.testing.assert_array_equal(given.w, X)
+    assert (given.n, given.items) == (2.0, [1.0])
+
+
+def test_a_loop_from_object_to_object():
+    assert_like_python(linked_list, (X,))
