@@ -100,7 +100,7 @@ def custom_rule(
         >>> @custom_rule(reverse=lambda y_bar, y, x: y_bar * np.exp(-x) * y * y)
         ... def logistic(x):
         ...     return 1 / (1 + np.exp(-x))
-        >>> grad(lambda x: logistic(x))(0.0)
+        >>> float(grad(lambda x: logistic(x))(0.0))
         0.25
     """
     if function is None:
@@ -153,7 +153,8 @@ def checkpoint(function: Any, *, every: int | None = None) -> Any:
         >>> @checkpoint
         ... def block(x):
         ...     return np.sin(np.exp(x))
-        >>> float(grad(lambda x: block(x) ** 2)(0.0)) == 2 * np.sin(1.0) * np.cos(1.0)
+        >>> slope = grad(lambda x: block(x) ** 2)(0.0)
+        >>> bool(np.isclose(slope, 2 * np.sin(1.0) * np.cos(1.0)))
         True
     """
     if every is None:

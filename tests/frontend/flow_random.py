@@ -73,7 +73,9 @@ class Writer:
         if choice < 0.55:
             return [f"{name} {self.choose('+=', '-=', '*=')} {value}"]
         if choice < 0.63:
-            return [f"{name}, {self.choose(*NAMES)} = {value}, {self.number()}"]
+            # two names: CPython 3.11.2 itself gives `x, x = a, b` the wrong value
+            other = self.choose(*(each for each in NAMES if each != name))
+            return [f"{name}, {other} = {value}, {self.number()}"]
         if choice < 0.75:
             place = self.choose("0", "k % 4", "1:3", "2")
             return [f"A[{place}] {self.choose('=', '+=', '*=')} {value}"]

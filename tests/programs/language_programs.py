@@ -177,7 +177,10 @@ class Writer:
             [f"{name} = {value}"],
             [f"{name} = {value}"],
             [f"{name} {self.choose('+=', '-=', '*=')} {value}"],
-            [f"{name}, {self.choose(*FLOATS)} = {value}, {self.number()}"],
+            [
+                f"{name}, {self.choose(*(each for each in FLOATS if each != name))} = "
+                f"{value}, {self.number()}"
+            ],
             [f"{target}[{place}] {update} {value}"],
             [f"{target}[{place}] {update} {value}"],
             [f"{target}[{target} > 0.21] {update} {value}"],
