@@ -16,6 +16,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import form, tree, values
+from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
 from s2s_ad.diagnostics import InternalError, NoDerivative, Origin
@@ -334,6 +335,9 @@ def _key(value: Any) -> Any:
 
 def describe(function: Any) -> str:
     """How a reader calls the function: np.linalg.solve, math.sin, mymodule.helper."""
+    home = home_of(function)
+    if home is not None:
+        return home.path
     module = getattr(function, "__module__", None) or ""
     label = getattr(function, "__qualname__", getattr(function, "__name__", repr(function)))
     if isinstance(function, np.ufunc):

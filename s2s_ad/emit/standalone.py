@@ -1,4 +1,4 @@
-"""A generated function as a module of its own, which needs NumPy and nothing of ours."""
+"""A generated function as a module of its own, which needs NumPy (and SciPy where it calls it)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.surface import dotted
-from s2s_ad.emit.write import WIDTH, Text
+from s2s_ad.emit.write import WIDTH, Text, import_groups
 
 LARGEST = 1000  # elements of a captured array that are written out
 IMPLIED = {np.dtype(kind) for kind in (bool, int, float, complex)}  # np.array finds these itself
@@ -38,8 +38,7 @@ def standalone_module(program: Program, text: Text) -> str:
     body = [print_statements(constants, WIDTH), text.function, print_statements(helpers, WIDTH)]
     needs_numpy = any("np" in _names_in(each) for each in body)
     groups = [
-        [f"import {module}" for module in text.modules],
-        ["import numpy as np"] if needs_numpy else [],
+        *import_groups(text.modules, numpy=needs_numpy),
         sorted(_import(program, name, value) for name, value in objects.items()),
     ]
     imports = "\n".join("".join(f"{line}\n" for line in group) for group in groups if group)

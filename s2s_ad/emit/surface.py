@@ -5,8 +5,6 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-import random
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.callee import Callee
+from s2s_ad.core.homes import home_of
 from s2s_ad.core.registry import rule_for
 
 BINARY = {
@@ -122,21 +121,10 @@ class Surface:
             return gast.Call(dotted("np", "dtype"), [gast.Constant(value.str, None)], [])
         if isinstance(value, Callee):
             return gast.Name(self.name_of(value), gast.Load(), None, None)
-        label = getattr(value, "__name__", "")
-        if value is random:
-            self.modules.add("random")
-            return dotted("random")
-        for module in (operator, math, time):
-            if label and getattr(module, label, None) is value:
-                self.modules.add(module.__name__)
-                return dotted(module.__name__, label)
-        for module, prefix in (
-            (np, ("np",)),
-            (np.linalg, ("np", "linalg")),
-            (np.fft, ("np", "fft")),
-        ):
-            if label and getattr(module, label, None) is value:
-                return dotted(*prefix, label)
+        label, home = getattr(value, "__name__", ""), home_of(value)
+        if home is not None:
+            self.modules |= {home.module} - {"numpy"}
+            return dotted(*home.path.split("."))
         if label and getattr(runtime, label, None) is value:
             self.helpers.add(label)
             return gast.Name(label, gast.Load(), None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import textwrap
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
@@ -15,6 +15,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee
+from s2s_ad.core.homes import is_optional
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.registry import rule_for
@@ -46,7 +47,7 @@ class Text:
         objects: names of objects of the user's that the text refers to.
         helpers: names of runtime helpers.
         statements: how many statements the function has, its docstring apart.
-        modules: modules of the standard library that the text names.
+        modules: modules of the standard library and of SciPy that the text names.
         shown: Core name -> its name in the text, for the values that have one.
     """
 
@@ -62,8 +63,8 @@ class Text:
     @property
     def module(self) -> str:
         """The function with its imports."""
-        imports = [*(f"import {each}" for each in self.modules), *([""] if self.modules else [])]
-        imports.append("import numpy as np")
+        imports = ["\n".join(group) + "\n" for group in import_groups(self.modules, numpy=True)]
+        imports[-1] = imports[-1].rstrip("\n")
         if self.helpers:
             names = [gast.alias(each, None) for each in self.helpers]
             line = gast.ImportFrom(module="s2s_ad.runtime", names=names, level=0)
@@ -71,6 +72,14 @@ class Text:
         bound = [*self.captured, *self.objects]
         note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
         return "\n".join([*imports, *(["", *note] if note else []), "", "", self.function])
+
+
+def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
+    """The import statements of the standard library, and those of other libraries."""
+    lines = sorted((is_optional(each), f"import {each}") for each in modules)
+    own, others = ([line for flag, line in lines if flag is optional] for optional in (False, True))
+    groups = [own, [*(["import numpy as np"] if numpy else []), *others]]
+    return [group for group in groups if group]
 
 
 def write(program: Program) -> Text:
@@ -160,7 +169,8 @@ class Module:
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
         trees = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         reserved = {"np", "slice", name, *trees, *self.objects, *surface.helpers}
-        reserved |= surface.builtins | surface.modules | set(self.names.values())
+        reserved |= surface.builtins | set(self.names.values())
+        reserved |= {each.partition(".")[0] for each in surface.modules}
         elsewhere = self.parameters | self.taken
         naming = Naming(program, lines, variables, reserved, self.captured, elsewhere)
         statements = Statements(naming, surface, unbound(lines, variables, _outside(program)))

@@ -8,7 +8,7 @@ import linecache
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,6 +49,11 @@ class Loaded:
         return replace(self, function=space[self.text.name], namespace=space)
 
 
+def _roots(modules: Iterable[str]) -> list[str]:
+    """Import the modules; returns the names that `import scipy.linalg` binds: scipy."""
+    return [importlib.import_module(name).__name__.partition(".")[0] for name in modules]
+
+
 def load(program: Program, text: Text) -> Loaded:
     """Compile the text and bind what it refers to."""
     file = f"<s2s_ad {text.name} {next(_number)}>"
@@ -57,7 +62,7 @@ def load(program: Program, text: Text) -> Loaded:
     namespace = {
         "__name__": f"s2s_ad.generated.{text.name}",
         "np": np,
-        **{name: importlib.import_module(name) for name in text.modules},
+        **{root: importlib.import_module(root) for root in _roots(text.modules)},
         **{name: getattr(runtime, name) for name in text.helpers},
         **{shown: values[name] for shown, name in text.captured.items()},
         **text.objects,

@@ -15,6 +15,7 @@ from s2s_ad.rules import (  # noqa: F401
     lists,
     measures,
     moves,
+    optional,
     products,
     python_math,
     reductions,

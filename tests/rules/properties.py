@@ -7,9 +7,11 @@ gradient is compared with differences first, and what is derived from it with th
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import itertools
 import operator
+import pkgutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +19,9 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import scipy
 
+import s2s_ad.rules
 from s2s_ad import grad, jit, jvp, vmap
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import describe
@@ -27,6 +31,9 @@ from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.write import write
 from s2s_ad.load.module import load
 from s2s_ad.rules.elementwise import Elementwise
+
+for _module in pkgutil.iter_modules(s2s_ad.rules.__path__, "s2s_ad.rules."):
+    importlib.import_module(_module.name)  # all rows, those of optional libraries too
 
 STEP = 1e-3  # of central differences of fourth order
 _folder = tempfile.TemporaryDirectory(prefix="s2s_ad_rules_")
@@ -162,7 +169,7 @@ def elementwise_rows() -> list[tuple[Callable, Elementwise]]:
 
 def functions_named(text: str) -> set:
     """The objects that the dotted names of an expression stand for, and its operators."""
-    space, found = {"np": np, "operator": operator}, set()
+    space, found = {"np": np, "operator": operator, "scipy": scipy}, set()
     for node in ast.walk(ast.parse(text, mode="eval")):
         if isinstance(node, ast.Call):
             try:
@@ -181,13 +188,26 @@ def functions_named(text: str) -> set:
 # ---- modules of functions under test -------------------------------------------------------------
 
 
+HEAD = """
+import operator
+
+import numpy as np
+import scipy
+import scipy.fft
+import scipy.linalg
+import scipy.signal
+import scipy.special
+import scipy.stats
+
+from s2s_ad import grad, runtime, vmap
+"""
+
+
 def module(text: str) -> ModuleType:
     """A module with this text, from a file of its own: the compiler reads sources."""
     name = f"s2s_ad_case_{next(_number)}"
     path = Path(_folder.name) / f"{name}.py"
-    path.write_text(
-        f"import operator\n\nimport numpy as np\n\nfrom s2s_ad import grad, runtime, vmap\n{text}"
-    )
+    path.write_text(f"{HEAD}\n{text}")
     spec = importlib.util.spec_from_file_location(name, path)
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)

@@ -14,6 +14,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.homes import module_of
 from s2s_ad.core.program import Capture
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
@@ -84,7 +85,7 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return _of_class(lowering, value, value, name)
     if isinstance(value, np.ufunc) and name in UFUNC_METHODS:
         return Method(getattr(np.ufunc, name), value)
-    if isinstance(value, np.dtype) or is_library(value):
+    if isinstance(value, np.dtype) or is_library(value) or is_method_of_optional(value, name):
         return getattr(value, name)
     if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):
         return Method(getattr(type(value), name), value)
@@ -203,6 +204,8 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
                 "S2S202", f"module {holder.__name__!r} has no attribute {name!r}"
             )
         return lowering.captures.attribute(value, name)
+    if is_method_of_optional(holder, name):
+        return getattr(holder, name)
     found = method_of(type(holder), name)
     own = name in getattr(holder, "__dict__", {})
     if isinstance(found, property) or (isinstance(found, METHOD_KINDS) and not own):
@@ -210,6 +213,11 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
     if not hasattr(holder, name):
         raise AttributeError(f"{type(holder).__name__!r} object has no attribute {name!r}")
     return lowering.captures.attribute(value, name)
+
+
+def is_method_of_optional(holder: Any, name: str) -> bool:
+    """Whether it is a method of an optional library's object, such as scipy.stats.norm.pdf."""
+    return module_of(holder) is not None and callable(getattr(holder, name, None))
 
 
 METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property

@@ -1,0 +1,81 @@
+"""Where a library's object stands for everybody: np.linalg.solve, scipy.special.erf, math.sin."""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+import sys
+import time
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: the modules of which text names members as they are, and how it calls them
+PREFIXES: dict[ModuleType, str] = {
+    operator: "operator",
+    math: "math",
+    time: "time",
+    np: "np",
+    np.linalg: "np.linalg",
+    np.fft: "np.fft",
+}
+#: libraries that may be missing: their members are known by where they say they are from
+OPTIONAL = ("scipy",)
+#: modules with ufuncs, which do not say where they are from
+OF_UFUNCS = ("scipy.special",)
+
+
+class Home(NamedTuple):
+    """The module that has to be imported, and the dotted path by which text names the object."""
+
+    module: str
+    path: str
+
+
+def home_of(value: Any) -> Home | None:
+    """Where the object of a library stands; None for any other object."""
+    if value is random:
+        return Home("random", "random")
+    label = getattr(value, "__name__", None)
+    if not isinstance(label, str) or not label:
+        return None
+    for module, prefix in PREFIXES.items():
+        if getattr(module, label, None) is value:
+            return Home(module.__name__.partition(".")[0], f"{prefix}.{label}")
+    return _optional_home(value, label)
+
+
+def is_optional(module: str) -> bool:
+    """Whether it is a module of a library that may be missing."""
+    return module.partition(".")[0] in OPTIONAL
+
+
+def module_of(value: Any) -> str | None:
+    """The public module of an optional library that an object is from: scipy.sparse.linalg."""
+    if isinstance(value, np.ufunc):
+        loaded = [name for name in OF_UFUNCS if name in sys.modules]
+        return next((n for n in loaded if _member(n, value.__name__) is value), None)
+    stated = getattr(value, "__module__", None)
+    if not isinstance(stated, str) or not is_optional(stated):
+        return None
+    parts = stated.split(".")
+    private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
+    return ".".join(parts[:private])
+
+
+def _optional_home(value: Any, label: str) -> Home | None:
+    module = module_of(value)
+    if module is None:
+        return None
+    if _member(module, label) is value:
+        return Home(module, f"{module}.{label}")
+    owner = getattr(value, "__self__", None)  # of a method of a member: scipy.stats.norm.pdf
+    members = vars(sys.modules[module]).items() if owner is not None else ()
+    name = next((name for name, each in members if each is owner), None)
+    return Home(module, f"{module}.{name}.{label}") if name else None
+
+
+def _member(module: str, name: str) -> Any:
+    return getattr(sys.modules.get(module), name, None)
