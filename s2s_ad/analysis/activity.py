@@ -35,7 +35,7 @@ def varied(program: Program, inputs: Iterable[str]) -> set[str]:
         elif rule_for(form.function_of(statement)).flat:
             continue
         else:
-            depends = any(each in found for each in operand_names(statement))
+            depends = any(each in found for each in names_read(statement))
         if depends and carries_derivative(program, name):
             found.add(name)
     return found
@@ -54,20 +54,28 @@ def useful(program: Program, outputs: Iterable[str]) -> set[str]:
             args = [statement.value.args[place] for place in used]
             found.update(each.id for each in args if isinstance(each, gast.Name))
         elif not rule_for(form.function_of(statement)).flat:
-            found.update(operand_names(statement))
+            found.update(names_read(statement))
             if item is not None:
                 items.setdefault(item[0], set()).add(item[1])
     return found
 
 
+def names_read(statement: gast.Assign) -> list[str]:
+    """The names among the operands and parameters."""
+    return [*operand_names(statement), *parameter_names(statement)]
+
+
 def operand_names(statement: gast.Assign) -> list[str]:
-    """The names among the operands; parameters carry no derivative."""
-    return [
-        atom.id
-        for operand in statement.value.args
-        for atom in form.atoms_of(operand)
-        if isinstance(atom, gast.Name)
-    ]
+    return [each for operand in statement.value.args for each in _names(operand)]
+
+
+def parameter_names(statement: gast.Assign) -> list[str]:
+    """The names among the parameters: no rule passes a derivative through these."""
+    return [each for keyword in statement.value.keywords for each in _names(keyword.value)]
+
+
+def _names(operand: gast.AST) -> list[str]:
+    return [atom.id for atom in form.atoms_of(operand) if isinstance(atom, gast.Name)]
 
 
 # ---- branches and loops ------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from s2s_ad.rules import (  # noqa: F401
     optional,
     products,
     python_math,
+    ranges,
     reductions,
     repeats,
     scans,

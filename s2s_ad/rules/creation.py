@@ -20,7 +20,6 @@ from s2s_ad.rules.shapes import BroadcastTo, dim_of
 class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
 
-    flat = True
     cost = 1
 
     def __init__(
@@ -220,7 +219,6 @@ register(
 register(Creation(np.empty, "shape, dtype=float", _dims))
 register(Creation(np.eye, "N, M=None, k=0, dtype=float", _square))
 register(Creation(np.identity, "N, dtype=float", _square))
-register(Creation(np.linspace, "start, stop, num=50, endpoint=True", lambda p: (dim_of(p["num"]),)))
 register(Creation(np.ones, "shape, dtype=float", _dims))
 register(Creation(np.zeros, "shape, dtype=float", _dims))
 register(DiagIndices(np.diag_indices, "diag_indices"))

@@ -18,7 +18,7 @@ from s2s_ad.core.registry import CannotBatch, Operation
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
-from s2s_ad.transforms.refusals import refuse_complex, unknown_rank
+from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 
 
 def forward(
@@ -82,6 +82,7 @@ class _Walk:
         return self.dots.get(getattr(operand, "id", None))
 
     def _operation(self, statement: gast.Assign) -> None:
+        refuse_parameters(statement, self.dots)
         name, item = form.target(statement), item_of(statement)
         tangents = [self._dot(each) for each in statement.value.args]
         if all(each is None for each in tangents):

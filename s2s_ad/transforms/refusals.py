@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import gast
 
-from s2s_ad.core import values
+from s2s_ad.analysis import activity
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import describe
 from s2s_ad.core.program import Program
+from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import DerivativeError, Origin
 
 
@@ -22,6 +25,19 @@ def refuse_complex(program: Program, statement: gast.Assign, names: Iterable[str
                 origin=statement.origin,
                 help="differentiate the real and imaginary parts",
             )
+
+
+def refuse_parameters(statement: gast.Assign, active: Container[str]) -> None:
+    """Raise where a derivative would have to pass through a parameter of an operation."""
+    if any(name in active for name in activity.parameter_names(statement)):
+        function = describe(rule_for(form.function_of(statement)).function)
+        raise DerivativeError(
+            "S2S302",
+            f"a derivative with respect to an option of {function}",
+            origin=statement.origin,
+            why="the option is computed from an input that is differentiated",
+            help="write what it does as arithmetic, or pass stop_gradient(...) of it",
+        )
 
 
 def unknown_rank(name: str, origin: Origin | None) -> DerivativeError:

@@ -19,7 +19,7 @@ from s2s_ad.core.regions import Attempt, Branch, Loop
 from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
-from s2s_ad.transforms.refusals import refuse_complex, unknown_rank
+from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.reverse_calls import reverse_call
 from s2s_ad.transforms.reverse_choices import reverse_choice
 from s2s_ad.transforms.reverse_loops import reverse_loop
@@ -206,6 +206,7 @@ class Reverse:
         backward(self, statement, compound, given)
 
     def _operation(self, statement: gast.Assign) -> None:
+        refuse_parameters(statement, self.active)
         names = [self.name_of(operand) for operand in statement.value.args]
         active = tuple(name in self.active for name in names)
         view = self.builder.operation(statement, self.atoms)

@@ -34,6 +34,7 @@ CALLS = [
     ("np.einsum('ijk->i', x)", "rank 2"),
     ("np.cumsum(x, axis=0, dtype=float)", "dtype"),
     ("np.diff(x, prepend=0.0)", "prepend"),
+    ("np.arange(x[0, 0], 4.0, 0.5)", "an option of np.arange"),
     ("np.split(x, 3)[3]", ""),
     ("x[0, 0, 0]", "too many indices"),
     ("x[0.5]", "index"),

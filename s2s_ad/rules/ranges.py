@@ -1,0 +1,78 @@
+"""np.linspace: numbers at equal distances between two ends, linear in each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.rules import support
+from s2s_ad.rules.shapes import dim_of
+
+TEXT = "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0"
+RAMPS = ((1.0, 0.0), (0.0, 1.0))  # how the weight of each end runs along the range
+
+
+class Linspace(Rule):
+    """np.linspace: both ends may be arrays; the range runs along a new axis."""
+
+    allocates = True
+    linear = (0, 1)
+    cost = 1
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, TEXT, args, kwargs)
+        start, stop = (support.as_operand(builder, params.pop(end)) for end in ("start", "stop"))
+        dtype, retstep = params.pop("dtype"), static(params.pop("retstep"), "retstep")
+        result = builder.emit(self, [start, stop], support.given(params, TEXT))
+        if dtype is not None:
+            result = result.astype(static(dtype, "dtype"))
+        if not retstep:
+            return result
+        return result, (stop - start) / (params["num"] - int(static(params["endpoint"])))
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(*operands)
+        ends = values.broadcast(map(values.shape_of, operands))
+        axis = support.normal_axis(params.get("axis", 0), len(ends) + 1)
+        dtypes = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(dtypes) else np.result_type(*dtypes, float)
+        return values.Array(dtype, (*ends[:axis], dim_of(params.get("num", 50)), *ends[axis:]))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [
+            self._pulled_back(operation, y_bar, place) if active else None
+            for place, active in enumerate(operation.active)
+        ]
+
+    def _pulled_back(self, operation: Operation, y_bar: Any, place: int) -> Any:
+        """The adjoint of one end: what reaches the range, weighted along it."""
+        builder, rank = y_bar.builder, support.known_rank(operation.result, self.name)
+        axis = support.normal_axis(operation.params.get("axis", 0), rank)
+        options = {key: each for key, each in operation.params.items() if key != "axis"}
+        weights = builder.emit(self, list(RAMPS[place]), options)
+        if rank > 1:
+            weights = np.expand_dims(weights, tuple(each for each in range(rank) if each != axis))
+        end_bar = np.sum(y_bar * weights, axis=axis)
+        return builder.call(runtime.unbroadcast, (end_bar, operation.operands[place]), {})
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        builder, y = operation.result.builder, operation.result
+        ends = [0.0 if each is None else each for each in tangents]
+        y_dot = builder.emit(self, ends, operation.params)
+        return builder.call(runtime.broadcast_like, (y_dot, y), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        pairs = zip(operation.operands, batched, strict=True)
+        rank = 1 + max(support.sample_rank(*pair) for pair in pairs)
+        axis = 1 + support.normal_axis(operation.params.get("axis", 0), rank)
+        ends = support.align_all(operation.operands, batched)
+        return batch.builder.emit(self, ends, operation.params | {"axis": axis})
+
+
+register(Linspace(np.linspace, "linspace"))
