@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -68,6 +69,15 @@ class Callee(Compound):
     def program(self) -> Program:
         return self.blocks[0]
 
+    def with_program(self, change: Callable[[Program], Program]) -> Callee:
+        """The same call of a changed program, which calls what is made here where it calls this."""
+        made = copy.copy(self)
+        made.function, made.derived = made, {}
+        self.derived[change] = made
+        made.blocks = (change(self.program),)
+        made.__dict__.pop("effects", None)
+        return made
+
     def define(self, program: Program) -> Callee:
         """Give a stub its body; returns the callee."""
         self.blocks, self.is_stub = (program,), False
@@ -112,6 +122,29 @@ def has_effect(statement: form.Statement) -> bool:
         return True
     rule = rule_for(form.function_of(statement))
     return rule is not None and rule.effects
+
+
+def may_raise(statement: form.Statement, program: Program) -> bool:
+    """Whether a statement of the program may raise an exception, where it is one that can run."""
+    if form.is_effect(statement):
+        return True
+    compound = compound_of(statement)
+    if compound is not None:
+        return not compound.marker and _blocks_may_raise(compound)
+    rule, result = rule_for(form.function_of(statement)), program.facts[form.target(statement)]
+    operands = [program.fact(each) for each in statement.value.args]
+    return rule is None or rule.may_raise(operands, result)
+
+
+def _blocks_may_raise(compound: Compound) -> bool:
+    """Whether something in its programs may raise; of a function not known yet anything may."""
+    return getattr(compound, "is_stub", False) or any(
+        may_raise(statement, block)
+        for each in (compound, *reached(compound.blocks))
+        for block in each.blocks
+        for statement in block.body
+        if compound_of(statement) is None
+    )
 
 
 def compound_of(statement: form.Statement) -> Compound | None:

@@ -67,7 +67,8 @@ class Program:
     `facts` maps each name to its abstract value, `hints` to what it should be called.
     `subject` is what the docstring speaks of: the user's function. `mutated` tells which arrays and
     containers among the arguments, by (parameter, path), the user's function changes in place: it
-    means something else where one of them shares memory with another argument.
+    means something else where one of them shares memory with another argument. `tried` says that
+    it runs in the body of a `try`, where whether it raises decides on what happens next.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Program:
     origin: Origin | None = None
     notes: tuple[str, ...] = field(default=())
     mutated: tuple[tuple[str, tree.Path], ...] = ()
+    tried: bool = False
 
     def leaves(self) -> list[str]:
         """The names of all inputs' leaves, in order."""

@@ -15,7 +15,7 @@ import gast
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, to_node
-from s2s_ad.core.callee import Compound
+from s2s_ad.core.callee import Compound, callee_of
 from s2s_ad.core.program import Capture, Input, Program
 
 #: A block in a program: for each region around it the region's position and the block's number.
@@ -72,6 +72,7 @@ class Attempt(Region):
     """
 
     def __init__(self, body: Program, errors: Sequence[tuple], handlers: Sequence[Program]):
+        body = tried(body)
         blocks = (body, *handlers)
         columns = zip(*(map(block.fact, block.outputs()) for block in blocks), strict=True)
         facts = [values.join_all(column) for column in columns]
@@ -173,6 +174,24 @@ def map_blocks(program: Program, change: Callable[[Program], Program]) -> Progra
             statement = form.assign(name, call, statement.origin, statement.phase)
         body.append(statement)
     return program.with_(body=tuple(body))
+
+
+def tried(program: Program) -> Program:
+    """The program, and all that it runs, as what runs in the body of a `try`."""
+    if program.tried:
+        return program
+    made = map_blocks(program, tried).with_(tried=True)
+    body = [_with_tried_call(each) for each in made.body]
+    return made.with_(body=tuple(body))
+
+
+def _with_tried_call(statement: form.Statement) -> form.Statement:
+    call = callee_of(statement)
+    if call is None or call.is_stub or call.program.tried:
+        return statement
+    made = call.derived.get(tried) or call.with_program(tried)
+    value = form.operation(made, statement.value.args, {})
+    return form.assign(form.target(statement), value, statement.origin, statement.phase)
 
 
 def everywhere(change: Callable[[Program], Program]) -> Callable[[Program], Program]:

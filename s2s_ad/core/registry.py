@@ -69,6 +69,8 @@ class Rule:
     copy = False
     #: a call gives new memory, even where a simpler value stands for its result
     allocates = False
+    #: raises nothing, whatever its operands are
+    quiet = False
     #: reads lengths: of the axis that `axis` names, or the number of all elements
     length = False
     #: the position of the operand that is there for its shape and dtype alone
@@ -103,6 +105,10 @@ class Rule:
 
     def infer(self, operands: list[AbstractValue], params: dict[str, Any]) -> AbstractValue:
         raise NotImplementedError
+
+    def may_raise(self, operands: list[AbstractValue], result: AbstractValue) -> bool:
+        """Whether the operation may raise an exception for such operands, where it can be run."""
+        return not (self.quiet or self.marker or self.copy)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         """A simpler value for the operation where facts allow one, else None."""
@@ -143,6 +149,8 @@ class Rule:
 
 class Item(Rule):
     """One output of an operation with several."""
+
+    quiet = True
 
     def __init__(self) -> None:
         super().__init__(self, "item")

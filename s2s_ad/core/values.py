@@ -239,6 +239,15 @@ def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
     return result
 
 
+def broadcasts(shapes: Iterable[Shape | None]) -> bool:
+    """Whether arrays of these shapes are certain to broadcast together."""
+    known = list(shapes)
+    if None in known:
+        return False
+    columns = itertools.zip_longest(*(reversed(shape) for shape in known), fillvalue=1)
+    return all(len({each for each in column if each != 1}) <= 1 for column in columns)
+
+
 def same_dim(a: int | Dim, b: int | Dim) -> bool:
     """Whether the two lengths are certain to be equal, given that they broadcast together.
 

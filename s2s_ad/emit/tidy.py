@@ -41,9 +41,11 @@ def _without_dead(
     for line in lines:
         after = live.get(id(line), set())
         unread = line.kind == "assign" and line.name not in after
-        if unread and not tried and not has_effect(line.statement):
+        if unread and not has_effect(line.statement):
             changed = True
-            continue
+            if not tried:
+                continue
+            line = replace(line, kind="effect", name="", expression=gast.Expr(line.expression))
         moves = [each for each in line.moves if each[0] in after]
         inside = tried or line.kind == "try"
         blocks = [_without_dead(each, live, inside) for each in line.blocks]

@@ -126,6 +126,13 @@ class Elementwise(Rule):
         values_ = (kind(0) if isinstance(kind, type) else kind for kind in kinds[self.dtype_of])
         return np.result_type(*values_)
 
+    def may_raise(self, operands: list, result: values.AbstractValue) -> bool:
+        """Shapes that need not fit together raise, some of Python's numbers, and whole powers."""
+        if isinstance(result, values.Scalar):
+            return not self.total
+        fits = values.broadcasts(map(values.shape_of, operands))
+        return not fits or not (self.flat or values.is_inexact(result))
+
     # ---- simplification
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import captured_names, has_effect, item_of
+from s2s_ad.core.callee import captured_names, has_effect, item_of, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
@@ -17,6 +17,7 @@ def remove_dead(program: Program) -> Program:
     """Drop what neither the outputs nor an effect need.
 
     Before: `a = np.sin(x); b = np.cos(x); return b`; after: `b = np.cos(x); return b`.
+    In the body of a `try` what may raise stays, for it decides on what happens next.
     Of a branch or loop what nobody reads is no longer an output, and what it no longer reads no
     longer an operand.
     """
@@ -24,7 +25,7 @@ def remove_dead(program: Program) -> Program:
     kept: list[form.Statement] = []
     items: dict[str, list[gast.Assign]] = {}  # the live items of each region's result
     for statement in reversed(program.body):
-        if not has_effect(statement) and form.target(statement) not in live:
+        if not _is_needed(statement, program, live):
             continue
         region = region_of(statement)
         if region is not None:
@@ -42,6 +43,13 @@ def remove_dead(program: Program) -> Program:
         return program.with_(body=body, captures=captures)
     facts = program.facts | {name: each.infer([], {}) for name, each in regions.items()}
     return program.with_(body=body, captures=captures, facts=facts)
+
+
+def _is_needed(statement: form.Statement, program: Program, live: set[str]) -> bool:
+    """Whether the statement has to run; in a `try` whether it raises counts."""
+    if has_effect(statement) or form.target(statement) in live:
+        return True
+    return program.tried and statement.phase != "backward" and may_raise(statement, program)
 
 
 def _pruned(

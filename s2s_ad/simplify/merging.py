@@ -18,6 +18,8 @@ def merge(program: Program) -> Program:
     Before: `if c: y = a, else: y = b`, `if c: z = y, else: z = 0.0`;
     after: `if c: y = a; z = y, else: y = b; z = 0.0`.
     """
+    if program.tried:
+        return program  # what may raise first decides on what happens next
     while True:
         merged = _merged_once(program)
         if merged is None:

@@ -25,6 +25,8 @@ def readers_first(program: Program) -> Program:
     Before: `part = a[i:j]; b = index_set(a, i:j, 0.0); y = 2 * part`, where `part` has to be a copy
     once the update is in place; after: `part = a[i:j]; y = 2 * part; b = index_set(a, i:j, 0.0)`.
     """
+    if program.tried:
+        return program  # what may raise first decides on what happens next
     body = list(program.body)
     position = 0
     while position < len(body):

@@ -89,6 +89,8 @@ def sink(program: Program) -> Program:
     Before: `if c: x_bar = 0.0, else: x_bar = a`, `y_bar = x_bar * b`;
     after: `if c: y_bar = 0.0, else: y_bar = a * b`.
     """
+    if program.tried:
+        return program  # what may raise first decides on what happens next
     for target in [form.target(each) for each in program.body if _is_ours(each)]:
         program = _sink_into(program, target)
     return _sink_operands(program)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gast
+
 from s2s_ad.core import form
 from s2s_ad.core.builder import to_node
 from s2s_ad.core.callee import Callee, callee_of
@@ -62,6 +64,22 @@ def without_effects(program: Program) -> Program:
     return everywhere(_quiet)(program)
 
 
+def _raising(statement: form.Statement) -> list[form.Statement]:
+    """What raises of an effect in a `try`, where it decides on what happens next."""
+    if isinstance(statement, gast.Assert | gast.Raise):
+        return [statement]
+    if not isinstance(statement, gast.If):
+        return []
+    body, orelse = (
+        [left for each in part for left in _raising(each)]
+        for part in (statement.body, statement.orelse)
+    )
+    if not body and not orelse:
+        return []
+    made = gast.If(statement.test, body or [gast.Pass()], orelse)
+    return [form.place(made, statement.origin, statement.phase)]
+
+
 def _quiet(program: Program) -> Program:
     body = []
     for statement in program.body:
@@ -75,4 +93,6 @@ def _quiet(program: Program) -> Program:
             statement = form.assign(name, value, statement.origin, statement.phase)
         if not form.is_effect(statement):
             body.append(statement)
+        elif program.tried:
+            body += _raising(statement)
     return program.with_(body=tuple(body))

@@ -104,6 +104,7 @@ class Swept:
             with_inputs(self.joint, [*needed, *self.seeds], unnamed),
             self.results,
             body=tuple(made.late),
+            tried=False,
             name=f"{self.program.name}_backward",
             doc=f"backward pass of {self.program.doc}",
         )
@@ -147,7 +148,7 @@ def _recomputed(
     stub = _stub(program, active, seeds)
     call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
     swept = Swept(outer, call, active, seeds)
-    made = halves.recomputing(without_effects(swept.joint), swept.results)
+    made = halves.recomputing(without_effects(swept.joint.with_(tried=False)), swept.results)
     return Passes(call, stub.define(swept.backward(made, swept.leaves, {}).program), needs, seeds)
 
 
@@ -161,7 +162,7 @@ def _stub(program: Program, active: tuple[bool, ...], seeds: tuple[int, ...]) ->
     y_bars = {fresh_name(): adjoint_fact(fact, fact) for fact in primals}
     nodes = tuple(form.name(name) for name, flag in zip(leaves, active, strict=True) if flag)
     output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
-    made = program.with_(body=(), facts=facts | y_bars, output=output)
+    made = program.with_(body=(), facts=facts | y_bars, output=output, tried=False)
     named = with_inputs(made, [*leaves, *y_bars], {}).with_(name=f"{program.name}_backward")
     return Callee(named, stub=True)
 

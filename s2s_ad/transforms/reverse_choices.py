@@ -253,7 +253,8 @@ class Choice:
         return getattr(side.entered.get(key), "name", None) in side.halves.read
 
     def _backward_block(self, side: Side, keys: Sequence[Key], operands: Sequence[Any]) -> Program:
-        writer = halves.writer(side.joint)
+        joint = side.joint.with_(tried=False)  # it runs behind the `try`
+        writer = halves.writer(joint)
         writer.body += side.halves.late
         leaves = [
             side.entered[key].name
@@ -261,7 +262,7 @@ class Choice:
             else writer.symbol(self.builder.fact(value)).name
             for key, value in zip(keys, operands, strict=True)
         ]
-        return halves.written(writer, side.joint, leaves, side.results)
+        return halves.written(writer, joint, leaves, side.results)
 
     def _chain(self, builder: Builder, blocks: list[Program], operands: list, ran: int) -> list:
         """A branch for each block but the last, one in the other; the position comes first."""

@@ -1,0 +1,174 @@
+"""What raises in a `try` decides on the path taken, also where nobody reads its result."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import checkpoint, grad
+from transforms.modes_of_programs import assert_every_mode, check, differences
+
+ONE, NONE = np.eye(2), -np.eye(2)
+
+
+def result_not_read(x, A):
+    try:
+        np.linalg.cholesky(A)
+        y = 3.0 * x
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y
+
+
+def element_not_read(x, A):
+    try:
+        A[int(3 * A[0, 0]) - 2]
+        y = 3.0 * x
+    except IndexError:
+        y = 2.0 * x
+    return y
+
+
+def division_of_numbers_not_read(x, A):
+    n = float(A[0, 0]) + 1.0
+    try:
+        1.0 / n
+        y = 3.0 * x
+    except ZeroDivisionError:
+        y = 2.0 * x
+    return y
+
+
+def shapes_that_do_not_fit(x, A):
+    n = int(A[0, 0]) + 1
+    try:
+        np.ones(n) + np.ones(2)
+        y = 3.0 * x
+    except ValueError:
+        y = 2.0 * x
+    return y
+
+
+def positive(A):
+    np.linalg.cholesky(A)
+    B = 2.0 * A
+    return B
+
+
+def checked_by_a_helper(x, A):
+    try:
+        positive(A)
+        y = 3.0 * x
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y
+
+
+def used_inside_and_outside(x, A):
+    B = positive(np.eye(2) * x * x)
+    try:
+        positive(A)
+        y = 3.0 * x
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y + B[0, 0]
+
+
+def in_a_loop(x, A):
+    s = 0.0
+    for i in range(3):
+        try:
+            np.linalg.cholesky(A + i * np.eye(2))
+            y = 3.0 * x
+        except np.linalg.LinAlgError:
+            y = 2.0 * x
+        s = s + y * i
+    return s
+
+
+def loop_inside(x, A):
+    try:
+        for i in range(2):
+            np.linalg.cholesky(A - 0.5 * i * np.eye(2))
+        y = 3.0 * x
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y
+
+
+def branch_inside(x, A):
+    try:
+        if A[0, 0] < 0:
+            np.linalg.cholesky(A)
+        y = 3.0 * x
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y
+
+
+def one_in_another(x, A):
+    try:
+        try:
+            np.linalg.cholesky(A)
+        except ValueError:
+            pass
+        y = 3.0 * x
+    except np.linalg.LinAlgError:
+        y = 2.0 * x
+    return y
+
+
+def factor_not_read(x, A):
+    try:
+        L = np.linalg.cholesky(A * x * x)
+        k = L[0, 0] * 0 + 3.0
+        k = 3.0
+    except np.linalg.LinAlgError:
+        k = 2.0
+    return k * x
+
+
+PROGRAMS = (
+    *(result_not_read, element_not_read, division_of_numbers_not_read, shapes_that_do_not_fit),
+    *(checked_by_a_helper, used_inside_and_outside, in_a_loop, loop_inside, branch_inside),
+    *(one_in_another, factor_not_read),
+)
+
+
+@pytest.mark.parametrize("A", [ONE, NONE], ids=["comes to its end", "raises"])
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_what_may_raise_stays_in_every_mode(function, A):
+    assert_every_mode(function, 1.5, A)
+
+
+def by_recursion(x, n):
+    if n <= 0:
+        return x
+    try:
+        if x > 2.0:
+            raise ValueError("large")
+        y = x * x
+    except ValueError:
+        y = 3.0 * x
+    return by_recursion(y, n - 1)
+
+
+@checkpoint
+def computed_again(x):
+    try:
+        if x > 2.0:
+            raise ValueError("large")
+        y = np.sin(x) * x
+    except ValueError:
+        y = np.cos(x)
+    return y * y
+
+
+@pytest.mark.parametrize("x", [1.2, 2.5])
+@pytest.mark.parametrize("function", [lambda x: by_recursion(x, 3), computed_again])
+def test_what_was_raised_is_raised_again_where_values_are_computed_again(function, x):
+    check(grad(function)(x), differences(function, x), 1e-5)
+
+
+def test_what_nobody_reads_is_a_statement_of_its_own():
+    text = grad(result_not_read).source(1.5, ONE)
+    assert "        np.linalg.cholesky(A)" in text
+    assert "3.0 * x" not in text
