@@ -92,6 +92,28 @@ def equal_diagonal(array, axis1, axis2):
     return np.diagonal(array, axis1=axis1, axis2=axis2)
 
 
+def frexp_exponent(x):
+    """The second result of np.frexp: the power of two."""
+    return np.frexp(x)[1]
+
+
+def frexp_mantissa(x):
+    """The first result of np.frexp: a number from 0.5 to 1."""
+    return np.frexp(x)[0]
+
+
+def i0_derivative(x, order=1):
+    """A derivative of np.i0, by the midpoint rule for its integral over half a period."""
+    x = np.asarray(x) if np.result_type(x).kind == "f" else np.asarray(x, float)
+    largest = np.max(np.abs(x), initial=0.0, where=np.isfinite(x))
+    count = 8 + int(2.25 * np.sqrt(min(largest, 750.0)))
+    even, total = order % 2 == 0, np.zeros_like(x)
+    for k in range(count):
+        c = float(np.cos((k + 0.5) * np.pi / (2 * count)))
+        total += c**order * (np.cosh(c * x) if even else np.sinh(c * x))
+    return (total / count)[()]
+
+
 def index_add(array, index, value):
     """A copy of `array` in which `value` is added at `index`; repeated indices accumulate."""
     if isinstance(array, dict):
@@ -163,9 +185,30 @@ def list_split(array, items):
     return np.split(array, stops[:-1])
 
 
+def modf_fraction(x):
+    """The first result of np.modf: what stands after the point."""
+    return np.modf(x)[0]
+
+
 def sign_of_det(a):
     """The sign of the determinant."""
     return np.linalg.slogdet(a)[0]
+
+
+def sinc_derivative(x, order=1):
+    """A derivative of np.sinc: by its power series near zero, by recurrence elsewhere."""
+    near = np.abs(x) < 1
+    small, large = np.where(near, x, 0.0), np.where(near, 1.0, x)
+    series = np.zeros_like(small)
+    for k in range((order + 1) // 2 + 14, (order - 1) // 2, -1):
+        rest = 2 * k - order
+        factor = (-1.0) ** k * np.pi ** (2 * k) / np.prod(np.arange(1.0, rest + 1)) / (2 * k + 1)
+        series = series * small**2 + float(factor)
+    series = series * small ** (order % 2)
+    y = np.sinc(large)
+    for n in range(1, order + 1):
+        y = (np.pi ** (n - 1) * np.sin(np.pi * large + n * np.pi / 2) - n * y) / large
+    return np.where(near, series, y)[()]
 
 
 def stop_gradient(value):

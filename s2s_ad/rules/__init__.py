@@ -3,6 +3,7 @@
 from s2s_ad.rules import (  # noqa: F401
     adjoint,
     axes,
+    choices,
     contractions,
     conversions,
     creation,
@@ -16,6 +17,7 @@ from s2s_ad.rules import (  # noqa: F401
     measures,
     moves,
     optional,
+    outputs,
     products,
     python_math,
     ranges,

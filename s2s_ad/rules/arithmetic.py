@@ -149,13 +149,13 @@ class Power(Elementwise):
     def is_total(self, operands: list) -> bool:
         return type(operands[1]) is int and operands[1] > 0
 
-    def _dtype(self, operands: list) -> np.dtype | None:
+    def _dtype(self, operands: list, **options: Any) -> np.dtype | None:
         """Of booleans x ** 2 is computed as np.square, whose dtype is another one."""
         base, exponent = operands
         boolean = values.is_dtype(values.strong_dtype(base), bool)
         if boolean and self.function is operator.pow and isinstance(exponent, values.Scalar):
             return None
-        return super()._dtype(operands)
+        return super()._dtype(operands, **options)
 
     def _is_operator(self, facts: list) -> bool:
         return super()._is_operator(facts) and values.is_inexact(facts[0]) is True

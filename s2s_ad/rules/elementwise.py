@@ -57,7 +57,9 @@ class Elementwise(Rule):
         domain: where the function is defined and smooth, for the generated tests.
         identity: per operand position, the number that leaves the other operand as it is.
         operands: their names in the texts and in calls; None for x, or a and b.
-        dtype_of: the operands that the dtype of the result comes from.
+        options: what a call may say besides, as in a signature: ", decimals=0"; known now.
+        dtype_of: of a function that is no ufunc, the operands that are promoted to the dtype of
+            the result; None where NumPy itself has to be asked.
         cost: of one element, in additions; operators and steps count as one.
         total: whether value and derivatives are finite wherever the operands are.
     """
@@ -72,7 +74,8 @@ class Elementwise(Rule):
         domain: str = "real",
         identity: dict[int, float] | None = None,
         operands: tuple[str, ...] | None = None,
-        dtype_of: slice = slice(None),
+        options: str = "",
+        dtype_of: slice | None = None,
         cost: int = TRANSCENDENTAL,
         total: bool = False,
     ):
@@ -81,6 +84,7 @@ class Elementwise(Rule):
         self.adjoints, self.domain, self.identity = adjoints, domain, identity or {}
         self.operand_names = operands or OPERAND_NAMES[len(adjoints)]
         self.flat = not any(adjoints)
+        self.text = ", ".join(self.operand_names) + options
         self.dtype_of = dtype_of
         self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
         self.total = total
@@ -88,12 +92,13 @@ class Elementwise(Rule):
     # ---- calls
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        arguments = support.bind_call(builder, self, ", ".join(self.operand_names), args, kwargs)
-        operands = [support.as_operand(builder, arguments[each]) for each in self.operand_names]
+        arguments = support.bind_call(builder, self, self.text, args, kwargs)
+        operands = [support.as_operand(builder, arguments.pop(e)) for e in self.operand_names]
+        params = support.given(support.static_params(arguments, self), self.text)
         plain = OPERATORS.get(self.function) if isinstance(self.function, np.ufunc) else None
         if plain and self._is_operator([builder.fact(each) for each in operands]):
             return builder.emit(RULES[plain], operands, {})  # np.add(a, b) is a + b on arrays
-        return builder.emit(self, operands, {})
+        return builder.emit(self, operands, params)
 
     def _is_operator(self, facts: list) -> bool:
         """Whether the ufunc is exactly what the operator computes: one operand is an array."""
@@ -108,7 +113,8 @@ class Elementwise(Rule):
             return values.as_inexact(arrays[0]) if alike else support.unknown(*operands)
         if self.function is not self.ufunc and all(isinstance(e, values.Scalar) for e in operands):
             return self._infer_python(operands)
-        return values.Array(self._dtype(operands), values.broadcast(map(values.shape_of, operands)))
+        dtype = self._dtype(operands, **params)
+        return values.Array(dtype, values.broadcast(map(values.shape_of, operands)))
 
     def _infer_python(self, operands: list) -> values.AbstractValue:
         """The type that Python gives an operator on numbers."""
@@ -117,7 +123,9 @@ class Elementwise(Rule):
             return values.Array(None, ())  # 2 ** -1 is a float
         return values.Scalar(type(self.function(*(kind(1) for kind in kinds))))
 
-    def _dtype(self, operands: list) -> np.dtype | None:
+    def _dtype(self, operands: list, **options: Any) -> np.dtype | None:
+        if self.dtype_of is None and not isinstance(self.ufunc, np.ufunc):
+            return support.result_dtype(self.function, operands, **options)
         kinds = tuple(values.dtype_argument(each) for each in operands)
         if values.missing(kinds):
             return None
@@ -144,7 +152,7 @@ class Elementwise(Rule):
             other = operands[1 - position]
             if self._is_neutral(builder, operands[position], neutral, other):
                 return other
-        return self._lift_broadcast(builder, operands)
+        return self._lift_broadcast(builder, operands, params)
 
     def _fold(self, builder: Builder, numbers: list) -> Any:
         """Whole numbers are computed now; a user's other arithmetic stays as written."""
@@ -168,7 +176,7 @@ class Elementwise(Rule):
             type(value) is int and getattr(values.strong_dtype(other.fact), "kind", "b") != "b"
         )
 
-    def _lift_broadcast(self, builder: Builder, operands: list) -> Any:
+    def _lift_broadcast(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         """f(broadcast_like(s, x), e) needs no broadcast before f, and often none after it."""
         lifted = [broadcast_source(builder, each) for each in operands]
         if not any(each is not None for each in lifted):
@@ -179,7 +187,7 @@ class Elementwise(Rule):
             operand if source is None else source[0]
             for operand, source in zip(operands, lifted, strict=True)
         ]
-        result = builder.emit(self, small, {})
+        result = builder.emit(self, small, params)
         if any(map(_is_unknown, operands)):
             like = next(source[1] for source in lifted if source is not None)
             full = any(values.same_form(builder.fact(each), like.fact) for each in small)
@@ -203,11 +211,11 @@ class Elementwise(Rule):
 
     def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
         """The row's text for one operand, evaluated on Symbols."""
-        names = dict(zip(self.operand_names, operation.operands, strict=True))
-        return eval(
-            compiled(self.adjoints[position]),
-            {"math": math, "np": np, "y": operation.result, "y_bar": y_bar} | names,
-        )
+        known = {"math": math, "np": np, "runtime": Helpers(operation.result.builder)}
+        options = {name: p.default for name, p in support.signature(self.text).parameters.items()}
+        names = dict(zip(self.operand_names, operation.operands, strict=True)) | operation.params
+        own = {"y": operation.result, "y_bar": y_bar}
+        return eval(compiled(self.adjoints[position]), known | options | names | own)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder
@@ -234,7 +242,17 @@ class Elementwise(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         operands = support.align_all(operation.operands, batched)
-        return batch.builder.emit(self, operands, {})
+        return batch.builder.emit(self, operands, operation.params)
+
+
+class Helpers:
+    """The functions of `runtime`, as the text of a row calls them."""
+
+    def __init__(self, builder: Builder):
+        self._builder = builder
+
+    def __getattr__(self, name: str) -> Callable:
+        return lambda *args: self._builder.call(getattr(runtime, name), args, {})
 
 
 def broadcast_source(builder: Builder, value: Any) -> tuple[Any, Symbol] | None:
@@ -265,7 +283,7 @@ def elementwise(
         register(kind(each, adjoints, **facts))
 
 
-def flat(arity: int, *functions: Callable, **facts: Any) -> None:
+def flat(arity: int, *functions: Callable, kind: type = Elementwise, **facts: Any) -> None:
     """Functions whose value moves in steps: the derivative is zero wherever it exists."""
     for function in functions:
-        register(Elementwise(function, (None,) * arity, **facts))
+        register(kind(function, (None,) * arity, **facts))

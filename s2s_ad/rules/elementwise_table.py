@@ -6,9 +6,11 @@ import operator
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core.registry import METHODS
 from s2s_ad.rules.arithmetic import Clip, Difference, Multiplication, Negative, Power, Quotient, Sum
 from s2s_ad.rules.elementwise import elementwise, flat
+from s2s_ad.rules.outputs import Output
 
 elementwise((abs, np.absolute), "y_bar * np.sign(x)", total=True)
 elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0}, total=True)
@@ -28,24 +30,48 @@ elementwise(
     "np.where(a > a_max, y_bar, 0.0)",
     operands=("a", "a_min", "a_max"),
     kind=Clip,
+    dtype_of=slice(None),
     total=True,
 )
 # A zero a has no sign of its own here: its derivative is taken to be 0.
 elementwise(np.copysign, "y_bar * (np.sign(a) * np.copysign(1.0, b))", None)
 elementwise(np.cos, "-y_bar * np.sin(x)", total=True)
 elementwise(np.cosh, "y_bar * np.sinh(x)")
-elementwise(np.deg2rad, "np.deg2rad(y_bar)", total=True)
+elementwise((np.deg2rad, np.radians), "np.deg2rad(y_bar)", total=True)
 elementwise(np.exp, "y_bar * y")
 elementwise(np.exp2, "y_bar * (math.log(2.0) * y)")
 elementwise(np.expm1, "y_bar * (y + 1)")
 elementwise(np.fabs, "y_bar * np.sign(x)", total=True)
+# As np.maximum and np.minimum, but a number goes before nan.
+elementwise(
+    np.fmax,
+    "np.where((a > b) | np.isnan(b), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "np.where((b > a) | np.isnan(a), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    total=True,
+)
+elementwise(
+    np.fmin,
+    "np.where((a < b) | np.isnan(b), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "np.where((b < a) | np.isnan(a), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    total=True,
+)
 elementwise(np.fmod, "y_bar", "-y_bar * np.trunc(a / b)", domain="positive")
+elementwise(np.heaviside, None, "np.where(a == 0, y_bar, 0.0)", total=True)
 elementwise(np.hypot, "y_bar * (a / y)", "y_bar * (b / y)")
+# The derivatives of I0 are means of cos(t)**n * exp(x * cos(t)): Abramowitz and Stegun 9.6.16.
+elementwise(np.i0, "y_bar * runtime.i0_derivative(x)")
+elementwise(
+    runtime.i0_derivative,
+    "y_bar * runtime.i0_derivative(x, order + 1)",
+    options=", order=1",
+)
+elementwise(np.ldexp, "np.ldexp(y_bar, b)", None)
 elementwise(np.log, "y_bar / x", domain="positive")
 elementwise(np.log10, "y_bar / (math.log(10.0) * x)", domain="positive")
 elementwise(np.log1p, "y_bar / (1 + x)", domain="positive")
 elementwise(np.log2, "y_bar / (math.log(2.0) * x)", domain="positive")
 elementwise(np.logaddexp, "y_bar * np.exp(a - y)", "y_bar * np.exp(b - y)")
+elementwise(np.logaddexp2, "y_bar * np.exp2(a - y)", "y_bar * np.exp2(b - y)")
 elementwise(
     np.maximum,
     "np.where(a > b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
@@ -58,6 +84,13 @@ elementwise(
     "np.where(b < a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
     total=True,
 )
+elementwise(
+    np.nan_to_num,
+    "np.where(np.isfinite(x), y_bar, 0.0)",
+    options=", copy=True, nan=0.0, posinf=None, neginf=None",
+    total=True,
+)
+elementwise(np.nextafter, "y_bar", None, total=True)
 elementwise((operator.mod, np.remainder), "y_bar", "-y_bar * np.floor(a / b)", domain="positive")
 elementwise(
     (operator.mul, np.multiply),
@@ -76,9 +109,17 @@ elementwise(
     kind=Power,
     domain="positive",
 )
-elementwise(np.rad2deg, "np.rad2deg(y_bar)", total=True)
+elementwise((np.rad2deg, np.degrees), "np.rad2deg(y_bar)", total=True)
 elementwise(np.reciprocal, "-y_bar * y**2", domain="positive")
 elementwise(np.sin, "y_bar * np.cos(x)", total=True)
+# Of any order: x * y' + y = cos(pi * x), differentiated again and again.
+elementwise(np.sinc, "y_bar * runtime.sinc_derivative(x)", total=True)
+elementwise(
+    runtime.sinc_derivative,
+    "y_bar * runtime.sinc_derivative(x, order + 1)",
+    options=", order=1",
+    total=True,
+)
 elementwise(np.sinh, "y_bar * np.cosh(x)")
 elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive")
 elementwise(np.square, "y_bar * (2 * x)", total=True)
@@ -101,13 +142,28 @@ elementwise(
     total=True,
 )
 
-TOTAL = {"total": True}
-flat(1, np.ceil, np.floor, np.invert, np.isfinite, np.isinf, np.isnan, np.logical_not, **TOTAL)
-flat(1, np.rint, np.sign, np.signbit, np.trunc, operator.invert, **TOTAL)
-flat(2, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.equal, np.greater, **TOTAL)
-flat(2, np.greater_equal, np.less, np.less_equal, np.logical_and, np.logical_or, **TOTAL)
-flat(2, np.logical_xor, np.not_equal, operator.and_, operator.eq, operator.ge, **TOTAL)
-flat(2, operator.gt, operator.le, operator.lt, operator.ne, operator.or_, operator.xor, **TOTAL)
-flat(2, np.floor_divide, operator.floordiv, operator.lshift, operator.rshift)
+# One item of the tuples that np.frexp and np.modf give.
+elementwise(
+    runtime.frexp_mantissa,
+    "np.ldexp(y_bar, -runtime.frexp_exponent(x))",
+    kind=Output,
+    of=(np.frexp, 0),
+)
+elementwise(runtime.modf_fraction, "y_bar", kind=Output, of=(np.modf, 0))
 
-METHODS["clip"] = np.clip
+TOTAL = {"total": True}
+flat(1, np.bitwise_count, np.ceil, np.fix, np.floor, np.invert, np.iscomplex, **TOTAL)
+flat(1, np.isfinite, np.isinf, np.isnan, np.isneginf, np.isposinf, np.isreal, **TOTAL)
+flat(1, np.logical_not, np.rint, np.sign, np.signbit, np.spacing, np.trunc, **TOTAL)
+flat(1, operator.invert, **TOTAL)
+flat(1, np.around, np.round, operands=("a",), options=", decimals=0", **TOTAL)
+flat(1, runtime.frexp_exponent, kind=Output, of=(np.frexp, 1), **TOTAL)
+flat(2, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.equal, np.gcd, **TOTAL)
+flat(2, np.greater, np.greater_equal, np.lcm, np.left_shift, np.less, np.less_equal, **TOTAL)
+flat(2, np.logical_and, np.logical_or, np.logical_xor, np.not_equal, np.right_shift, **TOTAL)
+flat(2, operator.and_, operator.eq, operator.ge, operator.gt, operator.le, operator.lshift, **TOTAL)
+flat(2, operator.lt, operator.ne, operator.or_, operator.rshift, operator.xor, **TOTAL)
+flat(2, np.floor_divide, operator.floordiv)
+flat(2, np.isclose, options=", rtol=1e-05, atol=1e-08, equal_nan=False", **TOTAL)
+
+METHODS |= {"clip": np.clip, "round": np.round}

@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 import s2s_ad.rules
-from s2s_ad import grad, jit, jvp, vmap
+from s2s_ad import grad, jit, jvp, runtime, vmap
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.registry import RULES
@@ -154,15 +154,20 @@ def spelled(function: Callable) -> str:
     """The function as the text of a case calls it."""
     if getattr(operator, function.__name__, None) is function:
         return f"operator.{function.__name__}"
+    if getattr(runtime, function.__name__, None) is function:
+        return f"runtime.{function.__name__}"
     return describe(function)
 
 
 def elementwise_rows() -> list[tuple[Callable, Elementwise]]:
-    """Every elementwise function with its rule, by name; test_python_math has those of numbers."""
+    """Every elementwise function with its rule, by name; test_python_math has those of numbers,
+    cases/ufuncs has np.choose."""
     found = [
         (function, rule)
         for function, rule in RULES.items()
-        if isinstance(rule, Elementwise) and getattr(function, "__module__", "") != "math"
+        if isinstance(rule, Elementwise)
+        and getattr(function, "__module__", "") != "math"
+        and function is not np.choose
     ]
     return sorted(found, key=lambda row: spelled(row[0]))
 

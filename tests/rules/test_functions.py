@@ -6,6 +6,7 @@ A function that is registered with a derivative and named by no case fails `test
 import numpy as np
 import pytest
 
+from rules.cases import ufuncs
 from rules.properties import (
     case,
     check_all,
@@ -260,7 +261,7 @@ CREATION = [
     case("np.take_along_axis(x, i, axis=0)", x=real(3, 2), i=integers(2, 2), **LIKE),
 ]
 
-CASES = REDUCTIONS + SHAPES + JOINING + SCANS + LINALG + CREATION
+CASES = REDUCTIONS + SHAPES + JOINING + SCANS + LINALG + CREATION + ufuncs.CASES
 
 # What the rules of other functions emit.
 INTERNAL = {each for each in vars(runtime).values() if callable(each)}
