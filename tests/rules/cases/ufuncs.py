@@ -1,14 +1,6 @@
 """Cases of elementwise functions beyond their rows: options, choices, methods of ufuncs."""
 
-import numpy as np
-
-from rules.properties import Draw, case, distinct, integers, positive, real
-
-
-def not_finite(*shape):
-    """Numbers to be added: some give what is no number, some nothing."""
-    extremes = [0.0, np.nan, np.inf, -np.inf]
-    return Draw(shape, lambda rng, shape: np.resize(extremes, shape), varies=False)
+from rules.properties import Draw, case, distinct, integers, mask, positive, real
 
 
 CHOICES = [
@@ -23,7 +15,8 @@ ROUNDING = [
     case(
         "np.round(x, 1) * x + np.around(x) - np.fix(x) * x.round(2)", x=distinct(3), general=False
     ),
-    case("np.nan_to_num(x + i, nan=2.0, posinf=3.0, neginf=-1.0)", x=real(2, 4), i=not_finite(4)),
+    case("np.nan_to_num(np.where(m, x, np.nan), nan=2.0) * x", x=real(2, 3), m=mask(3)),
+    case("np.nan_to_num(np.where(m, x, np.inf), posinf=3.0, neginf=-1.0)", x=real(3), m=mask(3)),
     case("np.where(np.isclose(x, y, rtol=0.5), x, x * y)", x=positive(3), y=positive(2, 3)),
 ]
 PARTS = [
