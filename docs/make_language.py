@@ -39,6 +39,17 @@ closures, decorated functions, `functools.partial`; methods, properties, static 
 and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made.
 """
 
+NONE = """\
+## Values that are None on some paths
+
+`best = None` before a loop and `best = x` in it, a helper that returns nothing on one path: such a
+value is a flag and a value, and `best is None` is the flag. Where a condition on the way (`if`,
+`and`, `or`, `while`, an `assert`, a `raise`, `continue` or `return` where it is None) says that it
+is not None, it is used like any other; where none does, using it raises TypeError where it is None,
+as Python does. What Python does with None as well (`==`, a print, `isinstance`, `match`) needs such
+a condition.
+"""
+
 CAPTURED = """\
 ## What is captured
 
@@ -62,7 +73,9 @@ that a branch chose between), a store makes the other one unreadable: reading it
 
 def page() -> str:
     """The whole text of the page."""
-    return "\n".join([HEAD, *accepted(), *refusals(), CALLS, *functions(), CAPTURED, *in_place()])
+    return "\n".join(
+        [HEAD, *accepted(), *refusals(), CALLS, *functions(), NONE, CAPTURED, *in_place()]
+    )
 
 
 def accepted() -> Iterable[str]:

@@ -33,6 +33,7 @@ BINARY = {
     operator.xor: gast.BitXor,
 }
 UNARY = {operator.invert: gast.Invert, operator.neg: gast.USub, operator.pos: gast.UAdd}
+UNARY |= {operator.not_: gast.Not}
 COMPARE = {
     operator.eq: gast.Eq,
     operator.ge: gast.GtE,

@@ -1,8 +1,9 @@
-"""The math module: NumPy's functions of one number, which give Python's floats."""
+"""The math module and `not`: NumPy's functions of one number, which give Python's own numbers."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,7 @@ for _function, _counterpart in STEPS.items():
     register(OfNumber(_function, (None,), _counterpart, kind=int, total=True))
 for _function, _counterpart in TESTS.items():
     register(OfNumber(_function, (None,), _counterpart, kind=bool, total=True))
+register(OfNumber(operator.not_, (None,), np.logical_not, kind=bool, total=True))
 register(Logarithm(math.log, RULES[np.log].adjoints, np.log, domain="positive"))
 register(OfNumber(math.erf, ("y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))",), None))
 register(OfNumber(math.erfc, ("-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))",), None))

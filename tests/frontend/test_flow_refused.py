@@ -15,11 +15,6 @@ def two_structures(x):
     return x, x
 
 
-def nothing_on_one_path(x):
-    if x > 0:
-        return x
-
-
 def two_texts(x):
     name = "a" if x > 0 else "b"
     return x if name == "a" else -x
@@ -72,7 +67,6 @@ def returns_at_the_end(x):
     "function, args, line, advice",
     [
         (two_structures, (1.5,), "", "same structure on all paths"),
-        (nothing_on_one_path, (1.5,), "", "same kind"),
         (two_texts, (1.5,), "", "same kind"),
         (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
         (grows_each_pass, (1.5, 3), "", ""),

@@ -10,13 +10,12 @@ REFUSED = {
     "dynamic_programming.inside_algorithm": "S2S205",  # a number must be known when the code is gen
     "dynamic_programming.dtw_with_path": "S2S205",  # itertools over items whose number is not known
     "dynamic_programming.travelling_salesman": "S2S205",  # itertools over items whose number is not
-    "graphics.ray_spheres": "S2S201",  # a value that is a number or an array on one path and None o
     "graphics.rotate_by_all": "S2S201",  # a value whose number of items is not known
     "graphics.clipped_area": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on
     "machine_learning.convolutional_network": "S2S301",  # np.ndindex has no rule
     "machine_learning.beam_of_two": "S2S201",  # a value that is a list of containers that grows (ke
     "objects.total_mass": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on an
-    "objects.linked_list": "S2S201",  # a value that is None before the loop and a Node of 2 after a
+    "objects.linked_list": "S2S201",  # None before the loop and a Node that holds others after a pass
     "optimisation.nelder_mead": "S2S205",  # items whose number is not known
     "pde.finite_elements": "S2S301",  # np.ix_ has no rule
     "probability.gaussian_process": "S2S201",  # the value of 'L' after a 'try' body that may have f

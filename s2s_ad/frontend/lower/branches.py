@@ -24,6 +24,8 @@ def if_(lowering: Lowering, node: gast.If) -> Exits:
     if isinstance(test, bool):
         return lowering.run(node.body if test else node.orelse)
     if effects.keep_statement(lowering, node):
+        if any(isinstance(each, gast.Raise) for each in node.body):
+            lowering.assumptions.assume(test, False)
         return CONTINUE
     sides = [lambda each=each: lowering.run(each) for each in (node.body, node.orelse)]
     return branch(lowering, test, *sides)

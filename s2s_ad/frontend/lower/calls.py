@@ -13,7 +13,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import tree
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
@@ -28,6 +29,9 @@ from s2s_ad.frontend.signatures import signature_of
 
 #: the key of the handler of calls with out=
 OUT = object()
+
+#: what keeps a value as it is, and may be given one that is None on some paths
+HOLDS_ANY = (dict.get, dict.setdefault, functools.partial, list.append, list.insert, setattr)
 
 LIBRARIES = ("numpy", "scipy")
 LITERALS = (int, float, complex, str, bool, type(None))
@@ -60,7 +64,7 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     args = spread(lowering, node.args)
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
-        value = lowering.evaluate(keyword.value)
+        value = lowering.evaluate_any(keyword.value)
         if keyword.arg is not None:
             more = {keyword.arg: value}
         elif isinstance(value, Tree) and value.kind is dict:
@@ -100,7 +104,7 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
 def _known_function(function: Any) -> Callable | None:
     """How a call of this object is lowered, where the object itself says so."""
     if _handler(function) is not None:
-        return lambda lowering, function, args, kwargs: _handler(function)(lowering, args, kwargs)
+        return _by_handler
     if rule_for(function) is not None:
         return _by_rule
     if hasattr(function, "__s2s_call__"):
@@ -112,6 +116,15 @@ def _known_function(function: Any) -> Callable | None:
     if isinstance(function, types.MethodDescriptorType) and function.__objclass__ in (str, bytes):
         return _of_text
     return None
+
+
+def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """What Python's own functions give; only some of them take a value that may be None."""
+    if any(map(is_optional, (*args, *kwargs.values()))) and function not in HOLDS_ANY:
+        what = f"{describe(function)} of"
+        args = [lowering.certain(each, what) for each in args]
+        kwargs = {key: lowering.certain(each, what) for key, each in kwargs.items()}
+    return _handler(function)(lowering, args, kwargs)
 
 
 def _handler(function: Any) -> Callable | None:
@@ -128,8 +141,8 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     if unwrap(kwargs.get("out")) is not None:
         return HANDLERS[OUT](lowering, [function, *args], kwargs)
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}
-    plain = [_as_argument(each) for each in args]
-    named = {key: _as_argument(value) for key, value in kwargs.items()}
+    plain = [_as_argument(lowering, each) for each in args]
+    named = {key: _as_argument(lowering, value) for key, value in kwargs.items()}
     result = lowering.call(function, *plain, **named)
     return (
         tree.from_object(result, lambda leaf, _: leaf)
@@ -138,16 +151,17 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     )
 
 
-def _as_argument(value: Any) -> Any:
+def _as_argument(lowering: Lowering, value: Any) -> Any:
     """Tuples and lists as Python's own; NumPy reads namedtuples as tuples."""
+    value = lowering.present(value)
     if not isinstance(value, Tree):
         return unwrap(value)
     if isinstance(value, Box) and value.is_dynamic:
         return value.content
     if value.kind in (tuple, list):
-        return value.kind(map(_as_argument, value.items))
+        return value.kind(_as_argument(lowering, each) for each in value.items)
     if tree.is_namedtuple(value.kind):
-        return tuple(map(_as_argument, value.items))
+        return tuple(_as_argument(lowering, each) for each in value.items)
     raise UnsupportedError(
         "S2S203",
         f"a {value.kind.__name__} as an argument of a NumPy function",

@@ -19,8 +19,9 @@ from s2s_ad.diagnostics import BatchError, UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
-from s2s_ad.frontend.lower.meeting import meet
-from s2s_ad.frontend.lower.paths import Path, as_symbols, explore
+from s2s_ad.frontend.lower.meeting import meet, where
+from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.paths import Path, as_symbols
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import PLAIN, Captured
@@ -31,13 +32,14 @@ VALUE = "if"
 #: functions of numbers that give a value, and raise nothing, whatever the numbers
 TOTAL = (abs, np.abs, np.isfinite, np.isinf, np.isnan, np.logical_and, np.logical_not)
 TOTAL += (np.logical_or, np.ndim, np.size, operator.add, operator.eq, operator.ge, operator.gt)
-TOTAL += (operator.le, operator.lt, operator.mul, operator.ne, operator.neg, operator.sub)
+TOTAL += (operator.le, operator.lt, operator.mul, operator.ne, operator.neg, operator.not_)
+TOTAL += (operator.sub,)
 
 
 @expression(gast.BoolOp)
 def boolean(lowering: Lowering, node: gast.BoolOp) -> Any:
     """`a and b or c` On any values; an operand is evaluated only where Python evaluates it."""
-    return _joined(lowering, isinstance(node.op, gast.Or), node.values, lowering.evaluate)
+    return _joined(lowering, isinstance(node.op, gast.Or), node.values, lowering.evaluate_any)
 
 
 def condition(lowering: Lowering, node: gast.expr) -> Any:
@@ -47,7 +49,7 @@ def condition(lowering: Lowering, node: gast.expr) -> Any:
         with lowering.placed(node):
             value = _joined(lowering, stops, node.values, lambda each: condition(lowering, each))
     else:
-        value = lowering.evaluate(node)
+        value = lowering.evaluate_any(node)
     truth = known_truth(value)
     return truth_of(lowering, value) if truth is None else truth
 
@@ -55,8 +57,10 @@ def condition(lowering: Lowering, node: gast.expr) -> Any:
 def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluate: Callable) -> Any:
     first, *rest = nodes
     value = evaluate(first)
+    if not rest:
+        return value
     truth = known_truth(value)
-    if not rest or truth is stops:
+    if truth is stops:
         return value
     if truth is not None:
         return _joined(lowering, stops, rest, evaluate)
@@ -68,19 +72,23 @@ def lazily(lowering: Lowering, stops: bool, value: Symbol, rest: Callable[[], An
 
     Where nothing can be told from whether the rest is evaluated, it is an operation on both.
     """
-    other = explore(lowering, lambda: _give(lowering, rest()))
+    test = truth_of(lowering, value)
+    other = where(lowering, test, not stops, lambda: _give(lowering, rest()))
     second = other.name(VALUE)
     if is_truth(value) and _is_harmless(lowering, other) and is_truth(second):
         lowering.builder.body += other.body
         return lowering.call(np.logical_or if stops else np.logical_and, value, second)
-    here = explore(lowering, lambda: _give(lowering, _known(value, stops)))
-    test = truth_of(lowering, value)
+    here = where(lowering, test, stops, lambda: _give(lowering, _known(lowering, value, stops)))
     meet(lowering, test, [here, other] if stops else [other, here])
-    return taken(lowering)
+    result = taken(lowering)
+    lowering.assumptions.note(stops, result, test, second)
+    return result
 
 
-def _known(value: Symbol, truth: bool) -> Any:
+def _known(lowering: Lowering, value: Any, truth: bool) -> Any:
     """A value whose truth is known."""
+    if is_optional(value):
+        return lowering.assumptions.settled(value)
     return truth if value.fact == values.Scalar(bool) else value
 
 
@@ -105,6 +113,8 @@ def _is_harmless(lowering: Lowering, path: Path) -> bool:
 def _is_total(lowering: Lowering, statement: form.Statement) -> bool:
     if form.is_effect(statement) or not any(form.function_of(statement) is f for f in TOTAL):
         return False
+    if not lowering.partial.isdisjoint(form.reads(statement)):
+        return False
     facts = [values.of_constant(each.value) for each in statement.value.args if is_constant(each)]
     facts += [lowering.builder.facts[name] for name in form.reads(statement)]
     return all(values.rank_of(fact) == 0 for fact in facts)
@@ -120,7 +130,7 @@ def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
     if isinstance(value, bool):
         return not value
     if is_truth(value):
-        return lowering.call(np.logical_not, value)
+        return lowering.call(operator.not_, value)
     if isinstance(value, Symbol) and values.rank_of(value.fact) == 0:
         return lowering.call(operator.eq, value, 0)
     return choose(lowering, value, lambda: False, lambda: True)
@@ -128,6 +138,8 @@ def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
 
 def truth_of(lowering: Lowering, value: Any) -> Any:
     """What a branch asks for to know whether a value is true."""
+    if is_optional(value):
+        return _truth_of_present(lowering, value)
     if isinstance(value, Box):
         value = value.content
     if isinstance(value, Symbol) and isinstance(value.fact, values.List):
@@ -135,12 +147,27 @@ def truth_of(lowering: Lowering, value: Any) -> Any:
     return value
 
 
+def _truth_of_present(lowering: Lowering, value: Tree) -> Any:
+    """`value is not None and value`, of which only the truth counts."""
+    there = lowering.call(operator.not_, value.items[0])
+
+    def held() -> Any:
+        known = lowering.present(value)
+        truth = known_truth(known)
+        return truth_of(lowering, known) if truth is None else truth
+
+    return lazily(lowering, False, there, held)
+
+
 # ---- choices -------------------------------------------------------------------------------------
 
 
 def choose(lowering: Lowering, test: Any, *sides: Callable[[], Any]) -> Any:
     """The value of one of two expressions, of which only one is evaluated."""
-    paths = [explore(lowering, lambda each=each: _give(lowering, each())) for each in sides]
+    paths = [
+        where(lowering, test, truth, lambda each=each: _give(lowering, each()))
+        for truth, each in zip((True, False), sides, strict=True)
+    ]
     meet(lowering, test, paths)
     return taken(lowering)
 
@@ -152,7 +179,7 @@ def _give(lowering: Lowering, value: Any) -> Exits:
 
 def taken(lowering: Lowering) -> Any:
     """The value that the sides of a choice have left."""
-    value = lowering.frame.locals.pop(VALUE)
+    value = lowering.assumptions.settled(lowering.frame.locals.pop(VALUE))
     if isinstance(value, Unjoined):
         raise value.error(lowering)
     return value
@@ -163,8 +190,8 @@ def ternary(lowering: Lowering, node: gast.IfExp) -> Any:
     """`a if condition else b`"""
     test = condition(lowering, node.test)
     if isinstance(test, bool):
-        return lowering.evaluate(node.body if test else node.orelse)
-    sides = [lambda each=each: lowering.evaluate(each) for each in (node.body, node.orelse)]
+        return lowering.evaluate_any(node.body if test else node.orelse)
+    sides = [lambda each=each: lowering.evaluate_any(each) for each in (node.body, node.orelse)]
     return choose(lowering, test, *sides)
 
 
@@ -225,6 +252,8 @@ def known_truth(value: Any) -> bool | None:
     value = constant_value(value)
     if isinstance(value, Symbol) or (isinstance(value, Box) and value.is_dynamic):
         return None
+    if is_optional(value):
+        return False if known_truth(value.items[1]) is False else None
     if isinstance(value, Tree):
         return _tree_truth(value)
     if isinstance(value, Captured):

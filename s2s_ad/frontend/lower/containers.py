@@ -78,7 +78,7 @@ def dict_display(lowering: Lowering, node: gast.Dict) -> Any:
         if key is not None:
             with lowering.placed(key):
                 known = known_key(lowering, lowering.evaluate(key))
-            entries[known] = lowering.evaluate(value)
+            entries[known] = lowering.evaluate_any(value)
             continue
         item = lowering.evaluate(value)
         if not isinstance(item, Tree) or item.kind is not dict:
@@ -119,7 +119,7 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
                 )
             items += found
         else:
-            items.append(lowering.evaluate(node))
+            items.append(lowering.evaluate_any(node))
     return items
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import tree
+from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, NeedStatic
+from s2s_ad.core.program import TEMPORARY
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.exits import (
     CONTINUE,
@@ -26,9 +27,10 @@ from s2s_ad.frontend.lower.exits import (
 )
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
+from s2s_ad.frontend.lower.optional import Assumptions, is_optional
 from s2s_ad.frontend.lower.outline import calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
-from s2s_ad.frontend.lower.references import Poison
+from s2s_ad.frontend.lower.references import Poison, symbols
 from s2s_ad.frontend.lower.refused import refusal
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
@@ -40,6 +42,7 @@ HANDLERS: dict[Any, Callable] = {}
 STATEMENTS: dict[type, Callable[[Lowering, Any], Any]] = {}
 
 DEEPEST = 100
+ASK = "ask first: if x is not None"
 
 
 def expression(*kinds: type) -> Callable:
@@ -70,6 +73,8 @@ class Lowering:
     def __init__(self, static: frozenset[tuple] = frozenset()) -> None:
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
         self.memory = Memory()
+        self.assumptions = Assumptions()
+        self.partial: set[str] = set()  # values that are not there on some paths
         self.captures = Captures(self.builder, static, self.memory.captured)
         self.frames: list[Frame] = []
         self.root = 0
@@ -89,7 +94,15 @@ class Lowering:
     # ---- nodes
 
     def evaluate(self, node: gast.AST) -> Any:
-        """The value of an expression."""
+        """The value of an expression that is used: it is not None where it may be."""
+        value = self.evaluate_any(node)
+        if not is_optional(value):
+            return value
+        with self.placed(node):
+            return self.present(value)
+
+    def evaluate_any(self, node: gast.AST) -> Any:
+        """The value of an expression that is passed on, or compared with None."""
         handler = EXPRESSIONS.get(type(node))
         if handler is None:
             raise self.refuse(node)
@@ -97,7 +110,35 @@ class Lowering:
             value = handler(self, node)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
-            return value
+            return self.noted(self.assumptions.settled(value), value)
+
+    def present(self, value: Any, shown: str = "") -> Any:
+        """A value that is used: where it is None the function raises TypeError, as Python does."""
+        known = self.assumptions.settled(value)
+        if not is_optional(known):
+            return self.noted(known, value)
+        is_none, held = known.items
+        hint = self.builder.hints.get(is_none.name, TEMPORARY).text
+        shown = shown or (hint.removesuffix("_is_none") if hint.endswith("_is_none") else "")
+        message = form.constant(f"{shown or 'a value'} is None")
+        error = gast.Call(form.constant(TypeError), [message], [])
+        check = gast.If(form.name(is_none.name), [gast.Raise(error, None)], [])
+        self.builder.effect(check, {is_none.name: is_none})
+        self.assumptions.assume(is_none, False)
+        return self.noted(held, value)
+
+    def certain(self, value: Any, what: str) -> Any:
+        """A value that is used where Python takes None, too: it has to be certain."""
+        known = self.assumptions.settled(value)
+        if not is_optional(known):
+            return self.noted(known, value)
+        raise UnsupportedError("S2S201", f"{what} a value that may be None", help=ASK)
+
+    def noted(self, known: Any, value: Any) -> Any:
+        """Note that what is certain of a value is not there on the other paths."""
+        if is_optional(value) and known is not value:
+            self.partial.update(each.name for each in symbols(settled(known)))
+        return known
 
     def run(self, body: list[gast.stmt]) -> Exits:
         """Lower statements up to the first that leaves; says whether what follows is reached."""
@@ -181,9 +222,11 @@ class Lowering:
 
     def _enter_kept(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         root, frame.is_kept = self.root, True
-        result = outlined_call(self, frame, arguments)
-        self.root = root
-        return result
+        known, self.assumptions.known = self.assumptions.known, {}  # other calls know other things
+        try:
+            return outlined_call(self, frame, arguments)
+        finally:
+            self.root, self.assumptions.known = root, known
 
     def result_of(self, left: Exits) -> Any:
         """What the function returns, whose body was left in this way."""
@@ -211,7 +254,7 @@ class Lowering:
             if frame.scope.refused is not None:
                 raise self.refuse(frame.scope.refused)
             if isinstance(node, gast.Lambda):
-                return self.evaluate(node.body)
+                return self.evaluate_any(node.body)
             return self.result_of(self.run(structured(node)))
         finally:
             self.frames.pop()

@@ -18,6 +18,8 @@ from s2s_ad.frontend.lower.attributes import Method
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.paths import explore
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap
 from s2s_ad.frontend.scopes import COMPREHENSIONS
@@ -28,6 +30,7 @@ PURE += (hasattr, int, isinstance, len, list, logging.getLogger, max, min, range
 PURE += (round, set, sorted, str, sum, tuple, type, zip)
 PURE_METHODS = {"format", "item", "join", "lower", "strip", "title", "tolist", "upper", *METHODS}
 REFUSED_INSIDE = (gast.Await, gast.Lambda, gast.NamedExpr, gast.Yield, gast.YieldFrom)
+IDENTITY = (gast.Is, gast.IsNot)
 OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 
 
@@ -35,7 +38,23 @@ OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 def asserted(lowering: Lowering, node: gast.Assert) -> Any:
     """`assert condition, message` Kept as it stands, and checked once."""
     append(lowering, node)
+    assume(lowering, node.test)
     return CONTINUE
+
+
+def assume(lowering: Lowering, test: gast.expr) -> None:
+    """From here on the test is true, as far as it says that something is not None."""
+    names = [each.id for each in gast.walk(test) if isinstance(each, gast.Name)]
+    if not any(is_optional(lowering.frame.locals.get(each)) for each in names):
+        return
+    found: list[Any] = []
+
+    def evaluated() -> Any:
+        found.append(lowering.evaluate_any(test))
+        return CONTINUE
+
+    explore(lowering, evaluated)
+    lowering.assumptions.assume(found[0], True)
 
 
 @statement(gast.Raise)
@@ -96,7 +115,7 @@ def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
     while isinstance(root, gast.Attribute | gast.Subscript):
         root = root.value
     if isinstance(root, gast.Name) and root.id not in bound:
-        return lowering.evaluate(node)
+        return lowering.evaluate_any(node)
     if isinstance(root, gast.Call) and _is_logger(lowering, root):
         return lowering.evaluate(node)
     return None
@@ -152,6 +171,8 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
     if isinstance(node, COMPREHENSIONS):
         return _comprehension(lowering, node, bound)
     _check(lowering, node, bound)
+    if isinstance(node, gast.Compare) and (asked := _asks_for_none(lowering, node, bound)):
+        return asked
     if isinstance(node, gast.Name):
         if node.id in bound:
             return form.name(bound[node.id], type(node.ctx))
@@ -162,6 +183,19 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
             return _item(lowering, node, holder, bound)
     fields = {name: _replaced(lowering, getattr(node, name, None), bound) for name in node._fields}
     return type(node)(**fields)
+
+
+def _asks_for_none(
+    lowering: Lowering, node: gast.Compare, bound: Mapping[str, str]
+) -> gast.AST | None:
+    """The flag of `x is None`, where x may be None."""
+    value = _read(lowering, node.left, bound) if len(node.ops) == 1 else None
+    is_none = isinstance(node.ops[0], gast.Is)
+    known = getattr(node.comparators[0], "value", node)
+    if not is_optional(value) or known is not None or not isinstance(node.ops[0], IDENTITY):
+        return None
+    flag = form.name(value.items[0].name)
+    return flag if is_none else gast.UnaryOp(gast.Not(), flag)
 
 
 def _comprehension(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:
@@ -195,6 +229,7 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
 
 def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     """An expression that gives a lowering value."""
+    value = lowering.certain(value, "a print, an assert, a raise or an f-string of")
     if isinstance(value, Symbol):
         return form.name(value.name)
     if isinstance(value, Closure | Method):

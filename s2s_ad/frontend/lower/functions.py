@@ -83,4 +83,4 @@ def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:
         for name, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
         if default is not None
     ]
-    return {name.id: lowering.evaluate(default) for name, default in pairs}
+    return {name.id: lowering.evaluate_any(default) for name, default in pairs}

@@ -31,6 +31,7 @@ def refuse(what: str) -> UnsupportedError:
 
 def as_value(lowering: Lowering, value: Any) -> Any:
     """A number, an array, or a list of these, as one value of Core."""
+    value = lowering.present(value)
     if isinstance(value, Tree) and value.kind is list:
         return value.content if is_growing(value) else list_value(lowering, value)
     held = settled(value)

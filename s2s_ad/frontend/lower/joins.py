@@ -24,6 +24,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
     list_of,
 )
+from s2s_ad.frontend.lower.optional import KEYS, is_optional, optional, parts, settled_by
 from s2s_ad.frontend.lower.paths import Path, at_the_end, defined
 from s2s_ad.frontend.lower.poisons import (
     Hole,
@@ -77,6 +78,8 @@ class Join:
                 return self.of_those_that_stay(items, unreadable(now), hint)
         if all(is_same(first, each) for each in present) and not isinstance(first, Symbol | Tree):
             return first
+        if any(each is None or is_optional(each) for each in present):
+            return self.optional(items, hint)
         if all(map(is_leaf, present)):
             return self.leaf(items, hint)
         if any(isinstance(each, Tree) for each in present):
@@ -88,6 +91,15 @@ class Join:
         origin = self.lowering.builder.origin
         poison = Unjoined(self.lowering, what, origin, self.chooser)
         return self.of_those_that_stay(items, poison, hint)
+
+    def optional(self, items: Sequence[Any], hint: Hint) -> Any:
+        """A value that is None on some of the paths."""
+        known = [settled_by(path.known, x) for x, path in zip(items, self.paths, strict=True)]
+        flags, held = zip(*map(parts, known), strict=True)
+        value = self.value(held, hint)
+        if is_unreadable(value):
+            return value
+        return optional(self.value(flags, inner_hint(hint, KEYS[0])), value)
 
     def of_those_that_stay(self, items: Sequence[Any], poison: Any, hint: Hint) -> Any:
         """The value where no path has left, which is all that what follows may read."""

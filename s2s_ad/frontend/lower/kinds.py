@@ -11,6 +11,7 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import PYTHON_NUMBERS, List
 from s2s_ad.frontend.lower.exits import BREAK, RESULT, RETURN, SKIP
+from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
 from s2s_ad.frontend.resolve import PLAIN, Captured
@@ -55,6 +56,8 @@ def describe(value: Any) -> str:
         return "None"
     if is_leaf(value):
         return "a number or an array"
+    if is_optional(value):
+        return f"None or {describe(value.items[1])}"
     if isinstance(value, Tree):
         return f"a {value.kind.__name__} of {len(value.items)}"
     return f"a {type(value).__name__}"
@@ -101,7 +104,7 @@ def hint_of(lowering: Lowering, value: Any) -> Hint:
 
 
 def inner_hint(hint: Hint, key: Any) -> Hint:
-    if not hint.text:
+    if not hint.text or key == "":
         return hint
     text = "".join(c if c.isalnum() else "_" for c in f"{hint.text}_{key}")
     return Hint(text, hint.kind)

@@ -12,7 +12,7 @@ from s2s_ad.frontend.lower.references import settled
 @statement(gast.Return)
 def returned(lowering: Lowering, node: gast.Return) -> Exits:
     """`return value` Anywhere in the function, also in branches and loops."""
-    value = None if node.value is None else lowering.evaluate(node.value)
+    value = None if node.value is None else lowering.evaluate_any(node.value)
     if len(lowering.frames) == 1:
         settled(value)  # here is where a reader looks for what may not be read
     return leave(lowering.frame.locals, value)

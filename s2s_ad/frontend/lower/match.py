@@ -24,7 +24,7 @@ THEMSELVES = (bool, bytes, dict, float, int, list, str, tuple)
 @statement(gast.Match)
 def match(lowering: Lowering, node: gast.Match) -> Exits:
     """`match value:` Literals, captures, sequences, mappings, classes, alternatives, guards."""
-    subject = lowering.evaluate(node.subject)
+    subject = lowering.certain(lowering.evaluate_any(node.subject), "a match on")
     chain: list[gast.stmt] = []
     held: list[str] = []
     for case in reversed(node.cases):

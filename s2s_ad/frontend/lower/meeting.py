@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
 def branch(lowering: Lowering, condition: Symbol, *sides: Callable[[], Exits]) -> Exits:
     """Lower the two sides of a branch on a condition that is not known now."""
-    return meet(lowering, condition, [explore(lowering, side) for side in sides])
+    paths = [where(lowering, condition, *each) for each in zip((True, False), sides, strict=True)]
+    return meet(lowering, condition, paths)
+
+
+def where(lowering: Lowering, condition: Symbol, truth: bool, run: Callable[[], Exits]) -> Path:
+    """What `run` does where the condition is true, or is false."""
+
+    def side() -> Exits:
+        lowering.assumptions.assume(condition, truth)
+        return run()
+
+    return explore(lowering, side)
 
 
 def meet(lowering: Lowering, condition: Symbol, paths: Sequence[Path]) -> Exits:
@@ -38,7 +49,11 @@ def meet(lowering: Lowering, condition: Symbol, paths: Sequence[Path]) -> Exits:
     def emit(blocks: list[Program], operands: list[Symbol]) -> list[Symbol]:
         return Branch(*blocks).call(lowering.builder, [settled(condition), *operands])
 
-    return unite(lowering, Join(lowering, paths, condition), emit)
+    left = unite(lowering, Join(lowering, paths, condition), emit)
+    for path, other in zip(paths, (False, True), strict=True):
+        if path.stops:
+            lowering.assumptions.assume(condition, other)
+    return left
 
 
 def unite(

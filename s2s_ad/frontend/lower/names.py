@@ -17,7 +17,7 @@ from s2s_ad.frontend.lower.subscripts import delete_item
 @expression(gast.NamedExpr)
 def walrus(lowering: Lowering, node: gast.NamedExpr) -> Any:
     """`(x := value)`"""
-    value = lowering.evaluate(node.value)
+    value = lowering.evaluate_any(node.value)
     bind(lowering, node.target, value)
     return value
 

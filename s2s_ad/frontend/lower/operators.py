@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
+from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.resolve import Captured, unwrap
 
@@ -55,6 +56,7 @@ COMPARE: dict[type, Callable] = {
     gast.NotEq: operator.ne,
 }
 OF_SETS = (operator.and_, operator.or_, operator.sub, operator.xor)
+ORDER = (gast.Gt, gast.GtE, gast.Lt, gast.LtE)
 IDENTITY = {gast.Is: True, gast.IsNot: False}
 
 
@@ -170,13 +172,13 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
 
 @expression(gast.Compare)
 def compare(lowering: Lowering, node: gast.Compare) -> Any:
-    """`a < b`, `a < b < c`, `is`, `in` The last two on values that are known."""
-    return _chain(lowering, node, lowering.evaluate(node.left), 0)
+    """`a < b`, `a < b < c`, `is`, `in` The last two on what is known; `is None` on any value."""
+    return _chain(lowering, node, lowering.evaluate_any(node.left), 0)
 
 
 def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any:
     """The comparisons from one on; the next is only looked at where this one is true."""
-    right = lowering.evaluate(node.comparators[place])
+    right = lowering.evaluate_any(node.comparators[place])
     result = _compared(lowering, node, type(node.ops[place]), left, right)
     if place + 1 == len(node.ops) or result is False:
         return result
@@ -188,6 +190,8 @@ def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any
 def _compared(
     lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
 ) -> Any:
+    if is_optional(left) or is_optional(right):
+        return _compared_optional(lowering, node, kind, left, right)
     if kind in IDENTITY:
         return _identical(lowering, node, left, right) is IDENTITY[kind]
     if kind in (gast.In, gast.NotIn):
@@ -207,6 +211,22 @@ def _compared(
     if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
         return _compared_with(lowering, node, kind, left, right)
     return COMPARE[kind](*(_comparable(lowering, node, each) for each in (left, right)))
+
+
+def _compared_optional(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
+    """`x is None`, or a comparison that has to know that it is not."""
+    value, other = (left, right) if is_optional(left) else (right, left)
+    if kind in IDENTITY and other is None:
+        is_none, held = value.items
+        lowering.partial.update(each.name for each in symbols(held))
+        return is_none if IDENTITY[kind] else lowering.call(operator.not_, is_none)
+    if kind in ORDER:
+        pair = (lowering.present(each) for each in (left, right))
+    else:
+        pair = (lowering.certain(each, "a comparison of") for each in (left, right))
+    return _compared(lowering, node, kind, *pair)
 
 
 def _compared_with(

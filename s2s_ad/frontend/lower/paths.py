@@ -6,7 +6,7 @@ that they did to locals and to memory is undone; what was cut out becomes the bl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ class Path:
     held: dict[int, tuple[Any, Any]]  # the same with the views
     clock: int  # objects of the path are born after it
     left: Exits
+    known: Mapping[str, bool]  # the truth of conditions at the end
 
     @property
     def stops(self) -> bool:
@@ -72,6 +73,7 @@ def explore(lowering: Lowering, run: Callable[[], Exits]) -> Path:
     """What `run` does; nothing of it stays."""
     frame, builder, memory = lowering.frame, lowering.builder, lowering.memory
     before, origin, phase = frame.locals, builder.origin, builder.phase
+    known = lowering.assumptions.known
     frames, start = len(lowering.frames), len(builder.body)
     mark = memory.mark()
     frame.locals = dict(before)
@@ -82,12 +84,14 @@ def explore(lowering: Lowering, run: Callable[[], Exits]) -> Path:
             left = STOPS
         changed = {id(each): (each, memory.content(each)) for each in memory.changes(mark)}
         held = memory.held(mark)
-        return Path(builder.body[start:], frame.locals, changed, held, mark.clock, left)
+        now = lowering.assumptions.known
+        return Path(builder.body[start:], frame.locals, changed, held, mark.clock, left, now)
     finally:
         del builder.body[start:]
         del lowering.frames[frames:]
         frame.locals = before
         builder.origin, builder.phase = origin, phase
+        lowering.assumptions.known = known
         memory.rollback(mark)
 
 

@@ -14,11 +14,14 @@ import numpy as np
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
 from s2s_ad.frontend.lower.calls import apply, method_of
 from s2s_ad.frontend.lower.core import Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.objects import returned
+from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
@@ -64,6 +67,7 @@ def _program(
         target = function if is_plain else lowering.captures.held(function, plain.__name__)
         try:
             result = apply(lowering, target, args, kwargs)
+            result = _present(lowering, result, f"the result of {plain.__name__}")
         except Raises:
             result = float("nan")  # never reached: the body ends with the raise
     name = plain.__name__ if plain.__name__.isidentifier() else "f"
@@ -79,6 +83,17 @@ def _program(
         origin=origin,
         mutated=tuple(lowering.memory.mutated),
     )
+
+
+def _present(lowering: Lowering, result: Any, shown: str) -> Any:
+    """The result of the function that is differentiated: it may not be None where it is asked."""
+    if is_optional(result):
+        return lowering.present(result, shown)
+    if not isinstance(result, Tree) or (isinstance(result, Box) and result.is_dynamic):
+        return result
+    items = [_present(lowering, each, shown) for each in result.items]
+    changed = any(a is not b for a, b in zip(items, result.items, strict=True))
+    return Tree(result.kind, result.keys, tuple(items)) if changed else result
 
 
 def plain_function(function: Any) -> types.FunctionType:

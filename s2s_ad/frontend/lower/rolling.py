@@ -24,6 +24,7 @@ from s2s_ad.frontend.lower.carrying import Carrying
 from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import hint_of, hint_of_name
+from s2s_ad.frontend.lower.optional import settled_by
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
 from s2s_ad.frontend.lower.poisons import Hole, Staying, StructureChanges, Unjoined
 from s2s_ad.frontend.lower.references import Box, Reference, settled
@@ -144,7 +145,7 @@ class Rolling:
             if test is not None and test.value is False:
                 return Rolled(False, False, False)
             entered = self.entered = {}
-            path = explore(self.lowering, lambda entered=entered: self.one_pass(entered))
+            path = explore(self.lowering, lambda now=entered, test=test: self.one_pass(now, test))
             learned, ends = self.learns(path), self.ends_of(path)
             if self.shares_more(entered, ends) or learned or self.links_more(entered):
                 self.ends.append(ends)
@@ -158,8 +159,10 @@ class Rolling:
             help="give them the same dtype and the same number of dimensions in each pass",
         )
 
-    def one_pass(self, entered: dict[tuple, Any]) -> Exits:
+    def one_pass(self, entered: dict[tuple, Any], test: Test | None) -> Exits:
         self.enter(entered)
+        if test is not None:
+            self.lowering.assumptions.assume(test.value, True)
         self.links = len(self.lowering.memory.links)
         if self.start is not None:
             builder = self.lowering.builder
@@ -289,7 +292,7 @@ class Rolling:
     def end(self, path: Path, key: Any, before: Any) -> Any:
         """The value of a name, or the content of an object, after a pass."""
         if isinstance(key, str):
-            value = path.name(key)
+            value = settled_by(path.known, path.name(key))
             return value.poison if isinstance(value, Staying) else value
         return path.content(self.objects[key][0], before)
 

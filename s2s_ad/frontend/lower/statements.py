@@ -27,7 +27,7 @@ from s2s_ad.frontend.resolve import unwrap
 @statement(gast.Assign)
 def assign(lowering: Lowering, node: gast.Assign) -> Any:
     """`a = (b, *c) = value` Names, elements and attributes, nested and starred."""
-    value = lowering.evaluate(node.value)
+    value = lowering.evaluate_any(node.value)
     for target in node.targets:
         bind(lowering, target, value)
     return CONTINUE
@@ -37,7 +37,7 @@ def assign(lowering: Lowering, node: gast.Assign) -> Any:
 def annotated(lowering: Lowering, node: gast.AnnAssign) -> Any:
     """`a: float = value` The annotation says nothing to the compiler."""
     if node.value is not None:
-        bind(lowering, node.target, lowering.evaluate(node.value))
+        bind(lowering, node.target, lowering.evaluate_any(node.value))
     return CONTINUE
 
 
@@ -46,11 +46,11 @@ def augmented(lowering: Lowering, node: gast.AugAssign) -> Any:
     """`a += value`, `a[i] *= value`, `a.b -= value` In place where Python does it in place."""
     target = node.target
     if isinstance(target, gast.Name):
-        old = lowering.lookup(target)
+        old = lowering.present(lowering.lookup(target))
         bind(lowering, target, in_place(lowering, node, old, lowering.evaluate(node.value)))
     elif isinstance(target, gast.Attribute):
         holder = lowering.evaluate(target.value)
-        old = read_attribute(lowering, holder, target.attr)
+        old = lowering.present(read_attribute(lowering, holder, target.attr))
         value = in_place(lowering, node, old, lowering.evaluate(node.value))
         set_attribute(lowering, holder, target.attr, value)
     else:
@@ -66,7 +66,7 @@ def _augmented_item(lowering: Lowering, node: gast.AugAssign, target: gast.Subsc
             old = read_item(lowering, holder, index)
             _write_back(lowering, holder, index, old, in_place(lowering, node, old, value))
         return
-    old = read_item(lowering, holder, index)
+    old = lowering.present(read_item(lowering, holder, index))
     value = in_place(lowering, node, old, lowering.evaluate(node.value))
     _write_back(lowering, holder, index, old, value)
 
@@ -139,7 +139,7 @@ def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
 def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     """a, (b, *c) = value."""
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, gast.Starred)]
-    items = items_of(lowering, target, value, starred=bool(stars))
+    items = items_of(lowering, target, lowering.present(value), starred=bool(stars))
     wanted, count = len(target.elts), len(items)
     if count < wanted - len(stars) or (count > wanted and not stars):
         raise UnsupportedError(

@@ -6,16 +6,17 @@ not hold for what a pass leaves, it becomes more general.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder
+from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, join_all
 from s2s_ad.frontend.lower.kinds import describe, inner_hint, is_alike, is_leaf, is_same
+from s2s_ad.frontend.lower.optional import KEYS, Optional, is_optional, parts
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference
 
@@ -70,6 +71,8 @@ def general(builder: Builder, template: Any, end: Any, hint: Hint) -> Any:
         return template
     if is_unreadable(end):
         return end
+    if (template is None) is not (end is None) or is_optional(template) or is_optional(end):
+        return _optional(builder, template, end, hint)
     if isinstance(template, Reference):
         template = Leaf(builder.fact(template), hint)
     if isinstance(template, Leaf) and is_leaf(end):
@@ -88,6 +91,31 @@ def general(builder: Builder, template: Any, end: Any, hint: Hint) -> Any:
         raise Kinds("a list of containers that grows (keep a list for each of their parts)")
     first = "a number or an array" if isinstance(template, Leaf) else describe(template)
     raise Kinds(f"{first} before the loop and {describe(end)} after a pass")
+
+
+def _optional(builder: Builder, template: Any, end: Any, hint: Hint) -> Tree:
+    """The template of what is None on some paths, or before the loop."""
+    flag = Leaf(values.Scalar(bool), inner_hint(hint, KEYS[0]))
+    if isinstance(end, Box) and _nests(end.content, end.kind):
+        raise Kinds(
+            f"None before the loop and a {end.kind.__name__} that holds others after a pass"
+        )
+    (_, held), (is_none, now) = parts(template), parts(end)
+    if isinstance(is_none, Symbol):
+        flag = flag.joined(is_none.fact)
+    if is_optional(template):
+        flag = flag.joined(template.items[0].fact)
+    if held is UNDEFINED:
+        held = template_of(builder, now, hint)
+    return Tree(Optional, KEYS, (flag, general(builder, held, now, hint)))
+
+
+def _nests(value: Any, kind: type) -> bool:
+    """Whether a container holds one of the same class: a chain that grows with each pass."""
+    items = value.items if isinstance(value, Tree) else ()
+    return any(
+        isinstance(each, Tree) and (each.kind is kind or _nests(each, kind)) for each in items
+    )
 
 
 def holds_content(place: tuple) -> bool:
@@ -132,6 +160,13 @@ def is_equal(a: Any, b: Any) -> bool:
     return a is b
 
 
+def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[Any]:
+    """The items of a value, where the template has its own."""
+    if template.kind is Optional:
+        return parts(value)
+    return [UNDEFINED] * len(template.items) if value is UNDEFINED else held(value).items
+
+
 Visit = Callable[[tuple, Leaf, Any, Any], Any]
 Make = Callable[[tuple, Tree, Any, Any], Any]
 
@@ -154,10 +189,7 @@ def fill(
         return visit(place, template, before, end)
     if not isinstance(template, Tree) or isinstance(template, Box):
         return template
-    columns = [
-        [UNDEFINED] * len(template.items) if each is UNDEFINED else held(each).items
-        for each, held in ((before, contents), (end, at_end))
-    ]
+    columns = [_items(template, *each) for each in ((before, contents), (end, at_end))]
     rows = zip(template.keys, template.items, *columns, strict=True)
     items = tuple(
         fill(each, (*place, key), *others, visit, make, at_end) for key, each, *others in rows

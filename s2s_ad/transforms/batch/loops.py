@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from s2s_ad.core import form, values
 from s2s_ad.core.regions import Loop
 from s2s_ad.transforms.batch.blocks import Block, batched_fact, spread_as
+from s2s_ad.transforms.batch.gathers import empty
 from s2s_ad.transforms.batch.lockstep import Lockstep
 
 if TYPE_CHECKING:
@@ -73,9 +75,16 @@ def _uniform(
         backwards=region.backwards,
         exits=region.exits,
     )
-    initial = [
-        spread_as(context, value, context.is_batched(value), fact) if flag else value
-        for value, fact, flag in zip(parts.carried, region.facts, carried, strict=True)
-    ]
+    read = {name for each in region.body.body for name in form.reads(each)}
+    columns = zip(
+        region.leaves(region.body).carried, parts.carried, region.facts, carried, strict=True
+    )
+    initial = []
+    for leaf, value, fact, flag in columns:
+        if flag and value is values.UNDEFINED and leaf in read:
+            value = empty(context, [fact], [*parts.carried, *parts.fixed])
+        elif flag:
+            value = spread_as(context, value, context.is_batched(value), fact)
+        initial.append(value)
     fixed = [*parts.fixed, context.example]
     return made.call(context.builder, [*parts.bounds, *initial, *fixed])

@@ -1,0 +1,333 @@
+"""Values that are None on some paths: what Core says of them, and their derivatives."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from frontend.flow import assert_like_python, lowered
+from s2s_ad import S2SError, grad, jvp, value_and_grad, vmap
+from s2s_ad.check import central_differences
+
+XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
+ROWS = np.array([[1.0, 0.3, 2.0], [-0.5, 3.0, 0.7]])
+
+
+@dataclasses.dataclass
+class Hit:
+    distance: float
+    normal: float
+
+
+class Smoother:
+    def __init__(self, rate):
+        self.rate, self.last = rate, None
+
+    def step(self, x):
+        if self.last is None:
+            self.last = x
+        else:
+            self.last = self.rate * self.last + (1 - self.rate) * x
+        return self.last
+
+
+def smallest(xs, w):
+    best = None
+    for x in xs:
+        y = w * x * x - x
+        if best is None or y < best:
+            best = y
+    return best
+
+
+def first_above(xs, limit):
+    found = None
+    for x in xs:
+        if x > limit:
+            found = x * x
+            break
+    return 0.0 if found is None else found
+
+
+def differences(xs):
+    last, total = None, 0.0
+    for x in xs:
+        if last is not None:
+            total += (x - last) ** 2
+        last = x
+    return total
+
+
+def second_differences(xs):
+    a, b = None, None
+    total = 0.0
+    for x in xs:
+        if a is not None and b is not None:
+            total += (a - 2 * b + x) ** 2
+        a, b = b, x
+    return total
+
+
+def forgets(xs, w):
+    last, total = None, 0.0
+    for x in xs:
+        if x > 0:
+            if last is not None:
+                total += w * last * x
+            last = x
+        elif last is not None and x < -1:
+            last = None
+    return total + (0.0 if last is None else last)
+
+
+def state(xs, w):
+    h = None
+    for x in xs:
+        h = w * x * np.ones(2) if h is None else np.tanh(h * w + x)
+    if h is None:
+        raise ValueError("nothing")
+    return h.sum()
+
+
+def best_pair(xs):
+    best = None
+    for i, x in enumerate(xs):
+        y = np.sin(x) * x
+        if best is None or y > best[0]:
+            best = (y, i)
+    y, i = best
+    return y * (1 + i)
+
+
+def best_row(rows, w):
+    best = None
+    for row in rows:
+        scaled = row * w
+        if best is None or scaled.sum() > best.sum():
+            best = scaled
+    best[0] = best[1] * 2
+    return (best**2).sum()
+
+
+def of_each_row(rows):
+    total = 0.0
+    for row in rows:
+        best = None
+        for x in row:
+            if best is None or x > best:
+                best = x
+        total += best**2
+    return total
+
+
+def hit(b, a):
+    d = b * b - a
+    if d < 0:
+        return None
+    root = np.sqrt(d)
+    return Hit(root - b, root * b)
+
+
+def nearest(bs, a):
+    best = None
+    for b in bs:
+        found = hit(b, a)
+        if found is None:
+            continue
+        if best is None or found.distance < best.distance:
+            best = found
+    if best is None:
+        return 0.0 * a
+    return best.distance * 2 + best.normal
+
+
+def by_walrus(bs, a):
+    total = 0.0
+    for b in bs:
+        if (found := hit(b, a)) is not None:
+            total += found.distance * found.normal
+    return total
+
+
+def attribute(xs, rate):
+    smoother, total = Smoother(rate), 0.0
+    for x in xs:
+        total += smoother.step(x) ** 2
+    return total
+
+
+def in_a_dict(xs):
+    found = {"best": None, "sum": 0.0}
+    for x in xs:
+        found["sum"] += x * x
+        if found["best"] is None or x > found["best"]:
+            found["best"] = x
+    return found["best"] * found["sum"]
+
+
+def asserted(xs):
+    top = None
+    for x in xs:
+        top = x if top is None else max(top, x)
+    assert top is not None
+    return top**3
+
+
+def until_settled(x):
+    last = None
+    while last is None or abs(x - last) > 1e-3:
+        last = x
+        x = 0.5 * (x + 2.0 / x)
+    return x * last
+
+
+def or_else(x):
+    y = None
+    if x > 0:
+        y = x * 3
+    return (y or 1.5 * x) * x
+
+
+def not_none(x):
+    y = None
+    if x > 1:
+        y = x * x
+    if not (y is None or x < 0):
+        return y * 2
+    return x
+
+
+def nothing_on_one_path(x):
+    if x < 5:
+        return x * x
+
+
+PROGRAMS = [
+    (smallest, (XS, 1.3)),
+    (first_above, (XS, 1.5)),
+    (first_above, (XS, 5.0)),
+    (differences, (XS,)),
+    (second_differences, (XS,)),
+    (forgets, (XS, 0.7)),
+    (state, (XS, 0.4)),
+    (best_pair, (XS,)),
+    (best_row, (ROWS, np.array([1.0, 0.5, 2.0]))),
+    (of_each_row, (ROWS,)),
+    (nearest, (np.array([0.5, 1.5, 2.0]), 1.0)),
+    (nearest, (np.array([0.5, 0.5, 0.2]), 1.0)),
+    (by_walrus, (np.array([0.5, 1.5, 2.0]), 1.0)),
+    (attribute, (XS, 0.3)),
+    (in_a_dict, (XS,)),
+    (asserted, (XS,)),
+    (until_settled, (1.3,)),
+    (or_else, (1.2,)),
+    (or_else, (-1.2,)),
+    (not_none, (1.5,)),
+    (not_none, (0.5,)),
+    (nothing_on_one_path, (1.5,)),
+]
+every_program = pytest.mark.parametrize("function, args", PROGRAMS)
+
+
+@every_program
+def test_core_says_what_python_does(function, args):
+    assert_like_python(function, args)
+
+
+@every_program
+def test_both_modes_against_central_differences(function, args):
+    value, gradient = value_and_grad(function)(*args)
+    expected = central_differences(lambda x: function(x, *args[1:]), args[:1])[0]
+    np.testing.assert_allclose(value, function(*args))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+    still = [np.zeros_like(each) if isinstance(each, np.ndarray) else 0.0 for each in args[1:]]
+    tangent = np.ones_like(args[0]) if isinstance(args[0], np.ndarray) else 1.0
+    _, change = jvp(function, args, (tangent, *still))
+    np.testing.assert_allclose(change, np.sum(expected), rtol=1e-6, atol=1e-7)
+
+
+@every_program
+def test_a_batch_is_the_loop_over_its_samples(function, args):
+    batch = np.stack([np.asarray(args[0]) * scale for scale in (1.0, 0.8, -1.1)])
+    samples = [each if each.shape else float(each) for each in batch]
+    axes = (0, *(None for _ in args[1:]))
+    of_batch = vmap(function, in_axes=axes)
+
+    def total(batch, *rest):
+        return of_batch(batch, *rest).sum()
+
+    values = [function(each, *args[1:]) for each in samples]
+    gradients = [grad(function)(each, *args[1:]) for each in samples]
+    np.testing.assert_allclose(of_batch(batch, *args[1:]), values)
+    np.testing.assert_allclose(vmap(grad(function), in_axes=axes)(batch, *args[1:]), gradients)
+    np.testing.assert_allclose(grad(total)(batch, *args[1:]), gradients)
+
+
+# ---- where it is None, and used ------------------------------------------------------------------
+
+
+def test_using_none_raises_as_python_does():
+    with pytest.raises(TypeError, match="best is None"):
+        grad(best_pair)(XS[:0])
+    with pytest.raises(TypeError, match="the result of smallest is None"):
+        grad(smallest)(XS[:0], 1.3)
+    with pytest.raises(TypeError, match="the result of nothing_on_one_path is None"):
+        grad(nothing_on_one_path)(6.5)
+    with pytest.raises(ValueError, match="nothing"):
+        grad(state)(XS[:0], 0.4)
+    with pytest.raises(TypeError, match="is None"):
+        vmap(nothing_on_one_path)(np.array([1.5, 6.5]))
+
+
+def compared(x):
+    y = x * 2 if x > 0 else None
+    return x if y == 2.0 else -x
+
+
+def printed(x):
+    y = x * 2 if x > 0 else None
+    print(y)
+    return x
+
+
+def matched(x):
+    y = x * 2 if x > 0 else None
+    match y:
+        case None:
+            return x
+    return -x
+
+
+def asked_for_its_kind(x):
+    y = x * 2 if x > 0 else None
+    return x if isinstance(y, float) else -x
+
+
+@pytest.mark.parametrize("function", [compared, printed, matched, asked_for_its_kind])
+def test_where_python_takes_none_too_the_question_has_to_be_asked(function):
+    with pytest.raises(S2SError, match="may be None") as caught:
+        lowered(function, (1.5,))
+    assert "if x is not None" in str(caught.value)
+    assert caught.value.origin is not None
+
+
+class Node:
+    def __init__(self, value, below):
+        self.value, self.below = value, below
+
+
+def chain(xs):
+    top = None
+    for i in range(3):
+        top = Node(xs[i], top)
+    total = 0.0
+    while top is not None:
+        total = total * 0.5 + top.value**2
+        top = top.below
+    return total
+
+
+def test_chains_are_taken_where_their_length_is_known():
+    assert_like_python(chain, (XS,))
+    expected = central_differences(chain, (XS,))[0]
+    np.testing.assert_allclose(grad(chain)(XS), expected, atol=1e-7)
