@@ -15,7 +15,7 @@ REFUSED = {
     "machine_learning.convolutional_network": "S2S301",  # np.ndindex has no rule
     "machine_learning.beam_of_two": "S2S201",  # a value that is a list of containers that grows (ke
     "objects.total_mass": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on an
-    "objects.linked_list": "S2S201",  # None before the loop and a Node that holds others after a pass
+    "objects.linked_list": "S2S201",  # None before the loop and a Node that holds others
     "optimisation.nelder_mead": "S2S205",  # items whose number is not known
     "pde.finite_elements": "S2S301",  # np.ix_ has no rule
     "probability.gaussian_process": "S2S201",  # the value of 'L' after a 'try' body that may have f
