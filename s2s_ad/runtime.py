@@ -33,6 +33,24 @@ def pad_samples(array, rank):
     return np.reshape(array, shape[:1] + (1,) * (rank - len(shape)) + shape[1:])
 
 
+def passes_ahead(passes, states):
+    """How far ahead of a kept state the next is kept: the binomial schedule for `passes` passes.
+
+    `states` counts the states that there is memory for, the first one included. The number of
+    passes that run again is the least possible (Griewank and Walther, 2000).
+    """
+    if passes < 2:
+        return passes
+    if states < 1:
+        raise ValueError("checkpoint: argument 'memory' must be a positive int")
+    repeats, reach = 1, states + 1  # with so many repeats this many passes can be gone back
+    while reach < passes:
+        repeats += 1
+        reach = reach * (states + repeats) // repeats
+    nearest = reach * repeats // (states + repeats)  # with one repeat less
+    return min(nearest, passes - nearest * states // (states + repeats - 1))
+
+
 def product_spec(name, a_rank, b_rank, axes=2):
     """The einsum specification of np.matmul, dot, inner, outer or tensordot for these ranks."""
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -209,6 +227,13 @@ def sinc_derivative(x, order=1):
     for n in range(1, order + 1):
         y = (np.pi ** (n - 1) * np.sin(np.pi * large + n * np.pi / 2) - n * y) / large
     return np.where(near, series, y)[()]
+
+
+def states_kept(passes, memory):
+    """How many states are kept ahead of the first: no more than there are passes to reach them."""
+    if memory < 1:
+        raise ValueError("checkpoint: argument 'memory' must be a positive int")
+    return min(memory, passes - 1)
 
 
 def stop_gradient(value):

@@ -132,20 +132,22 @@ class Checkpoint:
         return checkpoint_call(lowering, self.function, self.function.__name__, args, kwargs)
 
 
-def checkpoint(function: Any, *, every: int | None = None) -> Any:
+def checkpoint(function: Any, *, every: int | None = None, memory: int | None = None) -> Any:
     """`function`, of which nothing is kept for the backward pass but its arguments.
 
     What the backward pass needs it computes again: less memory for one more evaluation. Around
     what a loop runs over, `for i in checkpoint(range(n), every=k)`, what the loop carries is kept
-    every k passes alone, and the passes between run again.
+    every k passes alone, and the passes between run again. With `memory=m` at most m such states
+    are there at any time, beside the one at work; which passes run again, and how often, is then
+    the binomial schedule, of which no pass runs more often than it has to.
 
     Args:
-        function: a function; or, with `every`, a range, array or list that a loop runs over.
+        function: a function; or a range, array or list that a loop runs over.
         every: the number of passes from one kept state to the next, a positive int.
+        memory: the number of states that may be kept, a positive int.
 
     Raises:
-        ArgumentTypeError, ArgumentValueError: neither of these.
-        UnsupportedError: the loop may end early.
+        ArgumentTypeError, ArgumentValueError: none of these, or both `every` and `memory`.
 
     Example:
         >>> import numpy as np
@@ -157,30 +159,37 @@ def checkpoint(function: Any, *, every: int | None = None) -> Any:
         >>> bool(np.isclose(slope, 2 * np.sin(1.0) * np.cos(1.0)))
         True
     """
-    if every is None:
+    if every is None and memory is None:
         check.check_callable("checkpoint", function, "function")
         return Checkpoint(function)
-    check_every(every)
+    check_schedule(every, memory)
     return function
 
 
-def check_every(every: Any) -> None:
-    is_int = isinstance(every, int | np.integer) and not isinstance(every, bool)
-    if not is_int or every < 1:
+def check_schedule(every: Any, memory: Any) -> None:
+    if every is not None and memory is not None:
         raise ArgumentValueError(
             "S2S502",
-            f"checkpoint: argument 'every' must be a positive int, got {check.shown(every)}",
+            "checkpoint: both 'every' and 'memory' are given",
+            help="every=k keeps a state every k passes, memory=m keeps m states in all",
         )
+    for name, value in (("every", every), ("memory", memory)):
+        is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        known = value is not None and not isinstance(value, Symbol)
+        if known and (not is_int or value < 1):
+            raise ArgumentValueError(
+                "S2S502",
+                f"checkpoint: argument '{name}' must be a positive int, got {check.shown(value)}",
+            )
 
 
 def _inside(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """checkpoint(...) in a function that is compiled."""
-    (subject,), every = args, kwargs.get("every")
-    if every is None:
+    (subject,), every, memory = args, unwrap(kwargs.get("every")), unwrap(kwargs.get("memory"))
+    if every is None and memory is None:
         return checkpoint(unwrap(subject))
-    if not isinstance(every, Symbol):
-        check_every(every)
-    return Segmented(subject, every)
+    check_schedule(every, memory)
+    return Segmented(subject, every, memory)
 
 
 HANDLERS[checkpoint] = _inside

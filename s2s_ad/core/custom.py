@@ -14,6 +14,29 @@ class CheckpointCallee(Callee):
     """A call whose backward pass is given the arguments alone, and computes the rest again."""
 
 
+class ScheduledCallee(Callee):
+    """Passes of a loop, of which the backward pass keeps few states and runs others again.
+
+    The operands are the numbers of the first pass and of the one after the last, how many states
+    there is memory for, what the loop carries, and what is fixed. The outputs are what it carries;
+    with `whole` also the number after the last pass that ran, which may be less than asked for.
+
+    Attributes:
+        one_pass: the number of a pass, what is carried, what is fixed -> what is carried on.
+        whole: the same for passes of which all are known to run.
+    """
+
+    numbers = 3
+
+    def __init__(self, program: Program, one_pass: Program, whole: ScheduledCallee | None = None):
+        super().__init__(program)
+        self.one_pass, self.whole = one_pass, whole
+
+    @property
+    def carried(self) -> int:
+        return len(self.one_pass.outputs())
+
+
 class CustomCallee(Callee):
     """A call whose derivatives are programs of the user's.
 

@@ -24,6 +24,7 @@ from s2s_ad.rules import (  # noqa: F401
     reductions,
     repeats,
     scans,
+    schedules,
     selection,
     shapes,
     triangles,

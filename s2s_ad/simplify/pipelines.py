@@ -3,7 +3,7 @@
 from s2s_ad.core import form
 from s2s_ad.core.callee import Callee, callee_of
 from s2s_ad.core.passes import Pass, run
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
@@ -30,21 +30,40 @@ def finish(program: Program, *, derived: bool) -> Program:
     return _finish(program, FINAL_DERIVED if derived else FINAL, {})
 
 
-def _finish(program: Program, pipeline: tuple[Pass, ...], made: dict[int, Callee]) -> Program:
+Finished = dict[int, tuple[Callee, list[int]]]  # the callee, the operands that it reads
+
+
+def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Program:
     return everywhere(lambda block: _with_calls(block, made))(run(program, pipeline))
 
 
-def _with_calls(program: Program, made: dict[int, Callee]) -> Program:
+def _with_calls(program: Program, made: Finished) -> Program:
     """A block with the functions that it calls finished; one that calls itself is met again."""
     body = []
     for statement in program.body:
         call = callee_of(statement)
         if call is not None:
             if id(call) not in made:
-                made[id(call)] = Callee(call.program)
-                made[id(call)].define(_finish(call.program, FINAL_CALLED, made))
-            value = form.operation(made[id(call)], statement.value.args, {})
+                made[id(call)] = Callee(call.program), list(range(len(call.program.leaves())))
+                made[id(call)] = _finished_call(call, *made[id(call)], made)
+            callee, places = made[id(call)]
+            value = form.operation(callee, [statement.value.args[i] for i in places], {})
             name = form.target(statement)
             statement = form.assign(name, value, statement.origin, statement.phase)
         body.append(statement)
     return program.with_(body=tuple(body))
+
+
+def _finished_call(
+    call: Callee, callee: Callee, places: list[int], made: Finished
+) -> tuple[Callee, list[int]]:
+    """A function without the parameters that nobody named and it does not read."""
+    program = _finish(call.program, FINAL_CALLED, made)
+    if not call.is_recursive:
+        read = {name for each in program.body for name in form.reads(each)}
+        read |= {getattr(atom, "id", None) for atom in program.outputs()}
+        hints = [program.hints.get(name, TEMPORARY) for name in program.leaves()]
+        pairs = list(zip(program.leaves(), hints, strict=True))
+        places = [i for i, (name, hint) in enumerate(pairs) if name in read or hint.kind == "user"]
+        program = program.with_(inputs=tuple(program.inputs[i] for i in places))
+    return callee.define(program), places

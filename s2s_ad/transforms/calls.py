@@ -28,13 +28,15 @@ class Passes:
 
     needs: for each leading leaf of `backward` where it comes from: ("argument", i),
         ("output", i) or ("saved", i), the last being outputs of `forward` behind the callee's own.
-    seeds: which outputs get an adjoint; these follow. It returns the adjoints of the leaves asked.
+    seeds: which outputs get an adjoint; these follow.
+    active: of which operands it returns the adjoint; without it of those asked for.
     """
 
     forward: Callee
     backward: Callee
     needs: tuple[tuple[str, int], ...]
     seeds: tuple[int, ...]
+    active: tuple[bool, ...] | None = None
 
 
 def derived_callee(program: Program, builder_output: Sequence[Any], **changes: Any) -> Callee:

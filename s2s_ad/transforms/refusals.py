@@ -9,6 +9,7 @@ import gast
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import describe
+from s2s_ad.core.callee import Callee, compound_of, has_effect, reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import DerivativeError, Origin
@@ -47,3 +48,18 @@ def unknown_rank(name: str, origin: Origin | None) -> DerivativeError:
         origin=origin,
         help="give example arguments, or --like on the command line",
     )
+
+
+def refuse_twice(program: Program, call: Callee) -> None:
+    """Refuse to compute again what would be another value the second time: a draw, a clock."""
+    for each in (program, *(block for inner in reached([program]) for block in inner.blocks)):
+        for statement in each.body:
+            if compound_of(statement) is None and has_effect(statement):
+                raise DerivativeError(
+                    "S2S302",
+                    f"{rule_for(form.function_of(statement)).name} in {call.program.name}, "
+                    "whose values the backward pass computes again",
+                    origin=statement.origin,
+                    why="a value that is drawn or read again is another one",
+                    help="draw it outside and pass it as an argument",
+                )

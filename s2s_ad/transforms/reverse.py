@@ -13,7 +13,7 @@ from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
-from s2s_ad.core.custom import CheckpointCallee, CustomCallee
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop
 from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
@@ -32,6 +32,7 @@ BACKWARD = {
     CheckpointCallee: reverse_call,
     CustomCallee: reverse_call,
     Loop: reverse_loop,
+    ScheduledCallee: reverse_call,
 }
 
 
@@ -239,15 +240,15 @@ class Reverse:
     def add(self, name: str, contribution: Any) -> None:
         """Add to the adjoint of a name."""
         if name in self.adjoints:
-            contribution = self._sum(self.adjoints[name], contribution)
+            contribution = self.sum(self.adjoints[name], contribution)
         self.adjoints[name] = contribution
 
     def _add_part(self, name: str, index: int, contribution: Any) -> None:
         """Add to the adjoint of one output of a result."""
         parts = self.adjoints.setdefault(name, {})
-        parts[index] = self._sum(parts[index], contribution) if index in parts else contribution
+        parts[index] = self.sum(parts[index], contribution) if index in parts else contribution
 
-    def _sum(self, a: Any, b: Any) -> Any:
+    def sum(self, a: Any, b: Any) -> Any:
         if any(isinstance(self.builder.fact(each), values.List) for each in (a, b)):
             return self.builder.call(runtime.accumulate, (a, b), {})
         return a + b

@@ -12,13 +12,15 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import Callee
-from s2s_ad.core.custom import CheckpointCallee, CustomCallee
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import ITEM
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs, without_effects
 from s2s_ad.transforms.halves import adjoint_fact
+from s2s_ad.transforms.refusals import refuse_twice
+from s2s_ad.transforms.reverse_schedules import scheduled_passes
 
 MOST_SAVED = 8  # values; more of them are computed again by the backward pass
 
@@ -33,12 +35,15 @@ def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[i
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)
     known = {"argument": operands, "output": outputs, "saved": saved}
     needs = [known[kind][place] for kind, place in passes.needs]
-    y_bars = [sweep.full(given[i], outputs[i]) for i in passes.seeds]
+    y_bars = [sweep.full(given.get(i, 0.0), outputs[i]) for i in passes.seeds]
     adjoints = passes.backward.call(sweep.builder, [*needs, *y_bars])
-    names = [each.id for each, flag in zip(args, active, strict=True) if flag]
-    for name, adjoint in zip(names, adjoints, strict=True):
-        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
-        sweep.add(name, sweep.builder.named(adjoint, hint))
+    returned = passes.active or active
+    atoms = [each for each, flag in zip(args, returned, strict=True) if flag]
+    for atom, adjoint in zip(atoms, adjoints, strict=True):
+        name = sweep.name_of(atom)
+        if name in sweep.active:
+            hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+            sweep.add(name, sweep.builder.named(adjoint, hint))
 
 
 def _forward(
@@ -71,6 +76,8 @@ def split(sweep: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, 
         from s2s_ad.transforms.custom import custom_passes  # which sweeps, too
 
         return custom_passes(call, active, seeds)
+    if isinstance(call, ScheduledCallee):
+        return scheduled_passes(sweep, call, active, seeds)
     key = ("reverse", active, seeds, sweep.repeated)
     if key not in call.derived:
         divided = _recomputed if _has_to_recompute(call) else _divided
@@ -148,7 +155,9 @@ def _recomputed(
     stub = _stub(program, active, seeds)
     call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
     swept = Swept(outer, call, active, seeds)
-    made = halves.recomputing(without_effects(swept.joint.with_(tried=False)), swept.results)
+    again = without_effects(swept.joint.with_(tried=False))
+    refuse_twice(again, call)
+    made = halves.recomputing(again, swept.results)
     return Passes(call, stub.define(swept.backward(made, swept.leaves, {}).program), needs, seeds)
 
 

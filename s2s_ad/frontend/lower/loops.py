@@ -42,9 +42,9 @@ MOST_PASSES = 200
 @statement(gast.For)
 def for_(lowering: Lowering, node: gast.For) -> Exits:
     """`for x in items:` Over ranges and arrays; over containers of known length pass by pass."""
-    value, every = lowering.evaluate(node.iter), None
+    value, schedule = lowering.evaluate(node.iter), None
     if isinstance(value, Segmented):
-        value, every = value.items, value.every
+        value, schedule = value.items, value
     if isinstance(value, Generator):
         value = consumed(lowering, value, "T = []", "T.append(E)")
     if is_apart(value):
@@ -65,7 +65,7 @@ def for_(lowering: Lowering, node: gast.For) -> Exits:
         backwards=passes.backwards,
         **names_of(lowering, node),
     )
-    rolling.every = every
+    rolling.schedule = schedule
     try:
         rolled = rolling.roll()
     except (NeedStatic, UnsupportedError) as need:

@@ -28,7 +28,7 @@ from s2s_ad.frontend.lower.optional import settled_by
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
 from s2s_ad.frontend.lower.poisons import Hole, Staying, StructureChanges, Unjoined
 from s2s_ad.frontend.lower.references import Box, Reference, settled
-from s2s_ad.frontend.lower.segments import segmented
+from s2s_ad.frontend.lower.segments import Segmented, segmented
 from s2s_ad.frontend.lower.templates import (
     Kinds,
     Leaf,
@@ -100,7 +100,7 @@ class Rolling:
         self.index = fresh_name()
         self.leaves: dict[tuple, str] = {}  # by place in the templates; made anew for each round
         self.mine: set[str] = set()  # the leaves of all rounds
-        self.every: Any = None  # passes of a segment that is a checkpoint
+        self.schedule: Segmented | None = None  # of checkpoints
         self.ends: list[dict[tuple, Any]] = []  # what earlier rounds left in each place
         self.holes: dict[str, Any] = {}  # names that a pass reads from an earlier one, and where
         self.entered: dict[tuple, Any] = {}  # what the last pass started from, by place
@@ -398,10 +398,10 @@ class Rolling:
         operands = [*(self.bounds or ()), *(each.before for each in columns)]
         operands += [carrying.fixed.get(each, Symbol(builder, each)) for each in fixed]
         operands = [settled(each) for each in operands]
-        if self.every is None:
+        if self.schedule is None:
             results = loop.call(builder, operands)
         else:
-            results = segmented(lowering, loop, operands, self.every)
+            results = segmented(lowering, loop, operands, self.schedule)
         carrying.bind(results)
 
 

@@ -23,6 +23,7 @@ from s2s_ad.transforms.batch.blocks import Block, batched_fact, sample_fact, spr
 from s2s_ad.transforms.batch.gathers import Whole
 from s2s_ad.transforms.batch.kept import Kept, count_of
 from s2s_ad.transforms.batch.regions import batch_region
+from s2s_ad.transforms.batch.schedules import batch_schedule, has_schedule
 from s2s_ad.transforms.calls import derived_callee
 
 
@@ -273,6 +274,8 @@ def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[
     """A region, or the call of a function: its outputs, and which of them are batched."""
     if isinstance(operation.rule, Region):
         return batch_region(context, operation.rule, operation.operands, flags)
+    if has_schedule(operation.rule, flags):
+        return batch_schedule(context, operation.rule, operation.operands, flags, _batched_program)
     facts = tuple(map(context.builder.fact, operation.operands))
     made, batched = batched_call(operation.rule, facts, tuple(flags))
     return made.call(context.builder, operation.operands), list(batched)
@@ -282,7 +285,7 @@ def batched_call(
     call: Callee, facts: tuple[Any, ...], flags: tuple[bool, ...]
 ) -> tuple[Callee, tuple[bool, ...]]:
     """(callee of a batch, which outputs are batched)."""
-    key = ("batch", facts, flags)
+    key = ("batch", values.canonical(facts), flags)
     if key not in call.derived:
         if isinstance(call, CustomCallee):
             from s2s_ad.transforms.custom import custom_batch  # which batches, too
@@ -313,20 +316,30 @@ def _batched_anew(call: Callee, facts: tuple, flags: tuple, key: Any) -> None:
         stub=True,
     )
     call.derived[key] = stub, (True,) * len(nodes)  # for the calls of itself
-    made, _ = _batched_call(call, facts, flags, spread=True)
+    made, _ = _batched_program(program, facts, flags, (True,) * len(nodes))
     stub.define(made.program)
 
 
-def _batched_call(
-    call: Callee, facts: tuple, flags: tuple, *, spread: bool = False
+def _batched_call(call: Callee, facts: tuple, flags: tuple) -> tuple[Callee, tuple[bool, ...]]:
+    made, batched = _batched_program(call.program, facts, flags)
+    if isinstance(call, CheckpointCallee):
+        made = CheckpointCallee(made.program)
+    return made, batched
+
+
+def _batched_program(
+    program: Program, facts: Sequence[Any], flags: Sequence[bool], spread: Sequence[bool] = ()
 ) -> tuple[Callee, tuple[bool, ...]]:
-    """`spread`: what is the same for all samples gets a batch axis too."""
-    program, builder = call.program, Builder()
+    """`spread` marks outputs that get a batch axis even where all samples have the same."""
+    builder = Builder()
     arguments = _arguments(builder, program, facts)
     moved = {name for name, flag in zip(arguments, flags, strict=True) if flag}
     outputs, batched, context = batch(builder, program, arguments, moved)
-    if spread:
-        outputs = [context.spread(*pair) for pair in zip(outputs, batched, strict=True)]
+    if any(spread):
+        outputs = [
+            context.spread(value, own) if flag else value
+            for value, own, flag in zip(outputs, batched, spread, strict=True)
+        ]
     made = derived_callee(
         program.with_(facts=dict(builder.facts), hints=dict(builder.hints)),
         outputs,
@@ -334,8 +347,6 @@ def _batched_call(
         name=f"{program.name}_vmap",
         doc=f"{program.doc}, for each of a batch",
     )
-    if isinstance(call, CheckpointCallee):
-        made = CheckpointCallee(made.program)
     return made, tuple(batched)
 
 
