@@ -54,7 +54,9 @@ def refuse_twice(program: Program, call: Callee) -> None:
     """Refuse to compute again what would be another value the second time: a draw, a clock."""
     for each in (program, *(block for inner in reached([program]) for block in inner.blocks)):
         for statement in each.body:
-            if compound_of(statement) is None and has_effect(statement):
+            if form.is_effect(statement) or compound_of(statement) is not None:
+                continue
+            if has_effect(statement):
                 raise DerivativeError(
                     "S2S302",
                     f"{rule_for(form.function_of(statement)).name} in {call.program.name}, "
