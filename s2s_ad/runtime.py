@@ -208,6 +208,27 @@ def modf_fraction(x):
     return np.modf(x)[0]
 
 
+def recurrence(a, b, axis, reverse=False):
+    """y[i] = a[i] * y[i - 1] + b[i] along an axis; blocks of it advance side by side."""
+    a, b = (np.moveaxis(np.flip(each, axis) if reverse else each, axis, 0) for each in (a, b))
+    y = np.array(b, np.result_type(a, b), order="C")
+    a = np.array(a, y.dtype, order="C")
+    width = max(int(len(y) ** 0.5), 1) if y[:1].size < 100 else 1
+    count = len(y) // width
+    blocks = y[: count * width].reshape(count, width, *y.shape[1:])
+    factors = a[: count * width].reshape(blocks.shape)
+    for i in range(1, width):
+        blocks[:, i] += factors[:, i] * blocks[:, i - 1]
+        factors[:, i] *= factors[:, i - 1]
+    for i in range(1, count):
+        last = blocks[i - 1, -1]
+        blocks[i] += np.where(last == 0, 0, factors[i] * last)
+    for i in range(max(count * width, 1), len(y)):
+        y[i] += a[i] * y[i - 1]
+    y = np.moveaxis(y, 0, axis)
+    return np.flip(y, axis) if reverse else y
+
+
 def sign_of_det(a):
     """The sign of the determinant."""
     return np.linalg.slogdet(a)[0]

@@ -68,14 +68,12 @@ class Joining(Rule):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         axis, builder = operation["axis"], operation.result.builder
-        if axis < 0:
-            raise support.CannotBatch
         adjoints = []
         places = self.places(operation.operands, axis)
         for operand, place, wanted in zip(
             operation.operands, places, operation.active, strict=True
         ):
-            part = y_bar[(*(slice(None),) * axis, place) if axis else place]
+            part = y_bar[support.at(axis, place)]
             adjoints.append(
                 builder.call(runtime.unbroadcast, (part, operand), {}) if wanted else None
             )

@@ -11,22 +11,33 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import broadcast_source
 
 TEXT = "x, axis=None, keepdims=False"
+#: the signatures that NumPy's reductions have; `out` is served before a call comes here
+OF_INDEX = "x, axis=None, out=None, *, keepdims=False"
+OF_LOGIC = "x, axis=None, out=None, keepdims=False, *, where=True"
+OF_MEAN = "x, axis=None, dtype=None, out=None, keepdims=False, *, where=True"
+OF_ORDER = "x, axis=None, out=None, keepdims=False, initial=None, where=True"
+OF_TOTAL = "x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True"
 
 
 class Reduction(Rule):
     """A function with `axis` (int, tuple or None) and `keepdims`.
 
+    `dtype=`, `where=` and `initial=` are written as what they mean: x in another type, x with a
+    neutral number where it does not count, and the result joined with one number more.
+
     Args:
         adjoint: (reduction, x, y, y_bar, axes) -> adjoint of x, with y and y_bar already given
             axes of length one where x was reduced; None where there is no derivative.
         tangent: the same with x_dot for y_bar -> tangent, to be reduced by np.sum or np.mean.
+        text: its signature.
+        neutral: the number that changes no result; None: what `initial` says.
+        join: the function of two numbers that it is the reduction of.
         many_axes: whether `axis` may be a tuple.
     """
 
@@ -38,18 +49,40 @@ class Reduction(Rule):
         adjoint: Callable | None = None,
         tangent: Callable | None = None,
         *,
+        text: str = OF_INDEX,
+        neutral: float | None = None,
+        join: Callable | None = None,
         many_axes: bool = True,
     ):
         super().__init__(function, function.__name__)
         self.adjoint, self.tangent, self.many_axes = adjoint, tangent, many_axes
+        self.text, self.neutral, self.join = text, neutral, join
         self.flat = adjoint is None
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        params = support.bind_call(builder, self, TEXT, args, kwargs)
+        params = support.bind_call(builder, self, self.text, args, kwargs)
         x = support.as_operand(builder, params.pop("x"))
-        params = support.static_params(params, self)
-        if isinstance(params["axis"], list):
-            params["axis"] = tuple(params["axis"])
+        where, initial = params.pop("where", True), params.pop("initial", None)
+        axis, dtype, out, keepdims = support.static_params(
+            {key: params.get(key) for key in ("axis", "dtype", "out", "keepdims")}, self
+        ).values()
+        if out is not None:
+            raise UnsupportedError(
+                "S2S203", f"np.{self.name} with out= by position", help="write out=..."
+            )
+        x = support.converted(x, dtype)
+        if where is not True:
+            x = np.where(where, x, self._neutral(initial))
+        params = {"axis": tuple(axis) if isinstance(axis, list) else axis}
+        result = self._reduced(builder, x, params | {"keepdims": bool(keepdims)})
+        return result if initial is None else builder.call(self.join, (result, initial), {})
+
+    def _neutral(self, initial: Any) -> Any:
+        if self.neutral is None and initial is None:
+            raise ValueError(f"np.{self.name} with where= has to have initial=")
+        return initial if self.neutral is None else self.neutral
+
+    def _reduced(self, builder: Builder, x: Any, params: dict[str, Any]) -> Any:
         if not isinstance(x, Symbol):
             return self.function(x, **support.given(params, TEXT))
         if params["axis"] == ():
@@ -157,7 +190,7 @@ def count_of(x: Symbol, axes: Any) -> Any:
     return support.product([support.length(x, axis) for axis in axes])
 
 
-def _shared_evenly(x: Symbol, y: Any, axes: Any) -> Any:
+def shared_evenly(x: Symbol, y: Any, axes: Any) -> Any:
     """1 / (number of ties) at each extreme value, 0 elsewhere (ties share the derivative)."""
     chosen = x == y
     if not values.is_dtype(x.dtype, float):
@@ -167,60 +200,3 @@ def _shared_evenly(x: Symbol, y: Any, axes: Any) -> Any:
     if not isinstance(axes, int):
         axes = support.axis_of(axes)
     return chosen / np.sum(chosen, axis=axes, keepdims=True)
-
-
-def _extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
-    return y_bar * _shared_evenly(x, y, axes)
-
-
-def _extreme_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
-    return np.sum, x_dot * _shared_evenly(x, y, axes)
-
-
-def _sum_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
-    return y_bar
-
-
-def _mean_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
-    return y_bar / count_of(x, axes)
-
-
-register(Reduction(np.all))
-register(Reduction(np.any))
-register(Reduction(np.argmax, many_axes=False))
-register(Reduction(np.argmin, many_axes=False))
-register(Reduction(np.count_nonzero))
-register(Reduction(np.max, _extreme_adjoint, _extreme_tangent))
-register(Reduction(np.mean, _mean_adjoint, lambda x, y, x_dot, axes: (np.mean, x_dot)))
-register(Reduction(np.min, _extreme_adjoint, _extreme_tangent))
-register(Reduction(np.sum, _sum_adjoint, lambda x, y, x_dot, axes: (np.sum, x_dot)))
-
-
-# ---- reductions that are written as the NumPy they stand for -------------------------------------
-
-
-def _var(x: Symbol, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    centred = x - np.mean(x, axis=axis, keepdims=True)
-    square = centred**2
-    if ddof == 0:
-        return np.mean(square, axis=axis, keepdims=keepdims)
-    axes = axis if x.ndim is None else support.normal_axes(axis, x.ndim)
-    return np.sum(square, axis=axis, keepdims=keepdims) / (count_of(x, axes) - ddof)
-
-
-def _std(**arguments: Any) -> Any:
-    return np.sqrt(_var(**arguments))
-
-
-def _ptp(x: Symbol, axis: Any, keepdims: Any) -> Any:
-    return np.max(x, axis=axis, keepdims=keepdims) - np.min(x, axis=axis, keepdims=keepdims)
-
-
-composite(np.ptp, TEXT, _ptp)
-composite(np.std, "x, axis=None, ddof=0, keepdims=False", _std)
-composite(np.var, "x, axis=None, ddof=0, keepdims=False", _var)
-
-
-for each in (np.all, np.any, np.argmax, np.argmin, np.max, np.mean, np.min, np.std, np.sum, np.var):
-    METHODS[each.__name__] = each
-METHODS["ptp"] = np.ptp

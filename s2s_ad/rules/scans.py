@@ -1,16 +1,18 @@
-"""Functions along one axis that keep its length: running sums, sorting, and differences."""
+"""Functions along one axis that keep its length: running sums and products, and sorting."""
 
 from __future__ import annotations
 
+import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
-from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 
@@ -26,12 +28,15 @@ class Scan(Rule):
     def __init__(self, function: Any, axis: int | None, options: str = ""):
         super().__init__(function, function.__name__)
         self.text = f"x, axis={axis}{options}"
+        self.typed = "dtype" in options
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         x = support.as_operand(builder, params.pop("x"))
         params = support.static_params(params, self)
         axis = params.pop("axis")
+        if self.typed:
+            x = support.converted(x, params.pop("dtype"))
         if not isinstance(x, Symbol):
             x = builder.call(np.array, (x,), {})
         if axis is None:
@@ -62,6 +67,86 @@ class RunningSum(Scan):
         return np.cumsum(tangents[0], **operation.params)
 
 
+class RunningProduct(Scan):
+    """np.cumprod: y[i] = x[i] * y[i - 1], so its tangent is a linear recurrence of first order.
+
+    Nothing is divided by: zeros are as good as other numbers, in derivatives of all orders.
+    """
+
+    def before(self, operation: Operation) -> Any:
+        """The product of what stands before each element."""
+        return moved_on(operation.result, operation["axis"], 1.0)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (x,), axis = operation.operands, operation["axis"]
+        after = support.conj(np.roll(x, -1, axis=axis))
+        later = recurrence(after, y_bar, axis, reverse=True)
+        return [later * support.conj(self.before(operation))]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (x,), axis = operation.operands, operation["axis"]
+        return recurrence(x, tangents[0] * self.before(operation), axis)
+
+
+def recurrence(a: Any, b: Any, axis: int, *, reverse: bool = False) -> Any:
+    """y[i] = a[i] * y[i - 1] + b[i] along an axis; from its end with `reverse`."""
+    params = {"axis": axis} | ({"reverse": True} if reverse else {})
+    return a.builder.call(runtime.recurrence, (a, b), params)
+
+
+def moved_on(x: Symbol, axis: int, first: float, step: int = 1) -> Any:
+    """x moved by one place along an axis, with this number where nothing is moved to."""
+    index = support.at(axis, slice(None, 1) if step == 1 else slice(-1, None))
+    rolled = np.roll(x, step, axis=axis)
+    return x.builder.call(runtime.index_set, (rolled, index, first), {})
+
+
+class Recurrence(Rule):
+    """recurrence(a, b, axis, reverse): the adjoint of b is the recurrence from the other end."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        a, b = (builder.call(runtime.broadcast_like, pair, {}) for pair in (args, args[::-1]))
+        return builder.emit(self, [a, b], kwargs)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        a, b = operands
+        if support.any_unknown(a, b):
+            return support.unknown(a, b)
+        kinds = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(kinds) else np.result_type(*kinds)
+        return values.Array(dtype, values.broadcast([a.shape, b.shape]))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (a, _), axis = operation.operands, operation["axis"]
+        back = operation.params.get("reverse", False)
+        y_bar = a.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        after = support.conj(np.roll(a, 1 if back else -1, axis=axis))
+        b_bar = recurrence(after, y_bar, axis, reverse=not back)
+        if not operation.active[0]:
+            return [None, b_bar]
+        return [b_bar * support.conj(_neighbours(operation)), b_bar]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        a_dot, b_dot = tangents
+        terms = [] if a_dot is None else [a_dot * _neighbours(operation)]
+        terms += [] if b_dot is None else [b_dot]
+        total = functools.reduce(operator.add, terms)
+        back = operation.params.get("reverse", False)
+        return recurrence(operation.operands[0], total, operation["axis"], reverse=back)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        pairs = list(zip(operation.operands, batched, strict=True))
+        axis = support.normal_axis(operation["axis"], max(support.sample_rank(*p) for p in pairs))
+        operands = [batch.spread(*pair) for pair in pairs]
+        return batch.builder.emit(self, operands, operation.params | {"axis": axis + 1})
+
+
+def _neighbours(operation: Operation) -> Any:
+    """y[i - 1] for each i of a recurrence, or y[i + 1]; zero where there is none."""
+    step = -1 if operation.params.get("reverse", False) else 1
+    return moved_on(operation.result, operation["axis"], 0.0, step)
+
+
 class Sort(Scan):
     """np.sort: what np.argsort takes from x; the adjoint goes where each element came from."""
 
@@ -81,29 +166,46 @@ class ArgSort(Scan):
     flat = True
 
 
-def _diff(x: Symbol, n: Any, axis: Any) -> Any:
-    """Differences of neighbours, n times over."""
-    rank = support.known_rank(x, "np.diff")
-    n, axis = static((n, axis), "n and axis of np.diff")
-    if n < 0:
-        raise ArgumentValueError("S2S203", f"np.diff with n={n}", origin=x.builder.origin)
-    lead = (slice(None),) * support.normal_axis(axis, rank)
-    change = operator.ne if values.is_dtype(x.dtype, bool) else operator.sub
-    for _ in range(n):
-        x = change(x[_index(lead, slice(1, None))], x[_index(lead, slice(None, -1))])
-    return x
+def _skipping_nan(function: Callable, neutral: float) -> Callable:
+    """The scan of x with a number that changes nothing wherever it is nan."""
+
+    def meaning(x: Any, axis: Any, dtype: Any, out: Any) -> Any:
+        return function(np.where(np.isnan(x), neutral, x), axis=axis, dtype=dtype)
+
+    return meaning
 
 
-def _index(lead: tuple, last: slice) -> Any:
-    return (*lead, last) if lead else last
+def _cumulative(function: Callable, first: float) -> Callable:
+    """np.cumulative_sum and np.cumulative_prod: with include_initial the scan of nothing first."""
+
+    def meaning(x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
+        rank = support.known_rank(x, "cumulative_sum or cumulative_prod")
+        if axis is None and rank != 1:
+            raise ValueError("for arrays which have more than one dimension, axis is required")
+        axis = support.normal_axis(0 if axis is None else static(axis, "axis"), rank)
+        y = function(x, axis=axis, dtype=dtype)
+        if not static(include_initial, "include_initial"):
+            return y
+        sizes = [1 if i == axis else n for i, n in enumerate(support.lengths(x, range(rank)))]
+        start = y.builder.call(np.full, (tuple(sizes), first), {"dtype": y.dtype})
+        return np.concatenate([start, y], axis=axis)
+
+    return meaning
 
 
-SORTING = ", kind=None, stable=None"
+TYPED = ", dtype=None, out=None"
+SORTING = ", kind=None, order=None, *, stable=None"
 
 register(ArgSort(np.argsort, -1, SORTING))
-register(RunningSum(np.cumsum, None))
+register(Recurrence(runtime.recurrence, "recurrence"))
+register(RunningProduct(np.cumprod, None, TYPED))
+register(RunningSum(np.cumsum, None, TYPED))
 register(Sort(np.sort, -1, SORTING))
 
-composite(np.diff, "x, n=1, axis=-1", _diff)
+CUMULATIVE = "x, *, axis=None, dtype=None, out=None, include_initial=False"
+composite(np.cumulative_prod, CUMULATIVE, _cumulative(np.cumprod, 1))
+composite(np.cumulative_sum, CUMULATIVE, _cumulative(np.cumsum, 0))
+composite(np.nancumprod, "x, axis=None, dtype=None, out=None", _skipping_nan(np.cumprod, 1))
+composite(np.nancumsum, "x, axis=None, dtype=None, out=None", _skipping_nan(np.cumsum, 0))
 
-METHODS |= {"argsort": np.argsort, "cumsum": np.cumsum}
+METHODS |= {"argsort": np.argsort, "cumprod": np.cumprod, "cumsum": np.cumsum}

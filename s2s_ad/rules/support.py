@@ -101,6 +101,26 @@ def axis_of(axes: Sequence[int]) -> int | tuple[int, ...]:
     return axes[0] if len(axes) == 1 else tuple(axes)
 
 
+def at(axis: int, item: Any) -> Any:
+    """The index that takes `item` of one axis; an axis from the end needs no rank to be known."""
+    if axis >= 0:
+        return (*(slice(None),) * axis, item) if axis else item
+    return (Ellipsis, item, *(slice(None),) * (-1 - axis))
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate: of real values these themselves."""
+    is_complex = isinstance(x, Symbol) and x.dtype is not None and x.dtype.kind == "c"
+    return np.conj(x) if is_complex else x
+
+
+def converted(x: Any, dtype: Any) -> Any:
+    """What `dtype=` asks for: x in that type; None asks for nothing."""
+    if dtype is None:
+        return x
+    return x.astype(dtype) if isinstance(x, Symbol) else np.dtype(dtype).type(x)
+
+
 def known_rank(x: Any, name: str) -> int:
     """The rank of an array, which the function called `name` cannot do without."""
     found = rank(x)

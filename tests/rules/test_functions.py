@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rules.cases import ufuncs
+from rules.cases.reductions import REDUCTIONS
+from rules.cases.scans import SCANS
 from rules.properties import (
     case,
     check_all,
@@ -15,10 +17,8 @@ from rules.properties import (
     functions_named,
     integers,
     invertible,
-    mask,
     module,
     number,
-    positive,
     real,
 )
 from rules.test_indexing import INDEXING
@@ -30,46 +30,6 @@ from s2s_ad.rules.draws import Draw
 from s2s_ad.rules.elementwise import Elementwise
 
 LIKE = {"general": False}  # needs the rank of its argument
-
-REDUCTIONS = [
-    case(f"np.{name}(x{options})", x=draw(2, 3, 4))
-    for name, draw in [
-        ("max", distinct),
-        ("mean", real),
-        ("min", distinct),
-        ("ptp", distinct),
-        ("std", real),
-        ("sum", real),
-        ("var", real),
-    ]
-    for options in ["", ", axis=1", ", axis=-1, keepdims=True", ", axis=(0, 2)", ", keepdims=True"]
-]
-REDUCTIONS += [
-    case("np.sum(x, axis=(-1, 0))", x=real(2, 3, 4)),
-    case("np.sum(x, (0, 1), keepdims=True)", x=real(2, 3)),
-    case("np.sum(x, axis=())", x=real(2, 3)),
-    case("np.sum(x)", x=real()),
-    case("np.sum(x)", x=real(0)),
-    case("np.sum(x, axis=0)", x=real(0, 3)),
-    case("np.sum(x, axis=0)", x=real(1, 3)),
-    case("np.mean(x, axis=1)", x=real(3, 1)),
-    case("np.mean(x)", x=real()),
-    case("np.max(x)", x=real()),
-    case("np.max(x, axis=0)", x=real(1)),
-    case("np.max(x, axis=0)", x=distinct(3)),
-    case("np.var(x, axis=1, ddof=1)", x=real(2, 3)),
-    case("np.std(x, axis=0, ddof=1, keepdims=True)", x=real(3, 2)),
-    case("np.var(x, ddof=1)", x=real(3, 2)),
-    case("np.var(x, axis=(0, 1), ddof=2)", x=real(3, 2)),
-    case("np.sum(x * y, axis=1)", x=real(2, 3), y=real(3)),
-    case("np.mean(x, axis=0) * np.argmax(x, axis=0)", x=distinct(3, 2)),
-    case("x.sum(0) + x.mean(axis=0) + x.max(axis=0)", x=distinct(3, 2), **LIKE),
-    case("x.var() + x.std() + x.min()", x=distinct(3, 2), **LIKE),
-    case("np.sum(x[m])", x=real(3), m=mask(3), batches=False),
-    case("np.sum(x * np.any(x > 0, axis=0) * np.all(x > -9))", x=distinct(2, 3)),
-    case("x / np.count_nonzero(x > 0, axis=0)", x=positive(2, 3)),
-    case("np.max(x, axis=1, keepdims=True) + np.sum(x, axis=1)[:, None]", x=distinct(2, 3), **LIKE),
-]
 
 SHAPES = [
     case("np.reshape(x, (3, 2))", x=real(2, 3)),
@@ -172,32 +132,6 @@ JOINING = [
     case("np.split(x, 3)[1] * np.split(x, 3)[2]", x=real(6), **LIKE),
     case("np.split(x, 2, axis=1)[0]", x=real(3, 4), **LIKE),
     case("np.concatenate(np.split(x, [1, 3], axis=-1)[::-1], axis=1)", x=real(2, 4), **LIKE),
-]
-
-SCANS = [
-    case("np.cumsum(x)", x=real(2, 3)),
-    case("np.cumsum(x, axis=0)", x=real(2, 3)),
-    case("np.cumsum(x, -1)", x=real(2, 3)),
-    case("np.cumsum(x)", x=real(0)),
-    case("np.cumsum(x)", x=real()),
-    case("x.cumsum(1)", x=real(2, 3), **LIKE),
-    case("np.sort(x)", x=distinct(4)),
-    case("np.sort(x)", x=distinct(2, 3)),
-    case("np.sort(x, axis=0)", x=distinct(3, 2)),
-    case("np.sort(x, axis=None)", x=distinct(2, 3)),
-    case("np.sort(x, kind='stable')", x=distinct(0)),
-    case(
-        "np.take_along_axis(x, np.argsort(y, axis=0), axis=0)",
-        x=real(3, 2),
-        y=distinct(3, 2),
-        **LIKE,
-    ),
-    case("x[np.argsort(x)]", x=distinct(4), **LIKE),
-    case("np.diff(x)", x=real(4), **LIKE),
-    case("np.diff(x, axis=0)", x=real(3, 2), **LIKE),
-    case("np.diff(x, n=2, axis=-1)", x=real(2, 4), **LIKE),
-    case("np.diff(x, n=0)", x=real(2, 3), **LIKE),
-    case("np.diff(x)", x=real(1), **LIKE),
 ]
 
 LINALG = [

@@ -1,0 +1,213 @@
+"""The table of reductions, and those that are written as the NumPy they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.registry import METHODS, register
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.reductions import (
+    OF_INDEX,
+    OF_LOGIC,
+    OF_MEAN,
+    OF_ORDER,
+    OF_TOTAL,
+    Reduction,
+    count_of,
+    shared_evenly,
+)
+from s2s_ad.rules.scans import moved_on
+
+
+def _extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
+    return y_bar * shared_evenly(x, y, axes)
+
+
+def _extreme_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
+    return np.sum, x_dot * shared_evenly(x, y, axes)
+
+
+def _mean_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
+    return y_bar / count_of(x, axes)
+
+
+class Mean(Reduction):
+    """np.mean: with `where` a quotient of two sums."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        where = given["where"]
+        if where is True:
+            return super().bind(builder, args, kwargs)
+        x = given.pop("x")
+        return np.sum(x, **given) / np.sum(
+            np.where(where, np.ones_like(x), 0.0), **given | {"where": True}
+        )
+
+
+class Prod(Reduction):
+    """np.prod along one axis at a time.
+
+    The adjoint multiplies the elements before each with those after it: no quotient, so that
+    zeros are as good as other numbers, in derivatives of all orders.
+    """
+
+    def _reduced(self, builder: Builder, x: Any, params: dict[str, Any]) -> Any:
+        axis, rank = params["axis"], support.rank(x)
+        if not isinstance(x, Symbol) or (isinstance(axis, int) and rank != 0):
+            return super()._reduced(builder, x, params)
+        if axis is None and rank != 0 and not params["keepdims"]:
+            return super()._reduced(builder, np.ravel(x), {"axis": 0, "keepdims": False})
+        axes = support.normal_axes(axis, support.known_rank(x, "np.prod along several axes"))
+        x = x if axes else np.multiply(x, 1)
+        for each in sorted(axes, reverse=True):
+            x = super()._reduced(builder, x, params | {"axis": each})
+        return x
+
+
+def products_of_others(x: Symbol, axis: int) -> Any:
+    """The product of all elements along the axis but each itself."""
+    before = np.cumprod(moved_on(x, axis, 1.0), axis=axis)
+    after = np.cumprod(moved_on(np.flip(x, axis=axis), axis, 1.0), axis=axis)
+    return before * np.flip(after, axis=axis)
+
+
+def _prod_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
+    return y_bar * support.conj(products_of_others(x, support.as_tuple(axes)[0]))
+
+
+def _prod_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
+    return np.sum, x_dot * products_of_others(x, support.as_tuple(axes)[0])
+
+
+register(Reduction(np.all, text=OF_LOGIC, neutral=True))
+register(Reduction(np.any, text=OF_LOGIC, neutral=False))
+register(Reduction(np.argmax, many_axes=False))
+register(Reduction(np.argmin, many_axes=False))
+register(Reduction(np.count_nonzero, text="x, axis=None, *, keepdims=False"))
+register(Reduction(np.max, _extreme_adjoint, _extreme_tangent, text=OF_ORDER, join=np.maximum))
+register(Mean(np.mean, _mean_adjoint, lambda x, y, x_dot, axes: (np.mean, x_dot), text=OF_MEAN))
+register(Reduction(np.min, _extreme_adjoint, _extreme_tangent, text=OF_ORDER, join=np.minimum))
+register(Reduction(np.nanargmax, many_axes=False))
+register(Reduction(np.nanargmin, many_axes=False))
+register(Prod(np.prod, _prod_adjoint, _prod_tangent, text=OF_TOTAL, neutral=1, join=np.multiply))
+register(
+    Reduction(
+        np.sum,
+        lambda x, y, y_bar, axes: y_bar,
+        lambda x, y, x_dot, axes: (np.sum, x_dot),
+        text=OF_TOTAL,
+        neutral=0,
+        join=np.add,
+    )
+)
+
+
+# ---- moments -------------------------------------------------------------------------------------
+
+OF_MOMENT = "x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None,"
+OF_MOMENT += " correction=None"
+
+
+def _square(x: Any) -> Any:
+    """The square of the absolute value."""
+    is_complex = isinstance(x, Symbol) and x.dtype is not None and x.dtype.kind == "c"
+    return np.real(x * np.conj(x)) if is_complex else x**2
+
+
+def _var(x: Any, dtype: Any, ddof: Any, mean: Any, correction: Any, **options: Any) -> Any:
+    x = support.converted(x, dtype)
+    where, axis, keepdims = (options[key] for key in ("where", "axis", "keepdims"))
+    chosen = {} if where is True else {"where": where}
+    if mean is None:
+        mean = np.mean(x, axis=axis, keepdims=True, **chosen)
+    ddof, square = ddof if correction is None else correction, _square(x - mean)
+    if ddof == 0:
+        return np.mean(square, axis=axis, keepdims=keepdims, **chosen)
+    total = np.sum(square, axis=axis, keepdims=keepdims, **chosen)
+    if where is not True:
+        count = np.sum(np.where(where, np.ones_like(x), 0.0), axis=axis, keepdims=keepdims)
+        return total / np.maximum(count - ddof, 0.0)
+    axes = axis if x.ndim is None else support.normal_axes(axis, x.ndim)
+    return total / (count_of(x, axes) - ddof)
+
+
+def _std(**arguments: Any) -> Any:
+    return np.sqrt(_var(**arguments))
+
+
+def _ptp(x: Symbol, axis: Any, out: Any, keepdims: Any) -> Any:
+    return np.max(x, axis=axis, keepdims=keepdims) - np.min(x, axis=axis, keepdims=keepdims)
+
+
+def _same_as(function: Callable) -> Callable:
+    """Another name of a reduction."""
+    return lambda **arguments: function(arguments.pop("x"), **arguments)
+
+
+composite(np.amax, OF_ORDER, _same_as(np.max))
+composite(np.amin, OF_ORDER, _same_as(np.min))
+composite(np.ptp, OF_INDEX.replace(" *,", ""), _ptp)
+composite(np.std, OF_MOMENT, _std)
+composite(np.var, OF_MOMENT, _var)
+
+
+# ---- reductions that pass over nan ---------------------------------------------------------------
+
+
+def _without_nan(function: Callable, neutral: float) -> Callable:
+    """The reduction of x with a number that changes nothing wherever it is nan."""
+
+    def meaning(x: Any, out: Any, **options: Any) -> Any:
+        given = {key: value for key, value in options.items() if value is not None}
+        return function(np.where(np.isnan(x), neutral, x), **given)
+
+    return meaning
+
+
+def _extreme_without_nan(function: Callable, worst: float) -> Callable:
+    """nan remains where there is nothing else."""
+
+    def meaning(x: Any, out: Any, where: Any, initial: Any, **options: Any) -> Any:
+        missing = np.isnan(x) if where is True else np.isnan(x) | np.logical_not(where)
+        result = function(np.where(missing, worst, x), **options)
+        if initial is not None:
+            return {np.max: np.maximum, np.min: np.minimum}[function](result, initial)
+        return np.where(np.all(missing, **options), math.nan, result)
+
+    return meaning
+
+
+def _nanmean(x: Any, dtype: Any, out: Any, where: Any, **options: Any) -> Any:
+    x = support.converted(x, dtype)
+    chosen = ~np.isnan(x) if where is True else ~np.isnan(x) & where
+    return np.mean(x, where=chosen, **options)
+
+
+def _nanvar(x: Any, where: Any, **options: Any) -> Any:
+    chosen = ~np.isnan(x) if where is True else ~np.isnan(x) & where
+    x = np.where(np.isnan(x), 0.0, x)
+    return _var(x=x, where=chosen, **options)
+
+
+def _nanstd(**arguments: Any) -> Any:
+    return np.sqrt(_nanvar(**arguments))
+
+
+composite(np.nanmax, OF_ORDER, _extreme_without_nan(np.max, -math.inf))
+composite(np.nanmean, OF_MEAN, _nanmean)
+composite(np.nanmin, OF_ORDER, _extreme_without_nan(np.min, math.inf))
+composite(np.nanprod, OF_TOTAL, _without_nan(np.prod, 1))
+composite(np.nanstd, OF_MOMENT, _nanstd)
+composite(np.nansum, OF_TOTAL, _without_nan(np.sum, 0))
+composite(np.nanvar, OF_MOMENT, _nanvar)
+
+for each in (np.all, np.any, np.argmax, np.argmin, np.max, np.mean, np.min, np.prod, np.std):
+    METHODS[each.__name__] = each
+METHODS |= {"ptp": np.ptp, "sum": np.sum, "var": np.var}
