@@ -12,10 +12,11 @@ from s2s_ad.rules.elementwise import Elementwise
 X = np.arange(6.0).reshape(2, 3)
 
 CALLS = [
-    ("np.sum(x, dtype=float)", "dtype"),
     ("np.sum(x, axis=5)", "axis"),
-    ("np.max(x, initial=0.0)", "initial"),
-    ("np.prod(x)", "np.prod"),
+    ("np.sum(x, bogus=1)", "bogus"),
+    ("np.max(x, where=x > 0)", "initial"),
+    ("np.cumulative_sum(x)", "axis is required"),
+    ("np.gradient(x, 1.0, 2.0, 3.0)", "number of arguments"),
     ("np.reshape(x, (3, 2), order='F')", "order"),
     ("np.transpose(x, (0, 1, 2))", "axes"),
     ("np.swapaxes(x, 0, 7)", "out of range"),
@@ -32,8 +33,6 @@ CALLS = [
     ("x @ np.ones((1, 3))", "lengths"),
     ("np.einsum('ij->', x, dtype=float)", "dtype"),
     ("np.einsum('ijk->i', x)", "rank 2"),
-    ("np.cumsum(x, axis=0, dtype=float)", "dtype"),
-    ("np.diff(x, prepend=0.0)", "prepend"),
     ("np.arange(x[0, 0], 4.0, 0.5)", "an option of np.arange"),
     ("np.split(x, 3)[3]", ""),
     ("x[0, 0, 0]", "too many indices"),
