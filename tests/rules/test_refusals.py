@@ -49,7 +49,7 @@ def test_call_that_is_refused(text, said):
     with pytest.raises(S2SError) as caught:
         grad(f)(X)
     assert said in str(caught.value)
-    assert caught.value.origin.line == 7
+    assert text in caught.value.origin.text
     assert caught.value.origin.text[caught.value.origin.column :]
 
 
@@ -76,7 +76,7 @@ def test_batch_that_is_refused(text, said):
     with pytest.raises(S2SError) as caught:
         vmap(f)(np.ones((3, 2)), np.array([0, 1, 1]))
     assert said in str(caught.value)
-    assert caught.value.origin.line == 7
+    assert text in caught.value.origin.text
 
 
 def test_captured_function():

@@ -2,7 +2,6 @@
 
 from rules.properties import Draw, case, distinct, integers, mask, positive, real
 
-
 CHOICES = [
     case("np.select([x < -0.5, x > 0.5], [y, x * y], default=0.3)", x=distinct(2, 3), y=real(3)),
     case("np.select([x < 0], [x])", x=distinct(4)),
