@@ -331,3 +331,14 @@ def test_chains_are_taken_where_their_length_is_known():
     assert_like_python(chain, (XS,))
     expected = central_differences(chain, (XS,))[0]
     np.testing.assert_allclose(grad(chain)(XS), expected, atol=1e-7)
+
+
+def equal(x, y):
+    if x == y:
+        return x * y
+    return x - y
+
+
+def test_a_comparison_of_two_values_is_a_condition_like_any():
+    assert_like_python(equal, (1.5, 2.5))
+    assert grad(equal)(1.5, 1.5) == 1.5

@@ -97,5 +97,5 @@ def _implied(condition: Symbol, truth: bool) -> Iterator[tuple[Any, bool]]:
         yield operands[0], not truth
     elif function is (np.logical_and if truth else np.logical_or):
         yield from ((each, truth) for each in operands)
-    elif function is operator.eq and operands[1] == 0 and type(operands[1]) is int:
+    elif function is operator.eq and type(operands[1]) is int and operands[1] == 0:
         yield operands[0], not truth

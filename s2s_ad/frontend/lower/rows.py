@@ -1,0 +1,153 @@
+"""Lists of containers whose length is not known: a list of each of their parts, kept together.
+
+`history.append((x, y))` in a loop makes such a list: its content is a Tree of the kind `Rows`, with
+the structure of one item, in which a list of numbers or arrays stands for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import Hint
+from s2s_ad.core.tree import Tree
+from s2s_ad.core.values import UNDEFINED
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.kinds import (
+    Kinds,
+    Leaf,
+    contents,
+    describe,
+    inner_hint,
+    is_leaf,
+    is_same,
+)
+from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.references import EACH, Box, Rows, is_rows
+
+
+def rows(structure: Any) -> Tree:
+    """The content of a list with a list in place of each number and array of an item."""
+    return Tree(Rows, (EACH,), (structure,))
+
+
+def columns(structure: Any) -> Iterator[Symbol]:
+    """The lists of the parts."""
+    if isinstance(structure, Symbol):
+        yield structure
+    for each in structure.items if isinstance(structure, Tree) else ():
+        yield from columns(each)
+
+
+def over(function: Callable[..., Any], structure: Any, *others: Any) -> Any:
+    """The structure with function(list, part of the others) in the place of each list."""
+    if isinstance(structure, Symbol):
+        return function(structure, *others)
+    if not isinstance(structure, Tree):
+        return structure
+    parts = zip(structure.items, *(contents(each).items for each in others), strict=True)
+    return Tree(structure.kind, structure.keys, tuple(over(function, *each) for each in parts))
+
+
+def fits(structure: Any, item: Any) -> bool:
+    """Whether a value has the structure of the items."""
+    if isinstance(structure, Symbol):
+        return is_leaf(item)
+    item = contents(item)
+    if not isinstance(structure, Tree):
+        return is_same(structure, item)
+    alike = isinstance(item, Tree) and (item.kind, item.keys) == (structure.kind, structure.keys)
+    return alike and all(map(fits, structure.items, item.items))
+
+
+def are_alike(a: Any, b: Any) -> bool:
+    """Whether two lists have items of one structure."""
+    if isinstance(a, Symbol) or isinstance(b, Symbol):
+        return isinstance(a, Symbol) and isinstance(b, Symbol)
+    if not isinstance(a, Tree) or not isinstance(b, Tree):
+        return is_same(a, b)
+    return (a.kind, a.keys) == (b.kind, b.keys) and all(map(are_alike, a.items, b.items))
+
+
+def check(structure: Any, item: Any) -> None:
+    """Refuse an item of another structure."""
+    if not fits(structure, item):
+        raise UnsupportedError(
+            "S2S201",
+            f"{describe(item)} in a list of other items, whose length is not known",
+            help="give all items the same structure",
+        )
+
+
+# ---- templates -----------------------------------------------------------------------------------
+
+
+def is_list_of_any(value: Any) -> bool:
+    """Whether the content, or the template of it, is that of a list of containers or of nothing."""
+    if not isinstance(value, Tree) or value.kind not in (list, Rows):
+        return False
+    return is_rows(value) or all(isinstance(each, Tree) for each in value.items)
+
+
+def general_rows(builder: Builder, lists: Iterable[Tree], hint: Hint) -> Tree:
+    """The template of what is one of these lists of containers.
+
+    Raises:
+        Kinds: their items differ in more than their numbers and arrays.
+    """
+    found = None
+    for each in lists:
+        items = each.items if is_rows(each) else map(contents, each.items)
+        for item in items:
+            made = _columns(builder, item, hint, is_rows(each))
+            found = made if found is None else _merged(found, made)
+    return rows(found)
+
+
+def _columns(builder: Builder, item: Any, hint: Hint, listed: bool) -> Any:
+    """An item with the template of a list in place of each number and array."""
+    if isinstance(item, Leaf):
+        return item if listed else Leaf(values.List(item.fact), item.hint)
+    if is_optional(item) or (isinstance(item, Box) and item.is_dynamic):
+        raise Kinds(f"a list of containers with {describe(item)} in them")
+    item = contents(item)
+    if is_leaf(item):
+        fact = builder.fact(item)
+        return Leaf(fact if listed else values.List(fact), hint)
+    if not isinstance(item, Tree):
+        return item
+    pairs = zip(item.keys, item.items, strict=True)
+    items = [_columns(builder, each, inner_hint(hint, key), listed) for key, each in pairs]
+    return Tree(item.kind, item.keys, tuple(items))
+
+
+def _merged(a: Any, b: Any) -> Any:
+    if isinstance(a, Leaf) and isinstance(b, Leaf):
+        return a.joined(b.fact)
+    if isinstance(a, Tree) and isinstance(b, Tree) and (a.kind, a.keys) == (b.kind, b.keys):
+        return Tree(a.kind, a.keys, tuple(map(_merged, a.items, b.items)))
+    if not isinstance(a, Leaf | Tree) and is_same(a, b):
+        return a
+    raise Kinds("a list of containers of several structures")
+
+
+def transposed(structure: Any, items: Sequence[Any]) -> Any:
+    """A list of containers as lists of their parts, each of known length."""
+    if isinstance(structure, Leaf):
+        return Tree(list, tuple(range(len(items))), tuple(items))
+    if not isinstance(structure, Tree):
+        return structure
+    made = [
+        transposed(part, [contents(each).items[place] for each in items])
+        for place, part in enumerate(structure.items)
+    ]
+    return Tree(structure.kind, structure.keys, tuple(made))
+
+
+def parts_of(template: Tree, content: Any) -> Any:
+    """What a list holds, in the structure of a template of such lists."""
+    if content is UNDEFINED or is_rows(content):
+        return (UNDEFINED,) if content is UNDEFINED else content.items
+    return (transposed(template.items[0], content.items),)
