@@ -93,6 +93,24 @@ def product_adjoint(y_bar, a, b, name, position, axes=2):
     return unbroadcast(adjoint.reshape(np.shape(varied)) if name == "outer" else adjoint, varied)
 
 
+def determined(vectors_bar, values, axis):
+    """The adjoints of the vectors that belong to values; any others have to be zero."""
+    count = np.shape(values)[-1]
+    kept, rest = np.split(vectors_bar, [count], axis)
+    if np.any(rest):
+        raise ValueError(
+            "a derivative of vectors that are any basis of a space: decompose the matrix without"
+            " them (full_matrices=False, mode='reduced')"
+        )
+    return kept
+
+
+def divisors(s, vectors):
+    """The numbers s, or infinity where the vectors are square: then nothing is left to divide."""
+    rows, columns = np.shape(vectors)[-2:]
+    return np.full_like(s, np.inf) if rows == columns else s
+
+
 def each_sample(function, batched, *operands, **parameters):
     """`function` of one sample after the other, stacked; `batched` tells which operands vary."""
     pairs = list(zip(operands, batched, strict=True))
@@ -132,6 +150,14 @@ def i0_derivative(x, order=1):
     return (total / count)[()]
 
 
+def full_rank(a):
+    """The matrix, which has to have more rows than columns, and these independent."""
+    rows, columns = np.shape(a)[-2:]
+    if rows <= columns or np.any(np.linalg.matrix_rank(a, rtol=None) < columns):
+        raise ValueError("np.linalg.lstsq has no residuals: the matrix has no full column rank")
+    return a
+
+
 def index_add(array, index, value):
     """A copy of `array` in which `value` is added at `index`; repeated indices accumulate."""
     if isinstance(array, dict):
@@ -154,12 +180,32 @@ def index_set(array, index, value):
     return type(array)(result) if isinstance(array, tuple) else result
 
 
+def inverse_gaps(w):
+    """1 / (w[j] - w[i]) at [i, j]: zero on the diagonal, nan where w is equal but for rounding."""
+    gaps = w[..., None, :] - w[..., :, None]
+    count = w.shape[-1]
+    size = np.max(np.abs(w), axis=-1, initial=0)[..., None, None]
+    equal = np.abs(gaps) <= 4 * count * np.finfo(gaps.dtype).eps * size
+    inverse = 1 / np.where(equal, np.nan, gaps)
+    return np.where(np.eye(count, dtype=bool), 0, inverse)
+
+
 def is_last(array, index):
     """Where `array[index] = value` keeps what it wrote: no later item has the same place."""
     last = np.empty(np.shape(array), int)
     order = np.arange(last[index].size).reshape(last[index].shape)
     last[index] = order
     return last[index] == order
+
+
+def least_residuals(a, b, rcond=None):
+    """The sums of squares that a least squares solution leaves."""
+    return np.linalg.lstsq(a, b, rcond)[1]
+
+
+def least_squares(a, b, rcond=None):
+    """The solution of a @ x = b with the smallest sum of squares, and the smallest such x."""
+    return np.linalg.lstsq(a, b, rcond)[0]
 
 
 def list_append(items, value):
@@ -270,6 +316,11 @@ def unbroadcast(value, array):
     ones = tuple(axis for axis, n in enumerate(shape) if n == 1 and value.shape[axis] != 1)
     value = np.sum(value, axis=ones, keepdims=True) if ones else value
     return value.astype(np.result_type(array), copy=False) if shape else value[()]
+
+
+def upper_factor(a):
+    """The second factor of a QR decomposition."""
+    return np.linalg.qr(a, mode="r")
 
 
 def zeros_like(value):

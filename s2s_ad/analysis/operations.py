@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import gast
@@ -89,10 +90,16 @@ class Operations(Cells):
         return self._operation(place)
 
     def _fresh(self, place: Place) -> Held:
-        """What an operation computes: a number, or new memory."""
+        """What an operation computes: a number, or new memory; or several of these."""
         fact = place.program.facts[place.target]
+        if isinstance(fact, tree.Tree):
+            keys = ((place.target, slot) for slot in range(len(fact.items)))
+            return Held(parts=tuple(map(self._made, repeat(place), keys, fact.items)))
+        return self._made(place, place.target, fact)
+
+    def _made(self, place: Place, key: Any, fact: Any) -> Held:
         number = isinstance(fact, values.Array) and fact.shape == ()
-        return NUMBER if number else self._new(place.path, place.target, fact)
+        return NUMBER if number else self._new(place.path, key, fact)
 
     def _part(self, place: Place, base: Held) -> tuple[int, str] | None:
         """The part of an array or list that an index takes, where it is certain to be one."""
@@ -158,9 +165,7 @@ class Operations(Cells):
         given = [cell for each in place.operands for cell in place.atom(each).cells]
         results = []
         for slot, each in enumerate(facts):
-            made = self._new(place.path, (place.target, slot), each)
-            if isinstance(each, values.Array) and each.shape == ():
-                made = NUMBER
+            made = self._made(place, (place.target, slot), each)
             open_cells = made.cells if isinstance(each, values.Unknown) else [made.items]
             for cell in open_cells:
                 for source in [OUTSIDE, *given]:

@@ -95,6 +95,8 @@ class Rule:
     distinct = False
     #: takes lists whose length is not known; other functions are given an array of the items
     lists = False
+    #: the number of results where they are a tuple, which ITEM takes apart; None where it is one
+    count: int | None = None
 
     def __init__(self, function: Callable, name: str):
         self.function, self.name = function, name
@@ -119,11 +121,14 @@ class Rule:
         return self.total
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        """For each operand its adjoint contribution; None for the inactive ones."""
+        """For each operand its adjoint contribution; None for the inactive ones.
+
+        Where there are several results, `y_bar` holds the adjoints of those that have one.
+        """
         raise NotImplementedError
 
     def forward(self, operation: Operation, tangents: list) -> Any:
-        """The tangent of the result; a tangent of None is zero."""
+        """The tangent of the result, or a list of those of each; a tangent of None is zero."""
         raise NotImplementedError
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:

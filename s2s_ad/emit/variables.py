@@ -15,9 +15,10 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form
-from s2s_ad.core.callee import callee_of, item_of, items_of
+from s2s_ad.core.callee import item_of, items_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
+from s2s_ad.core.registry import rule_for
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.emit.stores import Store
 
@@ -87,7 +88,7 @@ class Opening:
             if first != name:
                 self._alias(name, self._variable(first))
             return
-        region, call = region_of(statement), callee_of(statement)
+        region, rule = region_of(statement), rule_for(form.function_of(statement))
         used = items.get(name, {})
         if region is not None:
             opened = {Branch: self._branch, Loop: self._loop, Attempt: self._attempt}
@@ -96,8 +97,8 @@ class Opening:
             yield self._pop(statement, used)
         elif name in self.stores:
             yield from self._store(statement, self.stores[name])
-        elif call is not None and call.several:
-            names = tuple(used.get(i) for i in range(call.count))
+        elif rule.count is not None:
+            names = tuple(used.get(i) for i in range(rule.count))
             yield Entry("call", statement, call=self.atom(statement.value), names=names)
         else:
             yield Entry("operation", statement, name, self.atom(statement.value))

@@ -1,4 +1,4 @@
-"""Linear algebra on matrices and stacks of matrices: solve, inv, det, slogdet, cholesky, norm.
+"""Linear algebra on matrices and stacks of matrices: solve, inv, det, slogdet, cholesky.
 
 The derivatives of solve, inv and det are the standard ones, as collected by M. Giles, "An extended
 collection of matrix derivative results for forward and reverse mode algorithmic differentiation"
@@ -21,65 +21,28 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
-from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.matrices import (
+    OfMatrix,
+    as_matrix,
+    conj,
+    hermitian,
+    known_rank,
+    lower_half,
+    mH,
+    mT,
+)
 from s2s_ad.runtime import log_abs_det, sign_of_det
 
 
-def mT(x: Any) -> Any:
-    """Each matrix of a stack transposed."""
-    return np.swapaxes(x, -1, -2)
-
-
-def known_rank(x: Any) -> int:
-    """The rank, which the derivatives on this page need."""
-    rank = support.rank(x)
-    if rank is None:
-        raise support.CannotBatch
-    return rank
-
-
-class OfMatrix(Rule):
-    """A function of one matrix, or of each matrix of a stack."""
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        (a,) = support.bind_call(builder, self, "a", args, kwargs).values()
-        return builder.emit(self, [_matrix(builder, self, a)], {})
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        a = operands[0]
-        if support.any_unknown(a):
-            return support.unknown(a)
-        return values.Array(support.result_dtype(self.function, operands), self.shape(a.shape))
-
-    def shape(self, shape: values.Shape) -> values.Shape:
-        return shape
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        support.sample_rank(operation.operands[0], True)
-        return batch.builder.emit(self, operation.operands, operation.params)
-
-
-def _matrix(builder: Builder, rule: Rule, a: Any) -> Any:
-    a = support.as_operand(builder, a)
-    rank = support.rank(a)
-    if rank is not None and rank < 2:
-        raise ArgumentValueError(
-            "S2S203",
-            f"np.linalg.{rule.name} of an array of rank {rank}",
-            origin=builder.origin,
-            help="it takes a matrix, or a stack of matrices",
-        )
-    return a
-
-
 class Inverse(OfMatrix):
-    """y = inv(a): the adjoint is -y.T @ y_bar @ y.T."""
+    """y = inv(a): the adjoint is -y.T @ y_bar @ y.T (conjugated, where a is complex)."""
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         known_rank(operation.operands[0])
-        y = mT(operation.result)
+        y = mH(operation.result)
         return [-(y @ y_bar @ y)]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
@@ -94,20 +57,20 @@ class Determinant(OfMatrix):
         return shape[:-2]
 
     def _scale(self, operation: Operation, y_bar: Any) -> Any:
-        return y_bar * operation.result
+        return y_bar * conj(operation.result)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         a = operation.operands[0]
         rank, scale = known_rank(a), self._scale(operation, y_bar)
         if isinstance(scale, Symbol) and scale.ndim:
             scale = np.expand_dims(scale, (rank - 2, rank - 1))
-        return [a.builder.call(runtime.broadcast_like, (scale * mT(np.linalg.inv(a)), a), {})]
+        return [a.builder.call(runtime.broadcast_like, (scale * mH(np.linalg.inv(a)), a), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         a = operation.operands[0]
         known_rank(a)
         trace = np.sum(mT(np.linalg.inv(a)) * tangents[0], axis=(-2, -1))
-        return self._scale(operation, trace)
+        return trace * operation.result
 
 
 class LogAbsDet(Determinant):
@@ -117,6 +80,11 @@ class LogAbsDet(Determinant):
 
     def _scale(self, operation: Operation, y_bar: Any) -> Any:
         return y_bar
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        a = operation.operands[0]
+        known_rank(a)
+        return np.sum(mT(np.linalg.inv(a)) * tangents[0], axis=(-2, -1))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         pair = gast.Call(func=form.constant(np.linalg.slogdet), args=call.args, keywords=[])
@@ -133,25 +101,24 @@ class SignOfDet(LogAbsDet):
 class Cholesky(OfMatrix):
     """The lower Cholesky factor of a symmetric matrix, of which the lower triangle is read."""
 
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, "a, upper=False", args, kwargs)
+        a = as_matrix(builder, self, params["a"])
+        if static(params["upper"], "upper of np.linalg.cholesky"):
+            return mH(builder.emit(self, [mH(a)], {}))
+        return builder.emit(self, [a], {})
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         known_rank(operation.operands[0])
-        y_bar = np.tril(y_bar)
-        upper = mT(operation.result)
-        inner = lower_half(upper @ y_bar)
-        inner = np.linalg.solve(upper, inner + mT(inner))
-        return [lower_half(np.linalg.solve(upper, mT(inner)))]
+        upper = mH(operation.result)
+        inner = hermitian(upper @ np.tril(y_bar))
+        return [lower_half(np.linalg.solve(upper, mH(np.linalg.solve(upper, inner))))]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         y, a_dot = operation.result, tangents[0]
         known_rank(a_dot)
-        symmetric = np.tril(a_dot) + mT(np.tril(a_dot, -1))
-        inner = np.linalg.solve(y, mT(np.linalg.solve(y, symmetric)))
+        inner = np.linalg.solve(y, mH(np.linalg.solve(y, hermitian(a_dot))))
         return y @ lower_half(inner)
-
-
-def lower_half(x: Any) -> Any:
-    """The lower triangle, its diagonal halved."""
-    return 0.5 * (np.tril(x) + np.tril(x, -1))
 
 
 class Solve(Rule):
@@ -159,7 +126,7 @@ class Solve(Rule):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         a, b = support.bind_call(builder, self, "a, b", args, kwargs).values()
-        a, b = _matrix(builder, self, a), support.as_operand(builder, b)
+        a, b = as_matrix(builder, self, a), support.as_operand(builder, b)
         if support.rank(b) == 0:
             raise ArgumentValueError(
                 "S2S203", "np.linalg.solve with a number for b", origin=builder.origin
@@ -182,10 +149,10 @@ class Solve(Rule):
         a, b = operation.operands
         vector, builder = known_rank(b) == 1, operation.result.builder
         known_rank(a)
-        b_bar = np.linalg.solve(mT(a), y_bar)
+        b_bar = np.linalg.solve(mH(a), y_bar)
         y, adjoints = operation.result, [None, None]
         if operation.active[0]:
-            a_bar = -(np.outer(b_bar, y) if vector else b_bar @ mT(y))
+            a_bar = -(np.outer(b_bar, conj(y)) if vector else b_bar @ mH(y))
             adjoints[0] = builder.call(runtime.unbroadcast, (a_bar, a), {})
         if operation.active[1]:
             adjoints[1] = builder.call(runtime.unbroadcast, (b_bar, b), {})
@@ -214,46 +181,6 @@ class Solve(Rule):
         return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
 
 
-def _norm(x: Symbol, ord: Any, axis: Any, keepdims: Any) -> Any:
-    """Vector norms, and the Frobenius norm of matrices, as plain NumPy."""
-    ord, axis, keepdims = static((ord, axis, keepdims), "an option of np.linalg.norm")
-    options = {"axis": axis, "keepdims": keepdims}
-    if ord is None or (ord == "fro" and _is_matrix(x, axis)):
-        return np.sqrt(np.sum(_as_float(x) ** 2, **options))
-    if isinstance(ord, str) or _is_matrix(x, axis) is not False:
-        raise UnsupportedError(
-            "S2S203",
-            f"np.linalg.norm with ord={ord!r} of a matrix",
-            origin=x.builder.origin,
-            help="the Frobenius norm and the norms of vectors (one axis) are supported",
-        )
-    if ord == 2:
-        return np.sqrt(np.sum(_as_float(x) ** 2, **options))
-    if ord == 1:
-        return np.sum(np.abs(_as_float(x)), **options)
-    if ord in (np.inf, -np.inf):
-        return (np.max if ord > 0 else np.min)(np.abs(_as_float(x)), **options)
-    if ord == 0:
-        return np.sum(x != 0, **options).astype(float if x.dtype is None else x.dtype)
-    return np.sum(np.abs(_as_float(x)) ** ord, **options) ** (1 / ord)
-
-
-def _is_matrix(x: Symbol, axis: Any) -> bool | None:
-    """Whether the norm is one of matrices; None where it is not known."""
-    if isinstance(axis, tuple | list):
-        return len(axis) == 2
-    if axis is not None:
-        return False
-    return None if x.ndim is None else x.ndim == 2
-
-
-def _as_float(x: Symbol) -> Any:
-    """Norms are computed in floating point."""
-    if values.is_inexact(x.fact):
-        return x
-    return x.astype(float) if x.dtype is not None else 1.0 * x
-
-
 register(Cholesky(np.linalg.cholesky, "cholesky"))
 register(Determinant(np.linalg.det, "det"))
 register(Inverse(np.linalg.inv, "inv"))
@@ -268,5 +195,4 @@ def _slogdet(a: Symbol) -> Any:
     return kind(builder.call(sign_of_det, (a,), {}), builder.call(log_abs_det, (a,), {}))
 
 
-composite(np.linalg.norm, "x, ord=None, axis=None, keepdims=False", _norm)
 composite(np.linalg.slogdet, "a", _slogdet)

@@ -24,7 +24,6 @@ class OfLists(Rule):
     """An operation on lists, linear in its operands; they are the arguments by position."""
 
     lists = True
-    count = None  # of outputs, where the result is a tuple
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), kwargs)

@@ -145,20 +145,31 @@ def product(factors: list) -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def sample_dtype(function: Callable, dtypes: tuple, ranks: tuple, options: tuple) -> np.dtype:
-    """The dtype that NumPy gives the result: asked of NumPy itself, on arrays of one element."""
+def sample_dtypes(
+    function: Callable, dtypes: tuple, ranks: tuple, options: tuple, several: bool
+) -> tuple[np.dtype, ...]:
+    """The dtypes that NumPy gives the results: asked of NumPy, on arrays of one element."""
     samples = [np.ones((1,) * rank, dtype) for dtype, rank in zip(dtypes, ranks, strict=True)]
     with np.errstate(all="ignore"):
-        return np.asarray(function(*samples, **dict(options))).dtype
+        result = function(*samples, **dict(options))
+    return tuple(np.asarray(each).dtype for each in (result if several else (result,)))
 
 
-def result_dtype(function: Callable, operands: list, **options: Any) -> np.dtype | None:
-    """`sample_dtype` for abstract operands; None where a dtype or rank is not known."""
+def result_dtypes(
+    function: Callable, operands: list, count: int | None = None, **options: Any
+) -> tuple[np.dtype | None, ...]:
+    """`sample_dtypes` for abstract operands, of a function with `count` results where it has
+    several; None where a dtype or rank is not known."""
     dtypes = tuple(values.strong_dtype(each) for each in operands)
     ranks = tuple(values.rank_of(each) for each in operands)
     if values.missing(dtypes) or values.missing(ranks):
-        return None
-    return sample_dtype(function, dtypes, ranks, tuple(options.items()))
+        return (None,) * (count or 1)
+    return sample_dtypes(function, dtypes, ranks, tuple(options.items()), count is not None)
+
+
+def result_dtype(function: Callable, operands: list, **options: Any) -> np.dtype | None:
+    """The dtype of the one result of a function of abstract operands."""
+    return result_dtypes(function, operands, **options)[0]
 
 
 def unknown(*operands: values.AbstractValue) -> values.Unknown:

@@ -99,7 +99,11 @@ class _Walk:
             tangent = view.rule.forward(operation, tangents)
         except CannotBatch:
             raise unknown_rank(view.rule.name, statement.origin) from None
-        self._enter(name, view.result, tangent)
+        if isinstance(tangent, list):
+            results = [self.builder.emit_item(view.result, i) for i in range(view.rule.count)]
+            self.compounds[name] = results, tangent
+        else:
+            self._enter(name, view.result, tangent)
 
     # ---- operations with programs inside
 

@@ -552,6 +552,7 @@ def facts_hold(transformed, args) -> None:
     """Run the last stage with every intermediate value as a result."""
     *_, program = transformed.lower(*args).values()
     names = [form.target(s) for s in program.body if not form.is_effect(s)]
+    names = [name for name in names if not isinstance(program.facts[name], Tree)]
     atoms = tuple(form.name(name) for name in names)
     every = program.with_(output=Tree(tuple, tuple(range(len(names))), atoms))
     function = load(every, write(every)).function

@@ -6,17 +6,14 @@ A function that is registered with a derivative and named by no case fails `test
 import numpy as np
 import pytest
 
-from rules.cases import ufuncs
+from rules.cases import linear_algebra, ufuncs
 from rules.cases.reductions import REDUCTIONS
 from rules.cases.scans import SCANS
 from rules.properties import (
     case,
     check_all,
-    definite,
-    distinct,
     functions_named,
     integers,
-    invertible,
     module,
     number,
     real,
@@ -134,38 +131,6 @@ JOINING = [
     case("np.concatenate(np.split(x, [1, 3], axis=-1)[::-1], axis=1)", x=real(2, 4), **LIKE),
 ]
 
-LINALG = [
-    case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(3), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(3, 2), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(2, 3, 3), b=real(2, 3, 2), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(2, 3, 3), b=real(3, 2), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(2, 3, 2), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(2, 3, 3), b=real(3), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(2, 1, 3, 3), b=real(4, 3, 2), **LIKE),
-    case("np.linalg.solve(a, b)", a=invertible(1, 1), b=real(1), **LIKE),
-    case("np.linalg.inv(a)", a=invertible(3, 3), **LIKE),
-    case("np.linalg.inv(a)", a=invertible(2, 3, 3), **LIKE),
-    case("np.linalg.det(a)", a=invertible(3, 3), **LIKE),
-    case("np.linalg.det(a)", a=invertible(2, 3, 3), **LIKE),
-    case("np.linalg.det(a)", a=invertible(1, 1), **LIKE),
-    case("np.linalg.slogdet(a)[1]", a=invertible(3, 3), **LIKE),
-    case("np.linalg.slogdet(a)[0] * np.linalg.slogdet(a)[1]", a=invertible(2, 3, 3), **LIKE),
-    case("np.linalg.slogdet(a).logabsdet", a=invertible(3, 3), **LIKE),
-    case("np.linalg.cholesky(a)", a=definite(3, 3), **LIKE),
-    case("np.linalg.cholesky(a)", a=definite(2, 3, 3), **LIKE),
-    case("np.linalg.cholesky(b @ b.T + np.eye(3))", b=real(3, 3), **LIKE),
-    case("np.linalg.norm(x)", x=real(3)),
-    case("np.linalg.norm(x)", x=real(2, 3)),
-    case("np.linalg.norm(x)", x=real(2, 3, 2)),
-    case("np.linalg.norm(x, axis=1)", x=real(2, 3)),
-    case("np.linalg.norm(x, 2, axis=-1, keepdims=True)", x=real(2, 3)),
-    case("np.linalg.norm(x, 'fro', axis=(0, 1))", x=real(2, 3)),
-    case("np.linalg.norm(x, ord=1, axis=0)", x=distinct(2, 3)),
-    case("np.linalg.norm(x, np.inf)", x=distinct(3), **LIKE),
-    case("np.linalg.norm(x, -np.inf, axis=0)", x=distinct(3, 2)),
-    case("np.linalg.norm(x, 3, axis=0)", x=distinct(3, 2)),
-]
-
 CREATION = [
     case("x * np.ones((2, 3)) + np.zeros(3) + np.eye(2, 3)", x=real(2, 3)),
     case("x * np.arange(3) + np.linspace(0.0, 1.0, 3)", x=real(3)),
@@ -195,7 +160,7 @@ CREATION = [
     case("np.take_along_axis(x, i, axis=0)", x=real(3, 2), i=integers(2, 2), **LIKE),
 ]
 
-CASES = REDUCTIONS + SHAPES + JOINING + SCANS + LINALG + CREATION + ufuncs.CASES
+CASES = REDUCTIONS + SHAPES + JOINING + SCANS + CREATION + ufuncs.CASES + linear_algebra.CASES
 
 # What the rules of other functions emit.
 INTERNAL = {each for each in vars(runtime).values() if callable(each)}

@@ -1,0 +1,463 @@
+"""Decompositions of matrices: eigh, eigvalsh, svd, svdvals, qr.
+
+Where eigenvalues or singular values are equal, the vectors that belong to them may be turned into
+one another, and have no derivative: an adjoint or tangent that passes through them is nan
+(`runtime.inverse_gaps`). The values have one as a whole: what depends on them in an order has none,
+sums of functions of them do.
+
+np.linalg.eigh and its kin read one triangle of their argument, so that their adjoint is a triangle:
+exactly the derivative of the function that NumPy computes.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.diagnostics import DerivativeError
+from s2s_ad.rules import support
+from s2s_ad.rules.matrices import (
+    OfMatrix,
+    Several,
+    columns,
+    conj,
+    hermitian,
+    known_rank,
+    mH,
+    mT,
+    onto_triangle,
+    rows,
+)
+
+EighResult = type(np.linalg.eigh(np.eye(1)))
+QRResult = type(np.linalg.qr(np.eye(1)))
+SVDResult = type(np.linalg.svd(np.eye(1)))
+
+
+def smaller(a: values.Dim | int, b: values.Dim | int) -> values.Dim | int:
+    """The length of min(a, b)."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    if a == b or b == 1:
+        return b
+    return (
+        1 if a == 1 else values.fresh_dim(not (values.known_not_one(a) and values.known_not_one(b)))
+    )
+
+
+def inverse_gaps(w: Symbol) -> Symbol:
+    return w.builder.call(runtime.inverse_gaps, (w,), {})
+
+
+class InverseGaps(Rule):
+    """inverse_gaps(w): 1 / (w[j] - w[i]), of each vector of a stack."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        (w,) = operands
+        if support.any_unknown(w):
+            return support.unknown(w)
+        return values.with_shape(w, (*w.shape, w.shape[-1]))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        gaps_bar = -y_bar * conj(operation.result) ** 2
+        return [np.sum(gaps_bar, axis=-2) - np.sum(gaps_bar, axis=-1)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (w_dot,) = tangents
+        return (columns(w_dot) - rows(w_dot)) * operation.result**2
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
+
+
+class Determined(Rule):
+    """determined(v_bar, w, axis): the adjoints of the first of the vectors along an axis, as many
+    as there are numbers in w; an error where others are not zero."""
+
+    view = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args[:2]), {"axis": args[2]})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        v_bar, w = operands
+        if support.any_unknown(v_bar, w):
+            return support.unknown(v_bar)
+        shape = list(v_bar.shape)
+        shape[params["axis"]] = w.shape[-1]
+        return values.with_shape(v_bar, tuple(shape))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        v_bar, w = operation.operands
+        return [padded(y_bar, v_bar, w, operation["axis"], 0.0), None]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return determined(tangents[0], operation.operands[1], operation["axis"])
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
+        return batch.builder.emit(self, operands, operation.params)
+
+
+def determined(v_bar: Any, w: Symbol, axis: int = -1) -> Any:
+    """The adjoints of the vectors that belong to values; None where there are none."""
+    return None if v_bar is None else w.builder.call(runtime.determined, (v_bar, w, axis), {})
+
+
+def leading(vectors: Symbol, w: Symbol, axis: int = -1) -> Symbol:
+    """The vectors along an axis that belong to values."""
+    chosen = slice(np.size(w, -1))
+    return vectors[..., chosen] if axis == -1 else vectors[..., chosen, :]
+
+
+def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: float) -> Symbol:
+    """The numbers of those vectors, and `fill` for each of the others."""
+    chosen = slice(np.size(w, -1), None)
+    rest = vectors[..., chosen] if axis == -1 else vectors[..., chosen, :]
+    return np.concatenate([first, np.full_like(rest, fill)], axis=axis)
+
+
+# ---- Hermitian eigenvalues -----------------------------------------------------------------------
+
+
+def is_lower(params: dict[str, Any]) -> bool:
+    return params.get("UPLO", "L").upper() == "L"
+
+
+class Eigh(Several):
+    """w, v = eigh(a); M. Giles (2008), 3.1, for one triangle and Hermitian matrices."""
+
+    text = "a, UPLO='L'"
+    kind = EighResult
+    names = ("w", "v")
+
+    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
+        return [shape[:-1], shape]
+
+    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
+        w, v = self.items(operation.result.builder, operation.result)
+        terms = [v * rows(y_bar[0])] if 0 in y_bar else []
+        if 1 in y_bar:
+            terms.append(v @ (inverse_gaps(w) * (mH(v) @ y_bar[1])))
+        a_bar = functools.reduce(operator.add, terms) @ mH(v)
+        return [onto_triangle(a_bar, is_lower(operation.params))]
+
+    def forward(self, operation: Operation, tangents: list) -> list:
+        w, v = self.items(operation.result.builder, operation.result)
+        turned = mH(v) @ hermitian(tangents[0], is_lower(operation.params)) @ v
+        w_dot = np.diagonal(turned, axis1=-2, axis2=-1)
+        return [w_dot, v @ (inverse_gaps(w) * turned)]
+
+
+class Eigvalsh(OfMatrix):
+    """The eigenvalues of eigh alone; their derivatives need its vectors."""
+
+    text = "a, UPLO='L'"
+
+    def shape(self, shape: values.Shape) -> values.Shape:
+        return shape[:-1]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        v = _eigenvectors(operation)
+        return [onto_triangle((v * rows(y_bar)) @ mH(v), is_lower(operation.params))]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        v = _eigenvectors(operation)
+        turned = hermitian(tangents[0], is_lower(operation.params)) @ v
+        return np.sum(conj(v) * turned, axis=-2)
+
+
+def _eigenvectors(operation: Operation) -> Symbol:
+    (a,) = operation.operands
+    known_rank(a)
+    return a.builder.call(np.linalg.eigh, (a,), operation.params)[1]
+
+
+# ---- singular values -----------------------------------------------------------------------------
+
+
+class SVD(Several):
+    """u, s, vh = svd(a).
+
+    J. Townsend, "Differentiating the singular value decomposition" (2016); the term for complex
+    matrices by Z.-Q. Wan and S.-X. Zhang, "Automatic differentiation for complex valued SVD"
+    (2019). The columns of u, or rows of vh, that belong to no singular value are any basis of what
+    is left: those of full matrices have no derivative, and neither have the vectors of a singular
+    value of zero, unless they are all that is left.
+    """
+
+    text = "a, full_matrices=True, compute_uv=True, hermitian=False"
+    kind = SVDResult
+    count = 3
+    names = ("u", "s", "vh")
+
+    def options(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {key: bool(each) for key, each in super().options(params).items()}
+
+    def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
+        if params.get("compute_uv", True):
+            return super().of_matrix(builder, a, params)
+        chosen = {"hermitian": True} if params.get("hermitian") else {}
+        return builder.emit(SVDVALS, [a], chosen)
+
+    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
+        *stack, m, n = shape
+        k = smaller(m, n)
+        left, right = (m, n) if params.get("full_matrices", True) else (k, k)
+        return [(*stack, m, left), (*stack, k), (*stack, right, n)]
+
+    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
+        u, s, vh = self._thin(operation)
+        u_bar, s_bar, vh_bar = (y_bar.get(index) for index in range(3))
+        if self._is_full(operation):
+            u_bar, vh_bar = determined(u_bar, s), determined(vh_bar, s, -2)
+        left = [] if s_bar is None else [u * rows(s_bar)]
+        if u_bar is not None or vh_bar is not None:
+            left.append(u @ _turning(u, s, vh, u_bar, vh_bar))
+        if u_bar is not None:
+            left.append((u_bar - u @ (mH(u) @ u_bar)) / rows(divisors(s, u)))
+        a_bar = functools.reduce(operator.add, left) @ vh
+        if vh_bar is not None:
+            a_bar = a_bar + u @ ((vh_bar - vh_bar @ mH(vh) @ vh) / columns(divisors(s, vh)))
+        return [onto_triangle(a_bar) if operation.params.get("hermitian") else a_bar]
+
+    def _is_full(self, operation: Operation) -> bool:
+        return operation.params.get("full_matrices", True)
+
+    def _thin(self, operation: Operation) -> tuple[Symbol, Symbol, Symbol]:
+        """The singular values and the vectors that belong to them."""
+        u, s, vh = self.items(operation.result.builder, operation.result)
+        return (leading(u, s), s, leading(vh, s, -2)) if self._is_full(operation) else (u, s, vh)
+
+    def forward(self, operation: Operation, tangents: list) -> list:
+        u, s, vh = self._thin(operation)
+        a_dot = tangents[0]
+        a_dot = hermitian(a_dot) if operation.params.get("hermitian") else a_dot
+        inner, gaps = mH(u) @ a_dot @ mH(vh), inverse_gaps(s**2)
+        by_rows, by_columns = inner * rows(s), columns(s) * inner
+        u_dot = u @ (gaps * (by_rows + mH(by_rows)))
+        u_dot = u_dot + (a_dot @ mH(vh) - u @ inner) / rows(divisors(s, u))
+        vh_dot = mH(gaps * (by_columns + mH(by_columns))) @ vh
+        vh_dot = vh_dot + (mH(u) @ a_dot - inner @ vh) / columns(divisors(s, vh))
+        if self._is_full(operation):
+            full_u, _, full_vh = self.items(operation.result.builder, operation.result)
+            u_dot = padded(u_dot, full_u, s, -1, np.nan)
+            vh_dot = padded(vh_dot, full_vh, s, -2, np.nan)
+        return [u_dot, np.diagonal(inner, axis1=-2, axis2=-1), vh_dot]
+
+
+def _turning(u: Symbol, s: Symbol, vh: Symbol, u_bar: Any, vh_bar: Any) -> Any:
+    """What the singular vectors' turning into one another contributes, between u and vh."""
+    gaps, terms = inverse_gaps(s**2), []
+    if u_bar is not None:
+        own = gaps * (mH(u) @ u_bar)
+        terms.append((own + mH(own)) * rows(s))
+    if vh_bar is not None:
+        own = gaps * (vh @ mH(vh_bar))
+        terms.append(columns(s) * (own + mH(own)))
+    return functools.reduce(operator.add, terms)
+
+
+class Divisors(Rule):
+    """divisors(s, vectors): the numbers s; where they are infinity, nothing depends on them."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [y_bar, None]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return tangents[0]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return batch.builder.emit(self, operation.operands, {})
+
+
+def divisors(s: Symbol, vectors: Symbol) -> Symbol:
+    return s.builder.call(runtime.divisors, (s, vectors), {})
+
+
+class SVDValues(OfMatrix):
+    """The singular values alone; their derivatives need the vectors."""
+
+    text = "x"
+
+    def shape(self, shape: values.Shape) -> values.Shape:
+        return (*shape[:-2], smaller(*shape[-2:]))
+
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        return super().infer(operands, {})
+
+    def _vectors(self, operation: Operation) -> tuple[Symbol, Symbol]:
+        (a,) = operation.operands
+        known_rank(a)
+        options = {"full_matrices": False, **operation.params}
+        u, _, vh = a.builder.call(np.linalg.svd, (a,), options)
+        return u, vh
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        u, vh = self._vectors(operation)
+        a_bar = (u * rows(y_bar)) @ vh
+        return [onto_triangle(a_bar) if operation.params else a_bar]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        u, vh = self._vectors(operation)
+        a_dot = hermitian(tangents[0]) if operation.params else tangents[0]
+        return np.sum(conj(u) * (a_dot @ mH(vh)), axis=-2)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        if not call.keywords:
+            return call
+        options = {"compute_uv": form.constant(False), "hermitian": form.constant(True)}
+        return form.operation(np.linalg.svd, call.args, options)
+
+
+SVDVALS = SVDValues(np.linalg.svdvals, "svdvals")
+
+
+# ---- QR ------------------------------------------------------------------------------------------
+
+
+class QR(Several):
+    """q, r = qr(a).
+
+    S. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010), for
+    tall matrices; a wide one is [x, y] = q @ [u, v] with x = q @ u square, and y = x @ inv(u) @ v.
+    The columns of q that r has no rows for are any basis of what is left: they have no derivative.
+    """
+
+    text = "a, mode='reduced'"
+    kind = QRResult
+    names = ("q", "r")
+
+    def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
+        mode = params.get("mode", "reduced")
+        if mode == "r":
+            return builder.call(runtime.upper_factor, (a,), {})
+        if mode == "raw":
+            return tuple(self.items(builder, builder.emit(self, [a], params)))
+        return super().of_matrix(builder, a, params)
+
+    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
+        *stack, m, n = shape
+        k = smaller(m, n)
+        if params.get("mode") == "raw":
+            return [(*stack, n, m), (*stack, k)]
+        inner = m if params.get("mode") == "complete" else k
+        return [(*stack, m, inner), (*stack, inner, n)]
+
+    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
+        q, r = self._thin(operation)
+        q_bar, r_bar = y_bar.get(0), y_bar.get(1)
+        if operation.params.get("mode") == "complete":
+            found = np.diagonal(r, axis1=-2, axis2=-1)
+            q_bar = determined(q_bar, found)
+            r_bar = None if r_bar is None else leading(r_bar, found, -2)
+        return [_qr_adjoint(q, r, q_bar, r_bar)]
+
+    def _thin(self, operation: Operation) -> tuple[Symbol, Symbol]:
+        """The columns of q that r has rows for, and these rows."""
+        mode = operation.params.get("mode", "reduced")
+        if mode == "raw":
+            raise DerivativeError(
+                "S2S302",
+                "a derivative of np.linalg.qr in mode 'raw'",
+                origin=operation.result.builder.origin,
+                why="its results are the reflections that LAPACK works with",
+                help="use mode 'reduced'",
+            )
+        q, r = self.items(operation.result.builder, operation.result)
+        found = np.diagonal(r, axis1=-2, axis2=-1)
+        return (leading(q, found), leading(r, found, -2)) if mode == "complete" else (q, r)
+
+    def forward(self, operation: Operation, tangents: list) -> list:
+        q, r = self._thin(operation)
+        q_dot, r_dot = _qr_tangent(q, r, tangents[0])
+        if operation.params.get("mode") == "complete":
+            whole_q, whole_r = self.items(operation.result.builder, operation.result)
+            found = np.diagonal(r, axis1=-2, axis2=-1)
+            q_dot = padded(q_dot, whole_q, found, -1, np.nan)
+            r_dot = padded(r_dot, whole_r, found, -2, 0.0)
+        return [q_dot, r_dot]
+
+
+class UpperFactor(OfMatrix):
+    """r alone; its derivatives need q, which is computed with it."""
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return form.operation(np.linalg.qr, call.args, {"mode": form.constant("r")})
+
+    def shape(self, shape: values.Shape) -> values.Shape:
+        return (*shape[:-2], smaller(*shape[-2:]), shape[-1])
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        q, r = self._factors(operation)
+        return [_qr_adjoint(q, r, None, y_bar)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return _qr_tangent(*self._factors(operation), tangents[0])[1]
+
+    def _factors(self, operation: Operation) -> tuple:
+        (a,) = operation.operands
+        known_rank(a)
+        return tuple(a.builder.call(np.linalg.qr, (a,), {}))
+
+
+def _square(r: Symbol) -> tuple[Symbol, Symbol]:
+    """r as [u, v] with u square."""
+    count = np.size(r, -2)
+    return r[..., :count], r[..., count:]
+
+
+def _qr_adjoint(q: Symbol, r: Symbol, q_bar: Any, r_bar: Any) -> Any:
+    u, v = _square(r)
+    inner, outer = [], []
+    if q_bar is not None:
+        inner.append(-(mH(q_bar) @ q))
+        outer.append(q_bar)
+    if r_bar is not None:
+        u_bar, v_bar = _square(r_bar)
+        inner += [u @ mH(u_bar), -(v_bar @ mH(v))]
+        outer.append(q @ (v @ mH(v_bar)))
+    middle = functools.reduce(operator.add, inner)
+    outer.append(q @ hermitian(middle))
+    x_bar = mH(np.linalg.solve(u, mH(functools.reduce(operator.add, outer))))
+    if r_bar is None:
+        return np.concatenate([x_bar, np.zeros_like(q @ v)], axis=-1)
+    return np.concatenate([x_bar, q @ v_bar], axis=-1)
+
+
+def _qr_tangent(q: Symbol, r: Symbol, a_dot: Symbol) -> tuple:
+    u, _ = _square(r)
+    x_dot = a_dot[..., : np.size(r, -2)]
+    moved = mT(np.linalg.solve(mT(u), mT(x_dot)))
+    inner = mH(q) @ moved
+    turn = np.tril(inner, -1) - mH(np.tril(inner, -1))
+    return moved - q @ (inner - turn), mH(q) @ a_dot - turn @ r
+
+
+register(Determined(runtime.determined, "determined"))
+register(Divisors(runtime.divisors, "divisors"))
+register(Eigh(np.linalg.eigh, "eigh"))
+register(Eigvalsh(np.linalg.eigvalsh, "eigvalsh"))
+register(InverseGaps(runtime.inverse_gaps, "inverse_gaps"))
+register(QR(np.linalg.qr, "qr"))
+register(SVD(np.linalg.svd, "svd"))
+register(SVDVALS)
+register(UpperFactor(runtime.upper_factor, "qr"))

@@ -1,0 +1,117 @@
+"""Linear algebra where derivatives are special: equal eigenvalues, full matrices, triangles."""
+
+import numpy as np
+import pytest
+
+from rules.properties import module
+from s2s_ad import grad, jvp, vmap
+from s2s_ad.diagnostics import DerivativeError
+
+RNG = np.random.default_rng(0)
+TALL, WIDE = RNG.normal(size=(4, 2)), RNG.normal(size=(2, 4))
+
+
+def function(body):
+    return module(f"def f(a):\n    {body}\n").f
+
+
+def turned(*eigenvalues):
+    """A symmetric matrix with these eigenvalues."""
+    q, _ = np.linalg.qr(RNG.normal(size=(len(eigenvalues),) * 2))
+    return (q * eigenvalues) @ q.T
+
+
+EQUAL = [(2.0, 2.0, 5.0), (2.0, 2.0, 2.0), (1.0, 3.0, 3.0), (0.0, 0.0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    "text", ["np.linalg.eigh(a)[0]", "np.linalg.eigvalsh(a)", "np.linalg.svdvals(a)"]
+)
+@pytest.mark.parametrize("eigenvalues", EQUAL)
+def test_sums_of_functions_of_equal_eigenvalues_have_a_derivative(text, eigenvalues):
+    """The sum of squares is that of the elements of the matrix."""
+    a, d = turned(*eigenvalues), turned(1.0, 2.0, 4.0)
+    f = function(f"return np.sum({text} ** 2)")
+    np.testing.assert_allclose(np.sum(grad(f)(a) * d), 2 * np.sum(a * d), rtol=1e-9)
+    np.testing.assert_allclose(jvp(f, (a,), (d,))[1], 2 * np.sum(a * d), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "w, v = np.linalg.eigh(a); return np.sum((v * w**3) @ v.T)",
+        "u, s, vh = np.linalg.svd(a); return np.sum((u * s) @ vh)",
+        "return np.sum(np.linalg.eigh(a)[1][:, 0])",
+    ],
+)
+@pytest.mark.parametrize("eigenvalues", EQUAL)
+def test_vectors_of_equal_eigenvalues_have_no_derivative(text, eigenvalues):
+    """What they are put together to may have one, which does not show in theirs."""
+    assert np.isnan(grad(function(text))(turned(*eigenvalues))).any()
+
+
+def test_only_the_triangle_that_is_read_has_a_derivative():
+    a = turned(1.0, 2.0, 4.0)
+    lower = grad(function("return np.linalg.eigh(a)[0][0]"))(a)
+    upper = grad(function("return np.linalg.eigvalsh(a, 'U')[0]"))(a)
+    np.testing.assert_array_equal(lower, np.tril(lower))
+    np.testing.assert_allclose(upper, lower.T, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "text, a",
+    [
+        ("np.linalg.svd(a)[0]", TALL),
+        ("np.linalg.svd(a)[2]", WIDE),
+        ("np.linalg.qr(a, 'complete')[0]", TALL),
+    ],
+)
+def test_vectors_that_are_any_basis_of_a_space_have_no_derivative(text, a):
+    weights = RNG.normal(size=(4, 4))
+    f = module(f"W = None\ndef f(a):\n    return np.sum({text} * W)\n")
+    f.W = weights
+    with pytest.raises(ValueError, match="any basis of a space"):
+        grad(f.f)(a)
+    assert np.isnan(jvp(f.f, (a,), (a,))[1])
+
+
+@pytest.mark.parametrize(
+    "full, thin, a",
+    [
+        ("np.linalg.svd(a)[0][:, :2]", "np.linalg.svd(a, full_matrices=False)[0]", TALL),
+        ("np.linalg.svd(a)[2][:2]", "np.linalg.svd(a, full_matrices=False)[2]", WIDE),
+        ("np.linalg.qr(a, 'complete')[0][:, :2]", "np.linalg.qr(a)[0]", TALL),
+    ],
+)
+def test_the_vectors_of_full_matrices_that_belong_to_values_have_the_same_derivative(full, thin, a):
+    found, expected = (
+        grad(function(f"return np.sum({text}[0] ** 2 * np.arange(len({text}[0])))"))(a)
+        for text in (full, thin)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_a_zero_singular_value_of_a_square_matrix():
+    """Nothing is divided by it: u and vh are square."""
+    a, d = turned(0.0, 1.0, 3.0), RNG.normal(size=(3, 3))
+    f = function("return np.sum(np.linalg.svd(a)[0][:, 0] ** 2 * np.arange(3.0))")
+    step = 1e-5
+    central = (f(a + step * d) - f(a - step * d)) / (2 * step)
+    np.testing.assert_allclose(np.sum(grad(f)(a) * d), central, rtol=1e-7)
+
+
+def test_the_raw_form_of_qr_has_no_derivative():
+    with pytest.raises(DerivativeError, match="mode 'raw'"):
+        grad(function("return np.sum(np.linalg.qr(a, mode='raw')[0])"))(TALL)
+
+
+def test_residuals_of_a_batch_need_matrices_of_full_rank():
+    f = module("def f(a, b):\n    return np.linalg.lstsq(a, b)[1]\n").f
+    a = np.stack([TALL, np.ones_like(TALL)])
+    with pytest.raises(ValueError, match="full column rank"):
+        vmap(f, (0, None))(a, np.ones(4))
+
+
+def test_the_gradient_of_an_eigenvalue_is_text_that_a_person_would_write():
+    f = function("w, v = np.linalg.eigh(a); return w[0]")
+    assert "w, v = np.linalg.eigh(a)" in grad(f).source(np.eye(3))
