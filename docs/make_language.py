@@ -50,6 +50,16 @@ as Python does. What Python does with None as well (`==`, a print, `isinstance`,
 a condition.
 """
 
+LISTS = """\
+## Lists whose length is not known
+
+A list that grows in a loop whose passes are not counted when code is generated holds numbers,
+arrays, lists of these, or tuples, dicts and objects of one structure (the same keys, the same
+classes). It is appended to, popped from, joined, sliced, indexed by numbers that are not known,
+and looped over; an array is made of it by `np.array(items)`. An item that is a dict or an object is
+read, and replaced as a whole: changing it where it stands is refused.
+"""
+
 CAPTURED = """\
 ## What is captured
 
@@ -74,7 +84,7 @@ that a branch chose between), a store makes the other one unreadable: reading it
 def page() -> str:
     """The whole text of the page."""
     return "\n".join(
-        [HEAD, *accepted(), *refusals(), CALLS, *functions(), NONE, CAPTURED, *in_place()]
+        [HEAD, *accepted(), *refusals(), CALLS, *functions(), NONE, LISTS, CAPTURED, *in_place()]
     )
 
 

@@ -5,8 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from frontend.every_mode import assert_batched, assert_both_modes
 from frontend.flow import assert_like_python, lowered
-from s2s_ad import S2SError, grad, jvp, value_and_grad, vmap
+from s2s_ad import S2SError, grad, vmap
 from s2s_ad.check import central_differences
 
 XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
@@ -236,31 +237,12 @@ def test_core_says_what_python_does(function, args):
 
 @every_program
 def test_both_modes_against_central_differences(function, args):
-    value, gradient = value_and_grad(function)(*args)
-    expected = central_differences(lambda x: function(x, *args[1:]), args[:1])[0]
-    np.testing.assert_allclose(value, function(*args))
-    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
-    still = [np.zeros_like(each) if isinstance(each, np.ndarray) else 0.0 for each in args[1:]]
-    tangent = np.ones_like(args[0]) if isinstance(args[0], np.ndarray) else 1.0
-    _, change = jvp(function, args, (tangent, *still))
-    np.testing.assert_allclose(change, np.sum(expected), rtol=1e-6, atol=1e-7)
+    assert_both_modes(function, args)
 
 
 @every_program
 def test_a_batch_is_the_loop_over_its_samples(function, args):
-    batch = np.stack([np.asarray(args[0]) * scale for scale in (1.0, 0.8, -1.1)])
-    samples = [each if each.shape else float(each) for each in batch]
-    axes = (0, *(None for _ in args[1:]))
-    of_batch = vmap(function, in_axes=axes)
-
-    def total(batch, *rest):
-        return of_batch(batch, *rest).sum()
-
-    values = [function(each, *args[1:]) for each in samples]
-    gradients = [grad(function)(each, *args[1:]) for each in samples]
-    np.testing.assert_allclose(of_batch(batch, *args[1:]), values)
-    np.testing.assert_allclose(vmap(grad(function), in_axes=axes)(batch, *args[1:]), gradients)
-    np.testing.assert_allclose(grad(total)(batch, *args[1:]), gradients)
+    assert_batched(function, args)
 
 
 # ---- where it is None, and used ------------------------------------------------------------------

@@ -35,11 +35,6 @@ def grows_each_pass(x, n):
     return pair[0]
 
 
-def list_of_pairs(xs):
-    pairs = [(x, x * x) for x in xs]
-    return sum(a * b for a, b in pairs)
-
-
 def deleted(x):
     y = x
     del y
@@ -70,7 +65,6 @@ def returns_at_the_end(x):
         (two_texts, (1.5,), "", "same kind"),
         (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
         (grows_each_pass, (1.5, 3), "", ""),
-        (list_of_pairs, (X,), "pairs = [", "a list for each of their parts"),
         (deleted, (1.5,), "return y", "before it is assigned"),
         (tuple_of_many, (X,), "return tuple(x * 2 for x in xs)", "make a list"),
         (a_number, (1.5,), "for y in x:", "number"),

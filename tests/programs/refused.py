@@ -11,9 +11,8 @@ REFUSED = {
     "dynamic_programming.dtw_with_path": "S2S205",  # itertools over items whose number is not known
     "dynamic_programming.travelling_salesman": "S2S205",  # itertools over items whose number is not
     "graphics.rotate_by_all": "S2S201",  # a value whose number of items is not known
-    "graphics.clipped_area": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on
     "machine_learning.convolutional_network": "S2S301",  # np.ndindex has no rule
-    "machine_learning.beam_of_two": "S2S201",  # a value that is a list of containers that grows (ke
+    "machine_learning.beam_of_two": "S2S205",  # items whose number is not known
     "objects.total_mass": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on an
     "objects.linked_list": "S2S201",  # None before the loop and a Node that holds others
     "optimisation.nelder_mead": "S2S205",  # items whose number is not known
@@ -27,11 +26,10 @@ REFUSED = {
     "python_features.sliding_spread": "S2S103",  # windows is a generator or an async function
     "python_features.memoised_basis": "S2S201",  # a decorator inside the function
     "sequences.edit_distance": "S2S301",  # ord has no rule
-    "sequences.beam_search": "S2S201",  # a value that is a list of containers that grows (keep a li
+    "sequences.beam_search": "S2S205",  # items whose number is not known
     "sequences.running_median": "S2S205",  # sorting by values that are not known
     "sequences.ranked_sum": "S2S207",  # an array that may share memory with another is changed
-    "signals.biquad_cascade": "S2S201",  # a value that is a list of containers that grows (keep a l
-    "statistics.isotonic": "S2S201",  # a value that is a list of containers that grows (keep a list
+    "signals.biquad_cascade": "S2S207",  # a Biquad in a list whose length is not known is changed
     "text_and_dicts.recursive_descent": "S2S203",  # KeyError: '(<class \'str\'>, \'[a-z]+|[0-9.]+|[
     "text_and_dicts.assembler": "S2S205",  # a number must be known when the code is generated
 }

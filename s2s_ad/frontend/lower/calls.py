@@ -17,6 +17,7 @@ from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -157,7 +158,7 @@ def _as_argument(lowering: Lowering, value: Any) -> Any:
     if not isinstance(value, Tree):
         return unwrap(value)
     if isinstance(value, Box) and value.is_dynamic:
-        return value.content
+        return growing.as_array(lowering, value.content)
     if value.kind in (tuple, list):
         return value.kind(_as_argument(lowering, each) for each in value.items)
     if tree.is_namedtuple(value.kind):

@@ -12,11 +12,11 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.joins import joined_array
-from s2s_ad.frontend.lower.kinds import hint_of_name, inner_hint, is_leaf, list_of
+from s2s_ad.frontend.lower.kinds import Leaf, hint_of_name, inner_hint, is_leaf, list_of
 from s2s_ad.frontend.lower.paths import Path, at_the_end
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference
-from s2s_ad.frontend.lower.templates import Leaf, holds_content
+from s2s_ad.frontend.lower.templates import holds_content
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -85,7 +85,7 @@ class Carrying:
             return now
         if path.stops or now.name == name:
             self.fixed[name] = start
-            return before
+            return start if holds_content(place) else before
         after = self.lowering.builder.symbol(leaf.fact, leaf.hint)
         self.columns.append(Column(start, name, now, after, leaf.hint))
         if holds_content(place):

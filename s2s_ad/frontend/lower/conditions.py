@@ -23,7 +23,7 @@ from s2s_ad.frontend.lower.meeting import meet, where
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import Path, as_symbols
 from s2s_ad.frontend.lower.poisons import Unjoined
-from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 #: where the sides of a choice leave its value among the locals
@@ -140,10 +140,9 @@ def truth_of(lowering: Lowering, value: Any) -> Any:
     """What a branch asks for to know whether a value is true."""
     if is_optional(value):
         return _truth_of_present(lowering, value)
-    if isinstance(value, Box):
-        value = value.content
-    if isinstance(value, Symbol) and isinstance(value.fact, values.List):
-        return lowering.call(operator.gt, lowering.call(np.size, value, 0), 0)
+    if isinstance(value, Box) and value.is_dynamic:
+        first = next(symbols(value.content))
+        return lowering.call(operator.gt, lowering.call(np.size, first, 0), 0)
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.kinds import Kinds, Leaf, contents, is_list, is_same
 from s2s_ad.frontend.lower.references import Box, View, settled
 from s2s_ad.frontend.resolve import unwrap
 
@@ -45,14 +49,55 @@ def as_value(lowering: Lowering, value: Any) -> Any:
     )
 
 
-def list_value(lowering: Lowering, value: Tree) -> Symbol:
-    """A list of known length as one value of Core."""
+def list_value(lowering: Lowering, value: Tree) -> Any:
+    """A list of known length as one value of Core, or as one for each part of its items."""
+    if value.items and all(isinstance(contents(each), Tree) for each in value.items):
+        return _list_of_rows(lowering, value)
     items = tuple(as_value(lowering, each) for each in value.items)
     return lowering.builder.call(runtime.list_of, items, {})
 
 
+def _list_of_rows(lowering: Lowering, value: Tree) -> Any:
+    """The same of a list of containers; of lists of numbers it is a list of lists."""
+    if all(map(is_list, map(contents, value.items))):
+        items = tuple(as_value(lowering, each) for each in value.items)
+        return lowering.builder.call(runtime.list_of, items, {})
+    try:
+        template = rows.general_rows(lowering.builder, [sequence_of(value)], TEMPORARY)
+    except Kinds as kinds:
+        raise UnsupportedError("S2S201", str(kinds), help=ADVICE) from None
+    parts = rows.transposed(template.items[0], value.items)
+    return rows.rows(_listed(lowering, template.items[0], parts))
+
+
+def sequence_of(value: Tree) -> Tree:
+    """The items of a list or tuple as those of a list."""
+    return Tree(list, value.keys, value.items)
+
+
+def _listed(lowering: Lowering, template: Any, parts: Any) -> Any:
+    """The parts of lists of known length as values of Core."""
+    if isinstance(template, Leaf):
+        items = tuple(as_value(lowering, each) for each in parts.items)
+        return lowering.builder.call(runtime.list_of, items, {})
+    if not isinstance(template, Tree):
+        return template
+    made = tuple(_listed(lowering, *each) for each in zip(template.items, parts.items, strict=True))
+    return Tree(template.kind, template.keys, made)
+
+
+def each_column(function: Callable[..., Any], content: Any, *others: Any) -> Any:
+    """What a list holds after the same change of each of its columns."""
+    if isinstance(content, Symbol):
+        return function(content, *others)
+    inner = [each.items[0] if rows.is_rows(each) else each for each in others]
+    return rows.rows(rows.over(function, content.items[0], *inner))
+
+
 def is_uniform(lowering: Lowering, value: Tree) -> bool:
     """Whether the items are numbers, or arrays of one dtype and rank: one item may be any."""
+    if value.items and all(isinstance(each, Tree) for each in value.items):
+        return _has_uniform_parts(lowering, value)
     facts = [_fact(lowering, each) for each in value.items]
     if not facts or any(each is None for each in facts):
         return False
@@ -63,13 +108,28 @@ def is_uniform(lowering: Lowering, value: Tree) -> bool:
     return len(alike) == 1 and all(isinstance(each, values.Array) for each in facts)
 
 
+def _has_uniform_parts(lowering: Lowering, value: Tree) -> bool:
+    """The same of containers of one structure: of each of their parts."""
+    opened = [contents(each) for each in value.items]
+    if not all(isinstance(each, Tree) for each in opened) or not opened[0].items:
+        return False
+    if any((each.kind, each.keys) != (opened[0].kind, opened[0].keys) for each in opened):
+        return False
+    columns = zip(*(each.items for each in opened), strict=True)
+    return all(
+        is_uniform(lowering, Tree(list, value.keys, column))
+        or all(is_same(column[0], each) for each in column)
+        for column in columns
+    )
+
+
 def _fact(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Symbol) or type(value) in values.PYTHON_NUMBERS:
         return lowering.builder.fact(value)
     return None
 
 
-def begin(lowering: Lowering, value: Tree) -> Symbol:
+def begin(lowering: Lowering, value: Tree) -> Any:
     """Make one value of a list, for an item is named by a number that is not known now."""
     if is_growing(value):
         return value.content
@@ -83,6 +143,8 @@ def item(lowering: Lowering, value: Tree, index: Any) -> Any:
     """`items[i]`, which may be written to."""
     builder, content = lowering.builder, begin(lowering, value)
     place = settled(index)
+    if rows.is_rows(content):
+        return _row(lowering, value, content, place)
 
     def read(whole: Symbol) -> Symbol:
         return builder.call(operator.getitem, (whole, place), {})
@@ -102,25 +164,87 @@ def item(lowering: Lowering, value: Tree, index: Any) -> Any:
     return lowering.memory.item_of(value, symbol, View(value, read, write))
 
 
+def _row(lowering: Lowering, value: Tree, content: Tree, place: Any) -> Any:
+    """`items[i]` of a list of containers: made of an item of each of its columns."""
+    part = each_column(lambda column: _part(lowering, column, place), content)
+    if isinstance(place, slice):
+        made = Box(lowering.memory, part, list)
+        if isinstance(value, Box):
+            lowering.memory.share_items(made, value)
+        return made
+    return _made_of(lowering, part.items[0], lambda each: _item_of(lowering, value, each))
+
+
+def _item_of(lowering: Lowering, value: Tree, symbol: Symbol) -> Any:
+    if isinstance(value, Box):
+        return lowering.memory.item_of(value, symbol)
+    return lowering.memory.fresh(symbol)
+
+
+def _made_of(lowering: Lowering, part: Any, leaf: Callable[[Symbol], Any]) -> Any:
+    """The container that is an item; what could be changed in it may not be."""
+    if isinstance(part, Symbol):
+        return leaf(part)
+    if not isinstance(part, Tree):
+        return part
+    made = Tree(part.kind, part.keys, tuple(_made_of(lowering, each, leaf) for each in part.items))
+    if issubclass(part.kind, tuple):
+        return made
+    box = lowering.memory.box(made)
+    box.refusal = f"a {part.kind.__name__} in a list whose length is not known is changed"
+    return box
+
+
 def set_item(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
     """`items[i] = value`."""
     if isinstance(index, slice):
         raise refuse("an assignment to a slice of")
-    operands = (begin(lowering, box), settled(index), as_value(lowering, value))
-    lowering.memory.change(box, lowering.builder.call(runtime.index_set, operands, {}), value)
+    content, place = begin(lowering, box), settled(index)
+    matched(content, value)
+
+    def set_column(column: Symbol, part: Any) -> Symbol:
+        operands = (column, place, as_value(lowering, part))
+        return lowering.builder.call(runtime.index_set, operands, {})
+
+    lowering.memory.change(box, each_column(set_column, content, value), value)
+
+
+def matched(content: Any, value: Any) -> None:
+    """Refuse an item of another structure than the others."""
+    if rows.is_rows(content):
+        rows.check(content.items[0], value)
 
 
 def append(lowering: Lowering, box: Box, value: Any) -> None:
-    operands = (box.content, as_value(lowering, value))
-    lowering.memory.change(box, lowering.builder.call(runtime.list_append, operands, {}), value)
+    matched(box.content, value)
+
+    def append_to(column: Symbol, part: Any) -> Symbol:
+        operands = (column, as_value(lowering, part))
+        return lowering.builder.call(runtime.list_append, operands, {})
+
+    lowering.memory.change(box, each_column(append_to, box.content, value), value)
 
 
 def extend(lowering: Lowering, box: Box, items: Tree) -> None:
-    operands = (as_value(lowering, box), as_value(lowering, items))
-    content = lowering.builder.call(runtime.list_join, operands, {})
+    if not is_growing(items) and not items.items:
+        return
+    content, more = _alike(*(as_value(lowering, each) for each in (box, items)))
+    content = each_column(lambda *pair: _join(lowering, *pair), content, more)
     lowering.memory.change(box, content, None if is_growing(items) else items)
     if is_growing(items):
         lowering.memory.share_items(box, items)
+
+
+def _alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """What two lists hold, which have to be of one structure."""
+    pair = [each.items[0] if rows.is_rows(each) else each for each in (a, b)]
+    if rows.is_rows(a) is not rows.is_rows(b) or not rows.are_alike(*pair):
+        raise refuse("items of another structure than those of")
+    return a, b
+
+
+def _join(lowering: Lowering, a: Symbol, b: Symbol) -> Symbol:
+    return lowering.builder.call(runtime.list_join, (a, b), {})
 
 
 def joined(lowering: Lowering, a: Tree, b: Tree) -> Box:
@@ -131,41 +255,69 @@ def joined(lowering: Lowering, a: Tree, b: Tree) -> Box:
 
 
 def insert(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
-    builder, content = lowering.builder, box.content
-    made = builder.call(runtime.list_of, (as_value(lowering, value),), {})
     place = settled(index)
-    before, after = (_part(lowering, content, each) for each in (slice(place), slice(place, None)))
-    if type(place) is not int or place != 0:
-        made = builder.call(runtime.list_join, (before, made), {})
-    lowering.memory.change(box, builder.call(runtime.list_join, (made, after), {}), value)
+    matched(box.content, value)
+
+    def insert_into(column: Symbol, part: Any) -> Symbol:
+        made = lowering.builder.call(runtime.list_of, (as_value(lowering, part),), {})
+        if type(place) is not int or place != 0:
+            made = _join(lowering, _part(lowering, column, slice(place)), made)
+        return _join(lowering, made, _part(lowering, column, slice(place, None)))
+
+    lowering.memory.change(box, each_column(insert_into, box.content, value), value)
 
 
-def _part(lowering: Lowering, content: Symbol, part: slice) -> Symbol:
+def _part(lowering: Lowering, content: Symbol, part: Any) -> Symbol:
     return lowering.builder.call(operator.getitem, (content, part), {})
 
 
 def pop(lowering: Lowering, box: Box, index: Any) -> Any:
     if isinstance(index, Symbol) or operator.index(index) != -1:
         return _pop_anywhere(lowering, box, settled(index))
-    result = lowering.builder.call(runtime.list_pop, (box.content,), {})
-    last, rest = (lowering.builder.emit_item(result, i) for i in range(2))
-    popped = lowering.memory.popped(box, last)
+    last: dict[str, Symbol] = {}
+
+    def pop_from(column: Symbol) -> Symbol:
+        result = lowering.builder.call(runtime.list_pop, (column,), {})
+        last[column.name], rest = (lowering.builder.emit_item(result, i) for i in range(2))
+        return rest
+
+    rest = each_column(pop_from, box.content)
+    popped = _popped(lowering, box, lambda column: last[column.name])
     lowering.memory.change(box, rest)
     return popped
+
+
+def _popped(lowering: Lowering, box: Box, item: Callable[[Symbol], Symbol]) -> Any:
+    """The item that leaves a list; `item` gives that of a column."""
+    content = box.content.items[0] if rows.is_rows(box.content) else box.content
+    return _made_of(lowering, content, lambda each: lowering.memory.popped(box, item(each)))
 
 
 def _pop_anywhere(lowering: Lowering, box: Box, index: Any) -> Any:
     """`items.pop(0)`: the item, and the list of the others."""
     if isinstance(index, Symbol) or (index < 0):
         raise refuse("pop() from a place that is not counted from the start of")
-    content = box.content
-    popped = lowering.memory.popped(box, _part(lowering, content, index))
-    rest = _part(lowering, content, slice(index + 1, None))
-    if index:
-        first = _part(lowering, content, slice(index))
-        rest = lowering.builder.call(runtime.list_join, (first, rest), {})
-    lowering.memory.change(box, rest)
+
+    def without(column: Symbol) -> Symbol:
+        rest = _part(lowering, column, slice(index + 1, None))
+        return _join(lowering, _part(lowering, column, slice(index)), rest) if index else rest
+
+    popped = _popped(lowering, box, lambda column: _part(lowering, column, index))
+    lowering.memory.change(box, each_column(without, box.content))
     return popped
+
+
+def as_array(lowering: Lowering, content: Any) -> Any:
+    """The list as an argument of NumPy's: of containers it is an array, as np.array makes it."""
+    if isinstance(content, Symbol):
+        return content
+    structure = content.items[0] if rows.is_rows(content) else content
+    if not isinstance(structure, Tree) or not issubclass(structure.kind, tuple | list):
+        raise refuse("an array of")
+    columns = [as_array(lowering, each) for each in structure.items]
+    call = lowering.builder.call
+    arrays = [call(np.array, (c,), {}) if isinstance(c.fact, values.List) else c for c in columns]
+    return call(np.stack, (arrays,), {"axis": 1})
 
 
 def copy(lowering: Lowering, value: Tree) -> Box:
@@ -179,8 +331,7 @@ def copy(lowering: Lowering, value: Tree) -> Box:
 
 def reverse(lowering: Lowering, box: Box) -> None:
     order = slice(None, None, -1)
-    content = lowering.builder.call(operator.getitem, (box.content, order), {})
-    lowering.memory.change(box, content)
+    lowering.memory.change(box, each_column(lambda c: _part(lowering, c, order), box.content))
 
 
 def is_repeated(lowering: Lowering, value: Tree, count: Any) -> bool:
@@ -200,4 +351,5 @@ def repeated(lowering: Lowering, value: Tree, count: Symbol) -> Box:
 
 
 def length(lowering: Lowering, box: Box) -> Any:
-    return lowering.builder.call(np.size, (box.content, 0), {})
+    (first, *_) = rows.columns(box.content)
+    return lowering.builder.call(np.size, (first, 0), {})

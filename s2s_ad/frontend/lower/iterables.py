@@ -62,7 +62,7 @@ def items_of(lowering: Lowering, value: Any) -> Items:
     if isinstance(value, Items):
         return value
     if isinstance(value, Box) and value.is_dynamic:
-        return Items(length(lowering, value.content), lambda i: item(lowering, value, i), (value,))
+        return Items(growing.length(lowering, value), lambda i: item(lowering, value, i), (value,))
     if isinstance(value, Symbol):
         if value.shape == ():
             raise TypeError("a number cannot be iterated over")

@@ -11,8 +11,11 @@ from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, Scalar, join_all
+from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.exits import FLAGS, LEAVES
 from s2s_ad.frontend.lower.kinds import (
+    Kinds,
+    Leaf,
     describe,
     hint_of,
     hint_of_name,
@@ -138,7 +141,34 @@ class Join:
             pairs = zip(items, self.paths, strict=True)
             parts = [each if each is UNDEFINED else path.held_by(each) for each, path in pairs]
             return self.lowering.memory.joined_box(symbol, items, list, parts)
+        contents = [path.held_by(x) for x, path in zip(items, self.paths, strict=True)]
+        if all(rows.is_list_of_any(each) for each in contents if each is not UNDEFINED):
+            return self.rows(items, contents, hint, bare)
         return None
+
+    def rows(self, items: Sequence[Any], contents: list, hint: Hint, bare: bool) -> Any:
+        """A list of containers whose length is not known."""
+        try:
+            known = [each for each in contents if each is not UNDEFINED]
+            template = rows.general_rows(self.lowering.builder, known, hint)
+        except Kinds as kinds:
+            origin = self.lowering.builder.origin
+            return Unjoined(self.lowering, str(kinds), origin, self.chooser)
+        parts = [rows.parts_of(template, each)[0] for each in contents]
+        made = rows.rows(self._column(template.items[0], parts))
+        return made if bare else self.lowering.memory.joined_box(made, items, list, contents)
+
+    def _column(self, template: Any, parts: list) -> Any:
+        """The part of a list of containers that a template describes."""
+        if isinstance(template, Leaf):
+            return self.leaf([*map(self.as_list, parts, self.paths)], template.hint)
+        if not isinstance(template, Tree):
+            return template
+        columns = [
+            self._column(part, [x if x is UNDEFINED else x.items[place] for x in parts])
+            for place, part in enumerate(template.items)
+        ]
+        return Tree(template.kind, template.keys, tuple(columns))
 
     def content(self, items: Sequence[Any], hint: Hint) -> Any:
         """The same of what objects hold."""

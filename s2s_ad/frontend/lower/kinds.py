@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import types
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad import runtime
+from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
@@ -63,6 +65,11 @@ def describe(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
+def contents(value: Any) -> Any:
+    """What a list or dict holds; other values as they are."""
+    return value.content if isinstance(value, Box) else value
+
+
 def is_list(value: Any) -> bool:
     """Whether the content is that of a list of numbers, of arrays, or of lists of these."""
     if isinstance(value, Tree):
@@ -78,6 +85,30 @@ def list_of(lowering: Lowering, value: Any) -> Any:
         return settled(value)
     items = tuple(list_of(lowering, each) for each in value.items)
     return lowering.builder.call(runtime.list_of, items, {})
+
+
+# ---- what a loop carries -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A carried value; `free` are the lengths in its fact that stand for any."""
+
+    fact: Any
+    hint: Hint
+    free: frozenset = frozenset()
+
+    def joined(self, fact: Any) -> Leaf:
+        """The leaf that holds for values of this kind, too."""
+        if values.accepts(self.fact, fact, self.free):
+            return self
+        general = values.join(self.fact, fact)
+        free = self.free | (values.dims_of(general) - values.dims_of(self.fact))
+        return Leaf(general, self.hint, free)
+
+
+class Kinds(Exception):
+    """What is carried is of one kind before the loop and of another kind after a pass."""
 
 
 # ---- names ---------------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ from s2s_ad.frontend.lower.references import (
     changing,
     holds_numbers,
     is_immutable,
+    is_open,
+    is_rows,
     settled,
     symbols,
 )
@@ -116,9 +118,9 @@ class Memory(Kinship):
         """
         if value.view is not None:
             raise TypeError("a view changes with what it is a view of")
-        if isinstance(value, Box) and isinstance(content, Symbol):
+        if isinstance(value, Box) and is_open(content):
             for each in (value.content, *parts):
-                if isinstance(each, Tree):
+                if isinstance(each, Tree) and not is_rows(each):
                     self.hold_items(value, each)
         self._hold(value, content)
         self._refresh(value)
@@ -181,6 +183,8 @@ class Memory(Kinship):
         """The result of a call, which may share memory with these arguments."""
         if isinstance(result, Box):
             return result
+        if is_rows(result):
+            return Box(self, settled(result), list)
         if isinstance(result, Tree):
             items = tuple(self.returned(each, arguments) for each in result.items)
             made = Tree(result.kind, result.keys, items)
@@ -273,9 +277,9 @@ class Memory(Kinship):
     ) -> Box:
         """The list, dict or object that is one of these, one for each path; `parts` as above."""
         result = Box(self, content, kind)
-        if isinstance(content, Symbol):
+        if is_open(content):
             for each in parts:
-                if isinstance(each, Tree):
+                if isinstance(each, Tree) and not is_rows(each):
                     self.hold_items(result, each)
         factories = {id(each.factory): each.factory for each in items if isinstance(each, Box)}
         result.factory = factories.popitem()[1] if len(factories) == 1 else None
@@ -300,7 +304,7 @@ class Memory(Kinship):
             )
         self._note(box.root)
         self._spoil(box.holders, CHANGED, None)
-        if isinstance(content, Symbol):
+        if is_open(content):
             if not box.is_dynamic:
                 self.hold_items(box, box.content)
             self._detach(box)

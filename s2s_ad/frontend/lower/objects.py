@@ -21,7 +21,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method, keep, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.references import Box, settled
+from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 
@@ -223,6 +223,12 @@ HANDLERS[setattr] = _setattr
 def returned(value: Any) -> Any:
     """A value as it is returned to the caller, who makes the containers in it anew."""
     if isinstance(value, Box) and value.is_dynamic:
+        if is_rows(value.content):
+            raise UnsupportedError(
+                "S2S304",
+                "a list of containers whose length is not known is returned",
+                help="return a list for each of their parts",
+            )
         return settled(value)
     if not isinstance(value, Tree):
         return settled(value)

@@ -17,7 +17,7 @@ from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.calls import known_object
-from s2s_ad.frontend.lower.conditions import constant_value, lazily, negated
+from s2s_ad.frontend.lower.conditions import choose, constant_value, lazily, negated
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.memory import symbols
@@ -241,8 +241,11 @@ def _compared_with(
     both = is_sequence(left) and is_sequence(right) and not symbols_in(left, right)
     if both and kind in (gast.Eq, gast.NotEq):
         return COMPARE[kind](known_object(left), known_object(right))
-    if is_sequence(left) and is_sequence(right) and kind in (gast.Eq, gast.NotEq):
+    alike = is_sequence(left) and is_sequence(right)
+    if alike and kind in (gast.Eq, gast.NotEq):
         return _compared_items(lowering, node, kind, left, right)
+    if alike and kind in ORDER and issubclass(left.kind, list) is issubclass(right.kind, list):
+        return _ordered(lowering, node, kind, left.items, right.items)
     raise lowering.refuse(
         node, f"a comparison of {_kind(left)} and {_kind(right)}", "compare the items one by one"
     )
@@ -264,6 +267,34 @@ def _compared_items(
         return not stops
     function = np.logical_or if stops else np.logical_and
     return functools.reduce(lambda a, b: lowering.call(function, a, b), unknown)
+
+
+def _ordered(
+    lowering: Lowering,
+    node: gast.Compare,
+    kind: type[gast.AST],
+    left: Sequence[Any],
+    right: Sequence[Any],
+) -> Any:
+    """`(a, b) < (c, d)`: the first items that differ decide."""
+    if not left or not right:
+        return COMPARE[kind](len(left), len(right))
+    pair, rest = (left[0], right[0]), (left[1:], right[1:])
+    if len(left) == len(right) == 1:
+        return _compared(lowering, node, kind, *pair)
+    same = _compared(lowering, node, gast.Eq, *pair)
+    if isinstance(same, bool):
+        return (
+            _ordered(lowering, node, kind, *rest)
+            if same
+            else _compared(lowering, node, kind, *pair)
+        )
+    return choose(
+        lowering,
+        same,
+        lambda: _ordered(lowering, node, kind, *rest),
+        lambda: _compared(lowering, node, kind, *pair),
+    )
 
 
 def symbols_in(*operands: Any) -> bool:

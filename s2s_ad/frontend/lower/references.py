@@ -102,11 +102,37 @@ class Reference(Symbol):
         return self if self.view is None else self.view.base.root
 
 
+class Rows(tuple):
+    """The kind of what a list of containers holds whose length is not known: see `rows`."""
+
+    __slots__ = ()
+
+
+class Each(str):
+    """The key in such a Tree, which adds nothing to the names of what is under it."""
+
+    __slots__ = ()
+
+
+EACH = Each("")
+
+
+def is_rows(value: Any) -> bool:
+    """Whether it is what a list of containers holds whose length is not known."""
+    return isinstance(value, Tree) and value.kind is Rows
+
+
+def is_open(content: Any) -> bool:
+    """Whether it is what a list holds whose length is not known."""
+    return isinstance(content, Symbol) or is_rows(content)
+
+
 class Box(Tree):
     """A list, dict or object with identity, which may change.
 
     Attributes:
-        content: a Tree of what it holds; a Symbol where it is a list whose length is not known now.
+        content: a Tree of what it holds; a Symbol, or Rows, where it is a list whose length is not
+            known now.
         distinct: whether no two items of a list whose length is not known are the same array.
         factory: what makes the missing values of a defaultdict.
         view: how it is read from the list whose item it is; None where it is no such item.
@@ -123,7 +149,7 @@ class Box(Tree):
 
     def __init__(self, memory: Memory, content: Any, kind: type | None = None):
         self.content, self.type = content, content.kind if kind is None else kind
-        self.distinct = not isinstance(content, Symbol) or holds_numbers(content)
+        self.distinct = not is_open(content) or holds_numbers(content)
         self.holders: list[Box] = []
         self.factory: Any = None
         _begin(self, memory)
@@ -149,12 +175,12 @@ class Box(Tree):
     @property
     def is_dynamic(self) -> bool:
         """Whether it is a list whose length is not known now."""
-        return isinstance(self.content, Symbol)
+        return is_open(self.content)
 
     def known(self) -> Tree:
-        if isinstance(self.content, Tree):
+        if isinstance(self.content, Tree) and not is_rows(self.content):
             return self.content
-        if isinstance(self.content, Symbol):
+        if is_open(self.content):
             raise UnsupportedError(
                 "S2S205",
                 "a list whose length is not known when code is generated",
@@ -182,6 +208,8 @@ def is_immutable(value: Symbol) -> bool:
 
 def holds_numbers(value: Any) -> bool:
     """Whether a list holds numbers, which nothing changes."""
+    if is_rows(value):
+        return all(map(holds_numbers, symbols(value)))
     if isinstance(value, Tree):
         items = [each for each in value.items if isinstance(each, Symbol)]
         return all(map(is_immutable, items)) and not any(isinstance(e, Tree) for e in value.items)
@@ -210,7 +238,7 @@ def settled(value: Any) -> Any:
 def rebuilt(value: Any, leaf: Callable[[Any], Any]) -> Any:
     """The containers in a value as Trees, and what `leaf` gives for everything else."""
     if isinstance(value, Box) and value.is_dynamic:
-        return leaf(value.content)
+        return rebuilt(value.content, leaf)
     if isinstance(value, Tree):
         return Tree(value.kind, value.keys, tuple(rebuilt(each, leaf) for each in value.items))
     return leaf(value)

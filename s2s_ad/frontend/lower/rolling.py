@@ -23,15 +23,13 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.carrying import Carrying
 from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
 from s2s_ad.frontend.lower.joins import joined_array
-from s2s_ad.frontend.lower.kinds import hint_of, hint_of_name
+from s2s_ad.frontend.lower.kinds import Kinds, Leaf, hint_of, hint_of_name
 from s2s_ad.frontend.lower.optional import settled_by
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
 from s2s_ad.frontend.lower.poisons import Hole, Staying, StructureChanges, Unjoined
-from s2s_ad.frontend.lower.references import Box, Reference, settled
+from s2s_ad.frontend.lower.references import Box, Reference, is_rows, settled
 from s2s_ad.frontend.lower.segments import Segmented, segmented
 from s2s_ad.frontend.lower.templates import (
-    Kinds,
-    Leaf,
     fill,
     general,
     holds_content,
@@ -198,9 +196,11 @@ class Rolling:
 
     def container(self, place: tuple, content: Tree, items: list) -> Any:
         """A container in a place, which may be one of these."""
-        if holds_content(place) or issubclass(content.kind, tuple):
+        if holds_content(place) or (issubclass(content.kind, tuple) and not is_rows(content)):
             return content
-        return self.lowering.memory.joined_box(content, items, content.kind, ())
+        parts = [each.content for each in items if isinstance(each, Box)]
+        kind = list if is_rows(content) else content.kind
+        return self.lowering.memory.joined_box(content, items, kind, parts)
 
     def entry(self, place: tuple, leaf: Leaf, items: list, others: list) -> Symbol:
         """A carried value at the start of a pass: the value before the loop, or of a pass."""

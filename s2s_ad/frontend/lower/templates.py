@@ -7,7 +7,6 @@ not hold for what a pass leaves, it becomes more general.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from s2s_ad.core import values
@@ -15,31 +14,20 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, join_all
-from s2s_ad.frontend.lower.kinds import describe, inner_hint, is_alike, is_leaf, is_same
+from s2s_ad.frontend.lower import rows
+from s2s_ad.frontend.lower.kinds import (
+    Kinds,
+    Leaf,
+    contents,
+    describe,
+    inner_hint,
+    is_alike,
+    is_leaf,
+    is_same,
+)
 from s2s_ad.frontend.lower.optional import KEYS, Optional, is_optional, parts
 from s2s_ad.frontend.lower.poisons import is_unreadable
-from s2s_ad.frontend.lower.references import Box, Reference
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A carried value; `free` are the lengths in its fact that stand for any."""
-
-    fact: Any
-    hint: Hint
-    free: frozenset = frozenset()
-
-    def joined(self, fact: Any) -> Leaf:
-        """The leaf that holds for values of this kind, too."""
-        if values.accepts(self.fact, fact, self.free):
-            return self
-        general = values.join(self.fact, fact)
-        free = self.free | (values.dims_of(general) - values.dims_of(self.fact))
-        return Leaf(general, self.hint, free)
-
-
-class Kinds(Exception):
-    """What is carried is of one kind before the loop and of another kind after a pass."""
+from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
 
 
 def template_of(builder: Builder, value: Any, hint: Hint) -> Any:
@@ -87,8 +75,8 @@ def general(builder: Builder, template: Any, end: Any, hint: Hint) -> Any:
     lists = [list_fact(builder, each) for each in (opened, content)]
     if None not in lists:
         return Leaf(lists[0], hint).joined(lists[1])
-    if all(isinstance(each, Tree) and each.kind is list for each in (opened, content)):
-        raise Kinds("a list of containers that grows (keep a list for each of their parts)")
+    if all(map(rows.is_list_of_any, (opened, content))):
+        return rows.general_rows(builder, (opened, content), hint)
     first = "a number or an array" if isinstance(template, Leaf) else describe(template)
     raise Kinds(f"{first} before the loop and {describe(end)} after a pass")
 
@@ -119,13 +107,9 @@ def _nests(value: Any, kind: type) -> bool:
 
 
 def holds_content(place: tuple) -> bool:
-    """Whether the place is that of all that an object holds."""
-    return len(place) == 1 and not isinstance(place[0], str)
-
-
-def contents(value: Any) -> Any:
-    """What a list or dict holds; other values as they are."""
-    return value.content if isinstance(value, Box) else value
+    """Whether the place is that of all that an object holds, or of a part of it."""
+    inside = any(isinstance(each, Each) for each in place)
+    return inside or (len(place) == 1 and not isinstance(place[0], str))
 
 
 def content_template(builder: Builder, value: Any, hint: Hint) -> Any:
@@ -164,6 +148,8 @@ def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[A
     """The items of a value, where the template has its own."""
     if template.kind is Optional:
         return parts(value)
+    if template.kind is Rows:
+        return rows.parts_of(template, value if value is UNDEFINED else held(value))
     return [UNDEFINED] * len(template.items) if value is UNDEFINED else held(value).items
 
 

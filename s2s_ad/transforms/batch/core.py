@@ -277,8 +277,20 @@ def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[
     if has_schedule(operation.rule, flags):
         return batch_schedule(context, operation.rule, operation.operands, flags, _batched_program)
     facts = tuple(map(context.builder.fact, operation.operands))
+    if all(isinstance(x, values.List) for x, flag in zip(facts, flags, strict=True) if flag):
+        return _in_place(context, operation)
     made, batched = batched_call(operation.rule, facts, tuple(flags))
     return made.call(context.builder, operation.operands), list(batched)
+
+
+def _in_place(context: Batch, operation: Operation) -> tuple[list, list[bool]]:
+    """The call of a function to which lists alone bring the batch: they do not tell its size."""
+    call = operation.rule
+    if isinstance(call, CustomCallee) or call.is_recursive:
+        raise Ragged
+    return context.walk(
+        call.program, dict(zip(call.program.leaves(), operation.operands, strict=True))
+    )
 
 
 def batched_call(

@@ -1,0 +1,35 @@
+"""A function in every mode, against what does not rest on derivative rules."""
+
+import numpy as np
+
+from s2s_ad import grad, jvp, value_and_grad, vmap
+from s2s_ad.check import central_differences
+
+
+def assert_both_modes(function, args):
+    """Reverse and forward mode by the first argument, against central differences."""
+    value, gradient = value_and_grad(function)(*args)
+    expected = central_differences(lambda x: function(x, *args[1:]), args[:1])[0]
+    np.testing.assert_allclose(value, function(*args))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+    still = [np.zeros_like(each) if isinstance(each, np.ndarray) else 0.0 for each in args[1:]]
+    tangent = np.ones_like(args[0]) if isinstance(args[0], np.ndarray) else 1.0
+    _, change = jvp(function, args, (tangent, *still))
+    np.testing.assert_allclose(change, np.sum(expected), rtol=1e-6, atol=1e-7)
+
+
+def assert_batched(function, args, scales=(1.0, 0.8, -1.1)):
+    """vmap by the first argument, and both orders of vmap and grad, against the loop."""
+    batch = np.stack([np.asarray(args[0]) * scale for scale in scales])
+    samples = [each if each.shape else float(each) for each in batch]
+    axes = (0, *(None for _ in args[1:]))
+    of_batch = vmap(function, in_axes=axes)
+
+    def total(batch, *rest):
+        return of_batch(batch, *rest).sum()
+
+    values = [function(each, *args[1:]) for each in samples]
+    gradients = [grad(function)(each, *args[1:]) for each in samples]
+    np.testing.assert_allclose(of_batch(batch, *args[1:]), values)
+    np.testing.assert_allclose(vmap(grad(function), in_axes=axes)(batch, *args[1:]), gradients)
+    np.testing.assert_allclose(grad(total)(batch, *args[1:]), gradients)

@@ -1,0 +1,248 @@
+"""Lists of containers whose length is not known: a list of each of their parts, kept together."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from frontend.every_mode import assert_batched, assert_both_modes
+from frontend.flow import assert_like_python, lowered
+from s2s_ad import S2SError
+
+Row = namedtuple("Row", "x y")
+XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
+ROWS = np.array([[1.0, 0.3, 2.0], [-0.5, 3.0, 0.7]])
+
+
+class Particle:
+    def __init__(self, x, v):
+        self.x, self.v = x, v
+
+
+def objects(xs):
+    particles = [Particle(x, x * x) for x in xs]
+    return sum(p.x * p.v for p in particles)
+
+
+def pairs(xs):
+    history = []
+    x = 0.0
+    for v in xs:
+        x = 0.5 * x + np.sin(v)
+        history.append((x, v))
+    total = 0.0
+    for a, b in history:
+        total += a * b * b
+    return total
+
+
+def by_index(xs):
+    rows = [(x, x * x) for x in xs]
+    s = 0.0
+    for i in range(len(rows) - 1):
+        s += rows[i][0] * rows[i + 1][1]
+    return s + rows[-1][1]
+
+
+def nested(xs, w):
+    out = []
+    for i, x in enumerate(xs):
+        out.append((x, (w * x, i)))
+    return sum(a * b * (c + 1) for a, (b, c) in out)
+
+
+def named(xs):
+    rows = [Row(x, np.exp(x)) for x in xs]
+    return sum(r.x * r.y for r in rows)
+
+
+def dicts(xs):
+    rows = [{"t": i, "value": x * x, "name": "a"} for i, x in enumerate(xs)]
+    return sum(r["value"] * r["t"] for r in rows)
+
+
+def filtered(xs):
+    kept = []
+    for x in xs:
+        if x > 0:
+            kept.append((x, x**3))
+    s = 0.0
+    for a, b in kept:
+        s += a * b
+    return s + len(kept)
+
+
+def stack(xs):
+    todo = [(xs[0], 0)]
+    total = 0.0
+    while todo:
+        x, depth = todo.pop()
+        total += x * x
+        if depth < 3:
+            todo.append((x * 0.5, depth + 1))
+            todo.append((x * 0.3, depth + 1))
+    return total
+
+
+def arrays(X):
+    hist = []
+    h = np.zeros(3)
+    for row in X:
+        h = np.tanh(h + row)
+        hist.append((h, row * 2))
+    out = 0.0
+    for h, r in reversed(hist):
+        out = out * 0.5 + (h * r).sum()
+    return out
+
+
+def as_an_array(xs):
+    pts = []
+    for x in xs:
+        pts.append((x, x * x))
+    A = np.array(pts)
+    return (A @ np.array([1.0, 2.0])).sum() * A.shape[0]
+
+
+def items_assigned(xs):
+    rows = [(x, 1.0) for x in xs]
+    for i in range(len(rows)):
+        a, b = rows[i]
+        rows[i] = (a * 2, b + a)
+    return sum(a * b for a, b in rows)
+
+
+def best(xs):
+    cands = []
+    for i, x in enumerate(xs):
+        cands.append((np.sin(x) * x, i))
+    v, i = max(cands)
+    return v * (i + 1)
+
+
+def best_by_key(xs):
+    cands = [(i, np.sin(x) * x) for i, x in enumerate(xs)]
+    i, v = max(cands, key=lambda c: c[1])
+    return v * (i + 1)
+
+
+def merged_blocks(xs):
+    blocks = []
+    for x in xs:
+        blocks.append((x, 1.0))
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            v2, w2 = blocks.pop()
+            v1, w1 = blocks.pop()
+            blocks.append(((v1 * w1 + v2 * w2) / (w1 + w2), w1 + w2))
+    return sum(v * v * w for v, w in blocks)
+
+
+def joined_lists(xs):
+    a = [(x, x) for x in xs]
+    b = [(2 * x, 1.0) for x in xs]
+    a.extend(b)
+    a.insert(0, (xs[0], xs[1]))
+    a.reverse()
+    c = a[1:3] + [(xs[2], 1.0)]
+    return sum((i + 1) * p * q for i, (p, q) in enumerate(a)) + sum(p * q for p, q in c)
+
+
+def helper(hist):
+    s = 0.0
+    for a, b in hist:
+        s += a * b
+    return s
+
+
+def made(xs):
+    out = []
+    for x in xs:
+        out.append((x, x * x))
+    return out
+
+
+def passed(xs):
+    return helper(made(xs)) * 2
+
+
+def queue(xs):
+    q = [(x, 1.0) for x in xs]
+    t = 0.0
+    while q:
+        x, w = q.pop(0)
+        t += w * x * x
+        if x > 1.5:
+            q.append((x - 1, w * 0.5))
+    return t
+
+
+PROGRAMS = [
+    *((each, (XS,)) for each in (pairs, by_index, named, dicts, objects, filtered, stack)),
+    *((each, (XS,)) for each in (as_an_array, items_assigned, best, best_by_key)),
+    *((each, (XS,)) for each in (merged_blocks, joined_lists, passed, queue)),
+    (nested, (XS, 0.7)),
+    (arrays, (ROWS,)),
+]
+every_program = pytest.mark.parametrize("function, args", PROGRAMS)
+
+
+@every_program
+def test_core_says_what_python_does(function, args):
+    assert_like_python(function, args)
+
+
+@every_program
+def test_both_modes_against_central_differences(function, args):
+    assert_both_modes(function, args)
+
+
+@every_program
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_batch_is_the_loop_over_its_samples(function, args):
+    assert_batched(function, args)
+
+
+# ---- refused -------------------------------------------------------------------------------------
+
+
+def of_several_structures(xs):
+    rows = []
+    for x in xs:
+        rows.append((x, x) if len(rows) < 2 else (x, x, x))
+    return len(rows) * xs[0]
+
+
+def changed_items(xs):
+    rows = [{"x": x} for x in xs]
+    for row in rows:
+        row["x"] = row["x"] * 2
+    return sum(row["x"] for row in rows)
+
+
+def changed_after(xs):
+    rows, last = [], np.zeros(2)
+    for x in xs:
+        last = last + x
+        rows.append((last, x))
+    last[0] = 5.0
+    return sum(a.sum() * b for a, b in rows)
+
+
+def returned(xs):
+    return [(x, x * x) for x in xs]
+
+
+@pytest.mark.parametrize(
+    "function, what",
+    [
+        (of_several_structures, "one path and"),
+        (changed_items, "a dict in a list whose length is not known is changed"),
+        (changed_after, "may share memory with what was changed"),
+        (returned, "return a list for each of their parts"),
+    ],
+)
+def test_what_may_be_wrong_is_refused(function, what):
+    with pytest.raises(S2SError) as caught:
+        lowered(function, (XS,))
+    assert what in str(caught.value)
+    assert caught.value.origin is not None
