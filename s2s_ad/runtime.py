@@ -128,6 +128,15 @@ def equal_diagonal(array, axis1, axis2):
     return np.diagonal(array, axis1=axis1, axis2=axis2)
 
 
+def first_places(y, axis):
+    """Where each value of a running extreme along an axis stood first."""
+    y = np.moveaxis(y, axis, -1)
+    new = np.ones(y.shape, bool)
+    new[..., 1:] = y[..., 1:] != y[..., :-1]
+    places = np.maximum.accumulate(np.where(new, np.arange(y.shape[-1]), 0), axis=-1)
+    return np.moveaxis(places, -1, axis)
+
+
 def frexp_exponent(x):
     """The second result of np.frexp: the power of two."""
     return np.frexp(x)[1]
@@ -294,6 +303,16 @@ def sinc_derivative(x, order=1):
     for n in range(1, order + 1):
         y = (np.pi ** (n - 1) * np.sin(np.pi * large + n * np.pi / 2) - n * y) / large
     return np.where(near, series, y)[()]
+
+
+def spread_segments(sums, indices, length, axis):
+    """The adjoint of np.add.reduceat for an axis of this length."""
+    sums = np.moveaxis(sums, axis, 0)
+    result = np.zeros((length, *sums.shape[1:]), sums.dtype)
+    stops = [*indices[1:], length]
+    for start, stop, value in zip(indices, stops, sums, strict=True):
+        result[start : max(stop, start + 1)] += value
+    return np.moveaxis(result, 0, axis)
 
 
 def states_kept(passes, memory):

@@ -71,7 +71,7 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
-            return NotImplemented
+            return self.builder.call(getattr(ufunc, method), inputs, kwargs)
         return self.builder.call(OPERATORS.get(ufunc, ufunc), inputs, kwargs)
 
     def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:

@@ -39,6 +39,9 @@ def home_of(value: Any) -> Home | None:
     if value is random:
         return Home("random", "random")
     label = getattr(value, "__name__", None)
+    if isinstance(getattr(value, "__self__", None), np.ufunc):  # np.logaddexp.reduce
+        whole = home_of(value.__self__)
+        return whole and Home(whole.module, f"{whole.path}.{label}")
     if not isinstance(label, str) or not label:
         return None
     for module, prefix in PREFIXES.items():

@@ -33,4 +33,5 @@ from s2s_ad.rules import (  # noqa: F401
     selection,
     shapes,
     triangles,
+    ufunc_methods,
 )

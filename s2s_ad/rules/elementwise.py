@@ -19,7 +19,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
 from s2s_ad.core.registry import RULES, Operation, Rule, register
-from s2s_ad.rules import support
+from s2s_ad.rules import support, ufunc_calls
 
 OPERAND_NAMES = {1: ("x",), 2: ("a", "b"), 3: ("condition", "a", "b")}
 UFUNC_OF: dict[Callable, np.ufunc] = {  # the ufunc that an operator or builtin is on arrays
@@ -92,8 +92,15 @@ class Elementwise(Rule):
     # ---- calls
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if not isinstance(self.function, np.ufunc):
+            return self._bound(builder, args, kwargs, ufunc_calls.Options())
+        kwargs, options = ufunc_calls.options_of(kwargs)
+        return ufunc_calls.chosen(self._bound(builder, args, kwargs, options), options)
+
+    def _bound(self, builder: Builder, args: tuple, kwargs: dict, options: Any) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
         operands = [support.as_operand(builder, arguments.pop(e)) for e in self.operand_names]
+        operands = ufunc_calls.prepared(builder, self, operands, options)
         params = support.given(support.static_params(arguments, self), self.text)
         plain = OPERATORS.get(self.function) if isinstance(self.function, np.ufunc) else None
         if plain and self._is_operator([builder.fact(each) for each in operands]):

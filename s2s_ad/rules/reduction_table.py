@@ -25,11 +25,11 @@ from s2s_ad.rules.reductions import (
 from s2s_ad.rules.scans import moved_on
 
 
-def _extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
+def extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
     return y_bar * shared_evenly(x, y, axes)
 
 
-def _extreme_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
+def extreme_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
     return np.sum, x_dot * shared_evenly(x, y, axes)
 
 
@@ -91,9 +91,9 @@ register(Reduction(np.any, text=OF_LOGIC, neutral=False))
 register(Reduction(np.argmax, many_axes=False))
 register(Reduction(np.argmin, many_axes=False))
 register(Reduction(np.count_nonzero, text="x, axis=None, *, keepdims=False"))
-register(Reduction(np.max, _extreme_adjoint, _extreme_tangent, text=OF_ORDER, join=np.maximum))
+register(Reduction(np.max, extreme_adjoint, extreme_tangent, text=OF_ORDER, join=np.maximum))
 register(Mean(np.mean, _mean_adjoint, lambda x, y, x_dot, axes: (np.mean, x_dot), text=OF_MEAN))
-register(Reduction(np.min, _extreme_adjoint, _extreme_tangent, text=OF_ORDER, join=np.minimum))
+register(Reduction(np.min, extreme_adjoint, extreme_tangent, text=OF_ORDER, join=np.minimum))
 register(Reduction(np.nanargmax, many_axes=False))
 register(Reduction(np.nanargmin, many_axes=False))
 register(Prod(np.prod, _prod_adjoint, _prod_tangent, text=OF_TOTAL, neutral=1, join=np.multiply))

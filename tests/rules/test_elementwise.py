@@ -7,8 +7,12 @@ from rules.properties import (
     DOMAINS,
     Case,
     Draw,
+    Subject,
     case,
     check_all,
+    check_float32,
+    check_reverse,
+    check_value,
     distinct,
     elementwise_rows,
     integers,
@@ -18,7 +22,7 @@ from rules.properties import (
     real,
     spelled,
 )
-from s2s_ad import grad
+from s2s_ad import grad, jit
 from s2s_ad.rules.python_math import OfNumber
 
 UNARY = [(3,), (2, 3), (), (1,), (0,), (2, 1), None]
@@ -123,6 +127,100 @@ def in_turn() -> list[Case]:
 @pytest.mark.parametrize("each", in_turn(), ids=str)
 def test_row(each):
     check_all(each)
+
+
+# ---- keyword arguments of ufuncs -----------------------------------------------------------------
+
+
+def ufuncs() -> list:
+    """The rows of NumPy's ufuncs, but for what takes whole numbers.
+
+    SciPy's (1.17) compute other elements than where= names.
+    """
+    found = [row for row in rows() if isinstance(row[0], np.ufunc)]
+    return [row for row in found if hasattr(np, row[0].__name__) and row[0] is not np.ldexp]
+
+
+def of_ufunc(row, keywords: str, **more) -> Case:
+    """A call with keyword arguments."""
+    function, rule = row
+    plain = case_of(spelled(function), rule, [(2, 3), (3,)][: len(rule.adjoints)])
+    call = plain.text[:-1]
+    return Case(f"{call}, {keywords})", plain.inputs | more)
+
+
+def where_and_out(row) -> Case:
+    """Of the elements left out, which would give no numbers, nothing is computed."""
+    each = of_ufunc(row, "where=m, out=np.full((2, 3), 2.0)", m=mask(2, 3))
+    return Case(each.text.replace("(a", "(np.where(m, a, np.nan)", 1), each.inputs)
+
+
+def by_name(row) -> str:
+    return spelled(row[0])
+
+
+@pytest.mark.parametrize("row", ufuncs(), ids=by_name)
+def test_where_and_out(row):
+    subject = Subject(where_and_out(row))
+    check_value(subject)
+    check_reverse(subject)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ufuncs(), ids=by_name)
+def test_where_and_out_in_every_mode(row):
+    check_all(where_and_out(row))
+
+
+@pytest.mark.parametrize("row", ufuncs(), ids=by_name)
+@pytest.mark.parametrize("keywords", ["np.empty((2, 3))", "dtype=np.float64, order='C'"])
+def test_result_in_double_precision(row, keywords):
+    """Into an array of that dtype, or computed in it; gradients come in the operands' dtypes."""
+    subject = Subject(of_ufunc(row, keywords))
+    check_value(subject)
+    check_reverse(subject)
+    check_float32(subject)
+
+
+# ---- what arrays hold, and where they stand in memory --------------------------------------------
+
+EXTREMES = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, -1e300, 1e-310, 0.5, -0.5])
+
+
+@pytest.mark.parametrize("row", elementwise_rows(), ids=by_name)
+def test_what_is_no_number_passes_as_in_numpy(row):
+    function, rule = row
+    names = ", ".join("abc"[: len(rule.adjoints)])
+    f = module(f"def f({names}):\n    return {spelled(function)}({names})\n").f
+    grid = np.meshgrid(*[EXTREMES] * len(rule.adjoints))
+    with np.errstate(all="ignore"):
+        try:
+            expected = f(*grid)
+        except TypeError:  # whole numbers only
+            return
+        np.testing.assert_array_equal(jit(f)(*grid), expected)
+        np.testing.assert_array_equal(np.signbit(jit(f)(*grid)), np.signbit(expected))
+
+
+@pytest.mark.parametrize("row", rows(), ids=by_name)
+def test_arrays_that_are_strided_or_cannot_be_written_to(row):
+    subject = Subject(cases_of(*row)[0])
+    expected = subject.gradient()
+    for args in (strided(subject.args), read_only(subject.args)):
+        for actual, bar in zip(subject.gradient(args), expected, strict=True):
+            np.testing.assert_array_equal(actual, bar)
+
+
+def strided(args) -> list:
+    """Every other element of arrays twice as long, from the end."""
+    return [np.repeat(x, 2, axis=-1)[..., ::-2][..., ::-1] if np.ndim(x) else x for x in args]
+
+
+def read_only(args) -> list:
+    copies = [np.copy(x) for x in args]
+    for each in copies:
+        each.setflags(write=False)
+    return copies
 
 
 @pytest.mark.parametrize("pattern", BINARY, ids=str)

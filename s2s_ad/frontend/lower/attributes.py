@@ -34,7 +34,7 @@ SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "round")
 COPIES = {"copy": np.ndarray.copy, "flatten": np.ndarray.flatten}
 #: methods that change the array
 CHANGES = ("fill", "put", "sort")
-UFUNC_METHODS = ("accumulate", "at", "outer", "reduce")
+UFUNC_METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
 #: what Python's numbers have too
 OF_NUMBERS = ("real",)
 
@@ -84,7 +84,7 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, type):
         return _of_class(lowering, value, value, name)
     if isinstance(value, np.ufunc) and name in UFUNC_METHODS:
-        return Method(getattr(np.ufunc, name), value)
+        return Method(np.ufunc.at, value) if name == "at" else getattr(value, name)
     if isinstance(value, np.dtype) or is_library(value) or is_method_of_optional(value, name):
         return getattr(value, name)
     if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):

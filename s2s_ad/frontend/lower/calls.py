@@ -138,7 +138,9 @@ def _handler(function: Any) -> Callable | None:
 def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """An operation; containers reach the rule as Python's own."""
     if isinstance(function, np.ufunc) and len(args) > function.nin:
-        args, kwargs = args[: function.nin], kwargs | {"out": args[function.nin]}
+        outs = args[function.nin :]
+        kwargs = kwargs | {"out": outs[0] if function.nout == 1 else sequence(tuple, outs)}
+        args = args[: function.nin]
     if unwrap(kwargs.get("out")) is not None:
         return HANDLERS[OUT](lowering, [function, *args], kwargs)
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}

@@ -11,8 +11,11 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply
+from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, settled
 from s2s_ad.frontend.lower.stores import (
@@ -26,6 +29,7 @@ from s2s_ad.frontend.lower.stores import (
 )
 from s2s_ad.frontend.lower.subscripts import as_index
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import index_of
 from s2s_ad.rules.support import length, lengths, normal_axis
 
@@ -202,18 +206,31 @@ HANDLERS[np.ufunc.at] = at
 
 def with_out(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     """A call whose result goes into the memory of out=; gives that array."""
-    out = kwargs["out"]
-    if not isinstance(out, Symbol):
-        (out,) = out.items  # out=(a,)
     function, *args = args
-    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
-    result = apply(lowering, function, args, rest)
-    target = writable(lowering, out)
-    where = kwargs.get("where", True)
-    if where is not True:
-        chosen = (as_array(lowering, where), settled(result), settled(target))
-        result = lowering.builder.call(np.where, chosen, {})
-    replace(lowering, target, result)
+    rest = {key: value for key, value in kwargs.items() if key != "out"}
+    outs = kwargs["out"].items if isinstance(kwargs["out"], Tree) else (kwargs["out"],)
+    targets = [None if each is None else writable(lowering, each) for each in outs]
+    if "where" in rest and isinstance(rule_for(unwrap(function)), Elementwise):
+        rest["out"] = settled(targets[0])
+        result = lowering.call(unwrap(function), *map(_operand, args), **rest)
+    else:
+        result = apply(lowering, function, args, rest)
+    results = result.items if isinstance(result, Tree) else (result,)
+    casting = unwrap(rest.get("casting", "same_kind"))
+    pairs = zip(targets, results, strict=True)
+    stored = [_into(lowering, target, each, casting) for target, each in pairs]
+    return stored[0] if len(stored) == 1 else sequence(tuple, stored)
+
+
+def _operand(value: Any) -> Any:
+    return to_object(value) if isinstance(value, Tree) else unwrap(value)
+
+
+def _into(lowering: Lowering, target: Reference | None, result: Any, casting: str) -> Any:
+    """The array with the result in it; where there is none, the result."""
+    if target is None:
+        return result
+    replace(lowering, target, result, casting)
     return target
 
 

@@ -115,11 +115,11 @@ def check_cast(value: Any, array: Any, casting: str) -> None:
         raise TypeError(f"cannot put values of {dtypes[0]} into an array of {dtypes[1]}")
 
 
-def replace(lowering: Lowering, target: Reference, result: Any) -> None:
+def replace(lowering: Lowering, target: Reference, result: Any, casting: str = "same_kind") -> None:
     """Let an array hold the result of an operation on it: `a *= 2`, out=a."""
     lowering.memory.allow(target)
     fact = lowering.builder.fact(result)
-    check_cast(fact, target.fact, "same_kind")
+    check_cast(fact, target.fact, casting)
     if not isinstance(result, Symbol):
         return set_item(lowering, target, Ellipsis, result)
     result = settled(result)

@@ -55,7 +55,7 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
         made.contiguous = _is_contiguous_view(function, whole, args)
     elif number or _gives_new_memory(function, args, kwargs):
         made = memory.fresh(result)
-        made.contiguous = _is_contiguous(function, args, result)
+        made.contiguous = "order" not in kwargs and _is_contiguous(function, args, result)
     else:
         made = memory.kindred(result, _sources(result, symbols((args, kwargs))))
     made.number = number

@@ -1,6 +1,8 @@
 """Cases of elementwise functions beyond their rows: options, choices, methods of ufuncs."""
 
-from rules.properties import Draw, case, distinct, integers, mask, positive, real
+from rules.properties import Draw, case, distinct, integers, mask, number, positive, real
+
+LIKE = {"general": False}  # needs the rank of its argument
 
 CHOICES = [
     case("np.select([x < -0.5, x > 0.5], [y, x * y], default=0.3)", x=distinct(2, 3), y=real(3)),
@@ -25,4 +27,40 @@ PARTS = [
     case("np.ldexp(x, 3) + np.ldexp(x, i)", x=real(2, 3), i=integers(3)),
 ]
 
-CASES = CHOICES + ROUNDING + PARTS
+KEYWORDS = [
+    case("np.log(x, where=m) * m", x=positive(2, 3), m=mask(3)),
+    case("np.divide(x, y, where=m, order='C') * m", x=real(2, 1), y=positive(3), m=mask(2, 3)),
+    case("np.multiply(x, y, where=m) * m", x=real(3), y=number(), m=mask(2, 3)),
+    case("np.hypot(x, y, dtype=np.float64)", x=positive(3), y=positive(2, 3)),
+    case("np.subtract(x, i, dtype=float, casting='unsafe')", x=real(3), i=integers(3)),
+    case("np.exp(x, out=None, subok=True)", x=real(3)),
+]
+METHODS_OF_UFUNCS = [
+    *(
+        case(f"np.{name}.reduce(x{options})", x=distinct(2, 3, 2), **LIKE)
+        for name, options in [
+            ("add", ""),
+            ("add", ", axis=(0, 2), keepdims=True"),
+            ("logaddexp", ", axis=1"),
+            ("logaddexp2", ", axis=None"),
+            ("maximum", ", axis=-1"),
+            ("fmin", ", axis=1, keepdims=True"),
+            ("hypot", ", axis=(0, 1)"),
+        ]
+    ),
+    case("np.hypot.reduce(x)", x=positive(3), **LIKE),
+    case("np.logaddexp.reduce(x, initial=0.5, where=m)", x=real(3, 2), m=mask(3, 1), **LIKE),
+    case("np.multiply.reduce(x, axis=1, initial=2.0)", x=real(2, 3), **LIKE),
+    case("np.add.accumulate(x)", x=real(2, 3)),
+    case("np.maximum.accumulate(x)", x=distinct(4, 2), **LIKE),
+    case("np.minimum.accumulate(x, axis=1)", x=distinct(2, 4), **LIKE),
+    case("np.fmax.accumulate(x, -1)", x=distinct(0, 2), **LIKE),
+    case("np.multiply.outer(x, y)", x=real(2), y=real(3, 2), **LIKE),
+    case("np.add.outer(x, y) * np.arctan2.outer(x, y)", x=positive(), y=positive(3), **LIKE),
+    case("np.power.outer(x, 2.0) + np.subtract.outer(1.0, x)", x=positive(3), **LIKE),
+    case("np.add.reduceat(x, [0, 2, 1])", x=real(4), **LIKE),
+    case("np.add.reduceat(x, i, axis=1)", x=real(2, 3), i=integers(4), batches=False, **LIKE),
+    case("np.add.reduceat(x, [0, 1])", x=real(2, 1), **LIKE),
+]
+
+CASES = CHOICES + KEYWORDS + METHODS_OF_UFUNCS + PARTS + ROUNDING
