@@ -70,8 +70,17 @@ elementwise(np.log, "y_bar / x", domain="positive")
 elementwise(np.log10, "y_bar / (math.log(10.0) * x)", domain="positive")
 elementwise(np.log1p, "y_bar / (1 + x)", domain="positive")
 elementwise(np.log2, "y_bar / (math.log(2.0) * x)", domain="positive")
-elementwise(np.logaddexp, "y_bar * np.exp(a - y)", "y_bar * np.exp(b - y)")
-elementwise(np.logaddexp2, "y_bar * np.exp2(a - y)", "y_bar * np.exp2(b - y)")
+# Where both operands are -inf, so is the result: their difference is no number.
+elementwise(
+    np.logaddexp,
+    "y_bar * np.exp(a - np.where(y == -np.inf, 0.0, y))",
+    "y_bar * np.exp(b - np.where(y == -np.inf, 0.0, y))",
+)
+elementwise(
+    np.logaddexp2,
+    "y_bar * np.exp2(a - np.where(y == -np.inf, 0.0, y))",
+    "y_bar * np.exp2(b - np.where(y == -np.inf, 0.0, y))",
+)
 elementwise(
     np.maximum,
     "np.where(a > b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",

@@ -168,8 +168,9 @@ def _outer(function: Any, row: Elementwise) -> Rule:
 
 
 def _called(ufunc: np.ufunc, a: Any, b: Any, options: dict[str, Any]) -> Any:
+    """The ufunc of arrays: of Python's numbers np.multiply.outer makes arrays."""
     builder = next(each.builder for each in (a, b) if isinstance(each, Symbol))
-    return builder.call(ufunc, (a, b), options)
+    return builder.call(ufunc, [support.strong(builder, each) for each in (a, b)], options)
 
 
 def _segments(function: Any, row: Elementwise) -> Rule:

@@ -267,6 +267,12 @@ def test_expression(each):
         ("np.minimum(x, y)", (0.5, 0.5)),
         ("np.clip(x, y, 9.0)", (1.0, 0.0)),
         ("abs(x - y)", (0.0, 0.0)),
+        ("np.fmax(x, y)", (0.5, 0.5)),
+        ("np.fmin(x, y + np.nan)", (1.0, 0.0)),
+        ("np.logaddexp(x - np.inf, y - np.inf)", (0.0, 0.0)),
+        ("np.nextafter(x, y)", (1.0, 0.0)),
+        ("np.maximum.reduce(np.stack([x, y, x]))", (2 / 3, 1 / 3)),
+        ("np.maximum.accumulate(np.stack([x, y]))[1]", (1.0, 0.0)),
         ("(x - y) ** 2.5", (0.0, 0.0)),
     ],
 )
