@@ -12,6 +12,19 @@ def accumulate(a, b):
     return a + b
 
 
+def beta_series(a, b, x, place):
+    """The sum over n of c * x**n with c = (a + b)_n / (a + 1)_n, each term times the derivative of
+    log(c) with respect to a (place 0) or b (place 1): the incomplete beta function's slope."""
+    a, b, x = np.broadcast_arrays(a, b, np.asarray(x) * 1.0)
+    term, slope, total, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
+    while np.any(np.abs(term * slope) > 1e-17 * np.abs(total)) or n < 2:
+        n += 1
+        term, slope = term * x * (a + b + n - 1) / (a + n), slope + 1 / (a + b + n - 1)
+        slope = slope if place else slope - 1 / (a + n)
+        total = total + term * slope
+    return total
+
+
 def broadcast_like(value, array):
     """`value` with the shape of `array`."""
     return np.broadcast_to(value, np.shape(array))
@@ -165,6 +178,19 @@ def full_rank(a):
     if rows <= columns or np.any(np.linalg.matrix_rank(a, rtol=None) < columns):
         raise ValueError("np.linalg.lstsq has no residuals: the matrix has no full column rank")
     return a
+
+
+def gamma_series(a, x, order):
+    """The sum over n of x**n / ((a + 1) ... (a + n)) for order 0; for order 1 its first derivative
+    by a, negated, and for order 2 its second one: the incomplete gamma function's slopes."""
+    a, x = np.broadcast_arrays(a, np.asarray(x) * 1.0)
+    term, slope, curve, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
+    total = np.ones(x.shape) if order == 0 else np.zeros(x.shape)
+    while np.any(term > 1e-17 * total) or n < 2:
+        n += 1
+        term, slope, curve = term * x / (a + n), slope + 1 / (a + n), curve + 1 / (a + n) ** 2
+        total = total + term * (1.0, slope, slope**2 + curve)[order]
+    return total
 
 
 def index_add(array, index, value):
@@ -340,6 +366,26 @@ def unbroadcast(value, array):
 def upper_factor(a):
     """The second factor of a QR decomposition."""
     return np.linalg.qr(a, mode="r")
+
+
+def zeta_derivative(x, q, order):
+    """A derivative by x of Hurwitz's zeta function: the Euler-Maclaurin sum, term by term."""
+    x, q = np.broadcast_arrays(np.asarray(x) * 1.0, np.asarray(q) * 1.0)
+    total = sum((-np.log(q + n)) ** order * (q + n) ** -x for n in range(12))
+    w, choose, tail, falling = q + 12, 1, 0.0, 1
+    weights = []  # Leibniz's rule: the k-th derivative of a factor goes with weights[k]
+    for k in range(order + 1):
+        weights.append(choose * (-np.log(w)) ** (order - k))
+        tail = tail + weights[k] * falling * (-1) ** k / (x - 1) ** (k + 1)
+        choose, falling = choose * (order - k) // (k + 1), falling * (k + 1)
+    total = total + w ** (1 - x) * tail + weights[0] * w**-x / 2
+    rising, factorial = np.polynomial.Polynomial([0.0, 1.0]), 2
+    for j, bernoulli in enumerate([1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6], 1):
+        slopes = sum(weight * rising.deriv(k)(x) for k, weight in enumerate(weights))
+        total = total + bernoulli / factorial * w ** (1 - 2 * j - x) * slopes
+        rising = rising * np.polynomial.Polynomial([4 * j**2 - 2 * j, 4 * j - 1, 1])
+        factorial = factorial * (2 * j + 1) * (2 * j + 2)
+    return total
 
 
 def zeros_like(value):

@@ -11,7 +11,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class Elementwise(Rule):
     """
 
     allocates = elementwise = True
+    #: the modules whose functions the texts may call besides math and np
+    modules: ClassVar[dict[str, Any]] = {"runtime": runtime}
+    #: what else they may name
+    space: ClassVar[dict[str, Any]] = {}
 
     def __init__(
         self,
@@ -218,11 +222,12 @@ class Elementwise(Rule):
 
     def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
         """The row's text for one operand, evaluated on Symbols."""
-        known = {"math": math, "np": np, "runtime": Helpers(operation.result.builder)}
+        builder = operation.result.builder
+        known = {name: Helpers(builder, module) for name, module in self.modules.items()}
         options = {name: p.default for name, p in support.signature(self.text).parameters.items()}
         names = dict(zip(self.operand_names, operation.operands, strict=True)) | operation.params
-        own = {"y": operation.result, "y_bar": y_bar}
-        return eval(compiled(self.adjoints[position]), known | options | names | own)
+        own = {"math": math, "np": np, "y": operation.result, "y_bar": y_bar}
+        return eval(compiled(self.adjoints[position]), known | self.space | options | names | own)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder
@@ -253,13 +258,13 @@ class Elementwise(Rule):
 
 
 class Helpers:
-    """The functions of `runtime`, as the text of a row calls them."""
+    """The functions of a module, as the text of a row calls them."""
 
-    def __init__(self, builder: Builder):
-        self._builder = builder
+    def __init__(self, builder: Builder, module: Any):
+        self._builder, self._module = builder, module
 
     def __getattr__(self, name: str) -> Callable:
-        return lambda *args: self._builder.call(getattr(runtime, name), args, {})
+        return lambda *args: self._builder.call(getattr(self._module, name), args, {})
 
 
 def broadcast_source(builder: Builder, value: Any) -> tuple[Any, Symbol] | None:

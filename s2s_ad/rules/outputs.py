@@ -30,7 +30,8 @@ class Output(Elementwise):
         kinds = tuple(values.dtype_argument(each) for each in operands)
         if values.missing(kinds):
             return None
-        return self.whole.resolve_dtypes((*kinds, None, None))[len(operands) + self.place]
+        results = (None,) * self.whole.nout
+        return self.whole.resolve_dtypes((*kinds, *results))[len(operands) + self.place]
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         whole = gast.Call(func=form.constant(self.whole), args=call.args, keywords=[])

@@ -1,9 +1,137 @@
-"""scipy.special: functions of single numbers, with the derivatives of the DLMF."""
+"""scipy.special: error functions, logistic and entropy functions, powers, exponential integrals.
+
+Formulas without a source are those of the NIST Digital Library of Mathematical Functions
+(https://dlmf.nist.gov), in the chapter of the function's family.
+"""
 
 from __future__ import annotations
 
-import scipy.special as sp
+from typing import Any
 
-from s2s_ad.rules.elementwise import elementwise
+import numpy as np
 
-elementwise(sp.erf, "y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))")
+from s2s_ad.rules import (  # noqa: F401  (they register their rows)
+    scipy_special_bessel,
+    scipy_special_composites,
+    scipy_special_elliptic,
+    scipy_special_gamma,
+)
+from s2s_ad.rules.scipy_special_calls import row
+
+POSITIVE = {"domain": "positive"}
+UNIT = {"domain": "unit"}
+
+# ---- error functions and the normal distribution -------------------------------------------------
+
+row("dawsn", "y_bar * (1 - 2 * x * y)")
+row("erf", "y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))")
+row("erfc", "-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))")
+row("erfcinv", "-y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **POSITIVE)
+row("erfcx", "y_bar * (2 * x * y - 2 / math.sqrt(math.pi))")
+row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))")
+row("erfinv", "y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **UNIT)
+row("log_ndtr", "y_bar * (np.exp(-(x**2) / 2 - y) / math.sqrt(2 * math.pi))")
+row("ndtr", "y_bar * (np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))")
+row("ndtri", "y_bar * (math.sqrt(2 * math.pi) * np.exp(y**2 / 2))", **UNIT)
+row("ndtri_exp", "y_bar * (math.sqrt(2 * math.pi) * np.exp(x + y**2 / 2))")
+row(
+    "owens_t",
+    "-y_bar * (np.exp(-(h**2) / 2) * special.erf(a * h / math.sqrt(2)) / math.sqrt(8 * math.pi))",
+    "y_bar * (np.exp(-(h**2) * (1 + a**2) / 2) / (2 * math.pi * (1 + a**2)))",
+    operands=("h", "a"),
+)
+
+# ---- logistic, entropy, powers -------------------------------------------------------------------
+
+
+def inverse_slope(x: Any, lmbda: Any) -> Any:
+    """The derivative of log(1 + lambda * x) / lambda with respect to lambda; -x**2 / 2 at 0."""
+    divisor = np.where(lmbda == 0, 1.0, lmbda)
+    quotient = (x / (1 + lmbda * x) - np.log1p(lmbda * x) / divisor) / divisor
+    return np.where(lmbda == 0, -(x**2) / 2, quotient)
+
+
+# Box-Cox at lambda = 0 is the logarithm; the derivative in lambda is the limit there.
+BOXCOX = "np.where(lmbda == 0, {limit}, ({power} - y) / np.where(lmbda == 0, 1.0, lmbda))"
+row(
+    "boxcox",
+    "y_bar * x ** (lmbda - 1)",
+    f"y_bar * {BOXCOX.format(limit='np.log(x) ** 2 / 2', power='x**lmbda * np.log(x)')}",
+    operands=("x", "lmbda"),
+    domain="positive",
+)
+row(
+    "boxcox1p",
+    "y_bar * (1 + x) ** (lmbda - 1)",
+    "y_bar * "
+    + BOXCOX.format(limit="np.log1p(x) ** 2 / 2", power="(1 + x) ** lmbda * np.log1p(x)"),
+    operands=("x", "lmbda"),
+    domain="positive",
+)
+row("cbrt", "y_bar / (3 * y**2)", **POSITIVE)
+row("cosm1", "-y_bar * np.sin(x)")
+row("entr", "y_bar * (-np.log(x) - 1)", **POSITIVE)
+row("exp10", "y_bar * (math.log(10.0) * y)")
+row("exp2", "y_bar * (math.log(2.0) * y)")
+row("expit", "y_bar * (y * (1 - y))")
+row("expm1", "y_bar * (y + 1)")
+row("exprel", "y_bar * (special.hyp1f1(2.0, 3.0, x) / 2)")
+row(
+    "huber",
+    "y_bar * np.maximum(abs(r) - delta, 0.0)",
+    "y_bar * np.clip(r, -delta, delta)",
+    operands=("delta", "r"),
+    domain="positive",
+)
+row(
+    "inv_boxcox",
+    "y_bar * y ** (1 - lmbda)",
+    "y_bar * (y * inverse_slope(x, lmbda))",
+    operands=("x", "lmbda"),
+    domain="positive",
+    helpers={"inverse_slope": inverse_slope},
+)
+row(
+    "inv_boxcox1p",
+    "y_bar * (y + 1) ** (1 - lmbda)",
+    "y_bar * ((y + 1) * inverse_slope(x, lmbda))",
+    operands=("x", "lmbda"),
+    domain="positive",
+    helpers={"inverse_slope": inverse_slope},
+)
+row("kl_div", "y_bar * np.log(a / b)", "y_bar * (1 - a / b)", domain="positive")
+row("log1p", "y_bar / (1 + x)", **POSITIVE)
+row("log_expit", "y_bar * special.expit(-x)")
+row("logit", "y_bar / (x * (1 - x))", **UNIT)
+row("powm1", "y_bar * (b * a ** (b - 1))", "y_bar * ((y + 1) * np.log(a))", domain="positive")
+row(
+    "pseudo_huber",
+    "y_bar * (2 * y / delta - r**2 / np.hypot(delta, r))",
+    "y_bar * (delta * r / np.hypot(delta, r))",
+    operands=("delta", "r"),
+    domain="positive",
+)
+row("rel_entr", "y_bar * (np.log(a / b) + 1)", "-y_bar * (a / b)", domain="positive")
+row("round", None)
+row("softplus", "y_bar * special.expit(x)")
+row("xlog1py", "y_bar * np.log1p(b)", "y_bar * (a / (1 + b))", domain="positive")
+row("xlogy", "y_bar * np.log(b)", "y_bar * (a / b)", domain="positive")
+
+# ---- angles in degrees ---------------------------------------------------------------------------
+
+row("cosdg", "-y_bar * (math.pi / 180 * special.sindg(x))")
+row("cotdg", "-y_bar * (math.pi / 180 * (1 + y**2))", **POSITIVE)
+row("sindg", "y_bar * (math.pi / 180 * special.cosdg(x))")
+row("tandg", "y_bar * (math.pi / 180 * (1 + y**2))", **UNIT)
+
+# ---- exponential integrals and relatives ---------------------------------------------------------
+
+row("exp1", "-y_bar * (np.exp(-x) / x)", **POSITIVE)
+row("expi", "y_bar * (np.exp(x) / x)", **POSITIVE)
+row("expn", None, "-y_bar * special.expn(one_less(n), x)", operands=("n", "x"), domain="positive")
+row(
+    "spence",
+    "y_bar * np.where(x == 1, -1.0, np.log(x) / np.where(x == 1, 1.0, 1 - x))",
+    **POSITIVE,
+)
+row("wrightomega", "y_bar * (y / (1 + y))")

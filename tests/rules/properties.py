@@ -31,6 +31,7 @@ from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.write import write
 from s2s_ad.load.module import load
 from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.scipy_special_calls import Special
 
 for _module in pkgutil.iter_modules(s2s_ad.rules.__path__, "s2s_ad.rules."):
     importlib.import_module(_module.name)  # all rows, those of optional libraries too
@@ -161,11 +162,12 @@ def spelled(function: Callable) -> str:
 
 def elementwise_rows() -> list[tuple[Callable, Elementwise]]:
     """Every elementwise function with its rule, by name; test_python_math has those of numbers,
-    cases/ufuncs has np.choose."""
+    test_special those of SciPy, cases/ufuncs has np.choose."""
     found = [
         (function, rule)
         for function, rule in RULES.items()
         if isinstance(rule, Elementwise)
+        and not isinstance(rule, Special)
         and getattr(function, "__module__", "") != "math"
         and function is not np.choose
     ]

@@ -1,0 +1,102 @@
+"""The kind of scipy.special's rows: their texts may call scipy.special, and have gaps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.registry import Operation, register
+from s2s_ad.diagnostics import DerivativeError
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.outputs import Output
+
+#: the text of an operand whose derivative has no closed form: it is refused where it is asked for
+UNKNOWN = "unknown(y)"
+
+
+def one_less(n: Any) -> Any:
+    """The degree below, but none below 0."""
+    return np.maximum(n - 1, 0) if isinstance(n, Symbol) else max(n - 1, 0)
+
+
+def whole(k: Any) -> Any:
+    """np.floor; of a number known now the number it is."""
+    return np.floor(k) if isinstance(k, Symbol) else math.floor(k)
+
+
+class Special(Elementwise):
+    """A function of scipy.special, whose rows name the operands as SciPy's pages do.
+
+    Args:
+        helpers: what the texts name besides scipy.special.
+    """
+
+    modules = Elementwise.modules | {"special": scipy.special}
+
+    def __init__(self, function: Callable, adjoints: tuple, *, helpers: Any = None, **facts: Any):
+        super().__init__(function, adjoints, **facts)
+        self.space = {"one_less": one_less, "whole": whole, "unknown": self._unknown} | (
+            helpers or {}
+        )
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        """Adjoints in the dtypes of the operands: some functions know double precision alone."""
+        builder, found = operation.result.builder, super().reverse(operation, y_bar)
+        pairs = zip(found, operation.operands, strict=True)
+        return [bar if bar is None else support.cast(builder, bar, x) for bar, x in pairs]
+
+    def _unknown(self, y: Symbol) -> Any:
+        raise DerivativeError(
+            "S2S302",
+            f"a derivative of scipy.special.{self.name} with respect to this argument",
+            origin=y.builder.origin,
+            why="it has no closed form",
+            help="stop_gradient(...) of the argument, or give the function a custom_rule",
+        )
+
+
+class SpecialOutput(Special, Output):
+    """One result of a function of scipy.special that has several."""
+
+
+def row(function: str | tuple[str, ...], *adjoints: str | None, **facts: Any) -> None:
+    """The row of a function of scipy.special; names that this version of SciPy lacks are left out.
+
+    A single text is of x; several texts are of the operands that `operands` names.
+    """
+    for name in (function,) if isinstance(function, str) else function:
+        if hasattr(scipy.special, name):
+            register(Special(getattr(scipy.special, name), adjoints, **facts))
+
+
+def several(name: str, *rows: tuple[str, ...], **facts: Any) -> None:
+    """A function with several results: for each of them a row, which reads the others as parts.p0,
+    parts.p1 and so on, functions of the operands."""
+    whole = getattr(scipy.special, name)
+    parts = {f"p{place}": _part(whole, place) for place in range(len(rows))}
+    for place, (adjoints, function) in enumerate(zip(rows, parts.values(), strict=True)):
+        made = SpecialOutput(function, adjoints, of=(whole, place), **facts)
+        made.modules = Special.modules | {"parts": SimpleNamespace(**parts)}
+        register(made)
+
+    def meaning(**operands: Any) -> tuple:
+        builder = next(e.builder for e in operands.values() if isinstance(e, Symbol))
+        return tuple(builder.call(each, tuple(operands.values()), {}) for each in parts.values())
+
+    composite(whole, ", ".join(facts.get("operands", "x")), meaning)
+
+
+def _part(whole: np.ufunc, place: int) -> Callable:
+    def part(*operands: Any) -> Any:
+        return whole(*operands)[place]
+
+    part.__name__ = f"{whole.__name__}_{place}"
+    return part

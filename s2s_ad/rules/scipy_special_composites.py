@@ -1,0 +1,91 @@
+"""Functions of scipy.special that are written as other ones, and those that work along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.registry import register
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.reductions import Reduction
+
+
+def called(name: str, *args: Any) -> Any:
+    """A function of scipy.special; of Symbols an operation."""
+    builder = next((each.builder for each in args if isinstance(each, Symbol)), None)
+    function = getattr(scipy.special, name)
+    return function(*args) if builder is None else builder.call(function, args, {})
+
+
+def named(name: str, text: str, meaning: Callable) -> None:
+    composite(getattr(scipy.special, name), text, meaning)
+
+
+# ---- distribution functions ----------------------------------------------------------------------
+
+named("chdtr", "v, x", lambda v, x: called("gammainc", v / 2, x / 2))
+named("chdtrc", "v, x", lambda v, x: called("gammaincc", v / 2, x / 2))
+named("chdtri", "v, p", lambda v, p: 2 * called("gammainccinv", v / 2, p))
+named(
+    "fdtr",
+    "dfn, dfd, x",
+    lambda dfn, dfd, x: called("betainc", dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)),
+)
+named(
+    "fdtrc",
+    "dfn, dfd, x",
+    lambda dfn, dfd, x: called("betaincc", dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)),
+)
+named("gdtr", "a, b, x", lambda a, b, x: called("gammainc", b, a * x))
+named("gdtrc", "a, b, x", lambda a, b, x: called("gammaincc", b, a * x))
+
+
+# ---- numbers of combinations ---------------------------------------------------------------------
+
+
+def _comb(N: Any, k: Any, exact: Any, repetition: Any) -> Any:
+    if static((exact, repetition), "exact and repetition of comb") != (False, False):
+        raise NotImplementedError
+    inside = (k <= N) & (N >= 0) & (k >= 0)
+    return np.where(inside, called("binom", N, k), 0.0)
+
+
+named("comb", "N, k, exact=False, repetition=False", _comb)
+
+
+# ---- along axes ----------------------------------------------------------------------------------
+
+
+def _weights(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
+    """The softmax, which neither overflows nor loses digits."""
+    return y_bar * np.exp(x - y)
+
+
+register(
+    Reduction(
+        scipy.special.logsumexp,
+        _weights,
+        lambda *given: (np.sum, _weights(*given)),
+        many_axes=False,
+    )
+)
+
+
+def _softmax(x: Any, axis: Any) -> Any:
+    return np.exp(x - called_along("logsumexp", x, axis))
+
+
+def _log_softmax(x: Any, axis: Any) -> Any:
+    return x - called_along("logsumexp", x, axis)
+
+
+def called_along(name: str, x: Any, axis: Any) -> Any:
+    return x.builder.call(getattr(scipy.special, name), (x,), {"axis": axis, "keepdims": True})
+
+
+named("softmax", "x, axis=None", _softmax)
+named("log_softmax", "x, axis=None", _log_softmax)
