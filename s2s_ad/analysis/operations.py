@@ -159,16 +159,21 @@ class Operations(Cells):
         return made
 
     def _call(self, place: Place, function: Compound) -> Held:
-        """What a function returns is new; but lists may hold what it was given."""
+        """What a function returns is new; but lists may hold what it was given.
+
+        What it saves may hold anything, its other results too; so may what is unpacked of that.
+        """
         fact = place.program.facts[place.target]
         facts = fact.items if function.several else (fact,)
         given = [cell for each in place.operands for cell in place.atom(each).cells]
         results = []
         for slot, each in enumerate(facts):
             made = self._made(place, (place.target, slot), each)
-            open_cells = made.cells if isinstance(each, values.Unknown) else [made.items]
-            for cell in open_cells:
-                for source in [OUTSIDE, *given]:
+            is_open = isinstance(each, values.Unknown | values.Saved) or not function.blocks
+            beside = [cell for other in results for cell in other.cells]
+            sources = [*given, *beside] if isinstance(each, values.Saved) else given
+            for cell in made.cells if is_open else [made.items]:
+                for source in [OUTSIDE, *sources]:
                     self._link(cell, source)
             results.append(made)
         return Held(parts=tuple(results)) if function.several else results[0]

@@ -98,6 +98,14 @@ class List:
     rank = None
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a forward pass saves, as one value; see `core/saved.py`."""
+
+    shape = None
+    rank = None
+
+
 class Undefined:
     """The value of a name on a path that does not assign it; nothing reads it there."""
 
@@ -107,7 +115,7 @@ class Undefined:
 
 UNDEFINED = Undefined()
 
-AbstractValue = Array | Scalar | Static | Unknown | List
+AbstractValue = Array | Scalar | Static | Unknown | List | Saved
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 
@@ -177,7 +185,7 @@ def is_inexact(value: Any) -> bool | None:
         return value.kind in (float, complex)
     if isinstance(value, Array) and value.dtype is not None:
         return value.dtype.kind in "fc"
-    if isinstance(value, Static):
+    if isinstance(value, Static | Saved):
         return False
     if isinstance(value, List):
         return is_inexact(value.item)

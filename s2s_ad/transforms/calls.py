@@ -66,6 +66,14 @@ def without_effects(program: Program) -> Program:
     return everywhere(_quiet)(program)
 
 
+def quiet(call: Callee) -> Callee:
+    """The same function without its effects."""
+    if "quiet" not in call.derived:
+        call.derived["quiet"] = Callee(call.program)  # for the calls of itself
+        call.derived["quiet"].define(without_effects(call.program))
+    return call.derived["quiet"]
+
+
 def _raising(statement: form.Statement) -> list[form.Statement]:
     """What raises of an effect in a `try`, where it decides on what happens next."""
     if isinstance(statement, gast.Assert | gast.Raise):
@@ -87,10 +95,7 @@ def _quiet(program: Program) -> Program:
     for statement in program.body:
         call = callee_of(statement)
         if call is not None and call.effects:
-            if "quiet" not in call.derived:
-                call.derived["quiet"] = Callee(call.program)  # for the calls of itself
-                call.derived["quiet"].define(without_effects(call.program))
-            value = form.operation(call.derived["quiet"], statement.value.args, {})
+            value = form.operation(quiet(call), statement.value.args, {})
             name = form.target(statement)
             statement = form.assign(name, value, statement.origin, statement.phase)
         if not form.is_effect(statement):

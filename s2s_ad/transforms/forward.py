@@ -19,6 +19,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
+from s2s_ad.transforms.without_saved import without_saved
 
 
 def forward(
@@ -31,6 +32,7 @@ def forward(
 
     Of the outputs only the `wanted` ones have a tangent; without it all.
     """
+    program = without_saved(program)
     asked = [
         atom.id if isinstance(atom, gast.Name) and (wanted is None or place in wanted) else None
         for place, atom in enumerate(program.outputs())

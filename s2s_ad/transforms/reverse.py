@@ -23,6 +23,7 @@ from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknow
 from s2s_ad.transforms.reverse_calls import reverse_call
 from s2s_ad.transforms.reverse_choices import reverse_choice
 from s2s_ad.transforms.reverse_loops import reverse_loop
+from s2s_ad.transforms.without_saved import without_saved
 
 #: how the adjoint of an operation with programs inside is written
 BACKWARD = {
@@ -50,6 +51,7 @@ class Reverse:
         outputs: the places of the outputs that do; without it all.
         repeated: whether the forward sweep runs many times before the backward sweep does.
         handed: whether the backward sweep is a function of its own, to which values are handed.
+        saves: whether functions that call themselves save what their backward passes need.
     """
 
     def __init__(
@@ -61,8 +63,11 @@ class Reverse:
         *,
         repeated: bool = False,
         handed: bool = False,
+        saves: bool = True,
     ):
+        program = without_saved(program)
         self.builder, self.program, self.wanted = builder, program, list(wanted)
+        self.saves = saves
         self.repeated, self.handed = repeated, handed
         self.collected = repeated or handed  # values have to be there to be handed on
         self.atoms: dict[str, Any] = {}
@@ -82,6 +87,7 @@ class Reverse:
         *,
         repeated: bool = False,
         handed: bool = False,
+        saves: bool = True,
     ) -> Reverse:
         """A sweep over a block of this program."""
         return Reverse(
@@ -91,6 +97,7 @@ class Reverse:
             outputs,
             repeated=self.repeated or repeated,
             handed=self.handed or handed,
+            saves=self.saves and saves,
         )
 
     # ---- the forward sweep

@@ -5,22 +5,23 @@ Where the backward pass needs no more than arguments and outputs, the forward pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.registry import ITEM
-from s2s_ad.core.tree import Tree
 from s2s_ad.transforms import halves
-from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs, without_effects
-from s2s_ad.transforms.halves import adjoint_fact
+from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
 from s2s_ad.transforms.refusals import refuse_twice
+from s2s_ad.transforms.reverse_recursion import nested_passes
 from s2s_ad.transforms.reverse_schedules import scheduled_passes
+from s2s_ad.transforms.swept import Swept, backward_stub
 
 MOST_SAVED = 8  # values; more of them are computed again by the backward pass
 
@@ -78,43 +79,31 @@ def split(sweep: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, 
         return custom_passes(call, active, seeds)
     if isinstance(call, ScheduledCallee):
         return scheduled_passes(sweep, call, active, seeds)
-    key = ("reverse", active, seeds, sweep.repeated)
+    key = ("reverse", active, seeds, sweep.repeated, sweep.saves)
     if key not in call.derived:
-        divided = _recomputed if _has_to_recompute(call) else _divided
-        call.derived[key] = divided(sweep, call, active, seeds, key)
+        call.derived[key] = _way(sweep, call)(sweep, call, active, seeds, key)
     return call.derived[key]
 
 
-def _has_to_recompute(call: Callee) -> bool:
-    """What a function that calls itself would save has no end that is known now."""
-    return isinstance(call, CheckpointCallee) or call.is_recursive
+def _way(sweep: Any, call: Callee) -> Callable[..., Passes]:
+    """How the backward pass has what it needs of the forward pass."""
+    if isinstance(call, CheckpointCallee):
+        return _recomputed
+    if not call.is_recursive:
+        return _divided
+    return _nested if sweep.saves else _recomputed
 
 
-class Swept:
-    """Both sweeps over a callee."""
+def _nested(
+    outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...], key: Any
+) -> Passes:
+    """What each call of a function that calls itself saves holds what its own calls save."""
 
-    def __init__(self, outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]):
-        self.program, self.builder = call.program, Builder()
-        self.leaves, atoms = self.program.leaves(), self.program.outputs()
-        wanted = [name for name, flag in zip(self.leaves, active, strict=True) if flag]
-        sweep = outer.inner(self.builder, self.program, wanted, seeds, handed=True)
-        sweep.forward_sweep()
-        self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
-        adjoints = sweep.backward_sweep()
-        self.results = [adjoints[name] for name in wanted]
-        self.outputs = [sweep.output(atom) for atom in atoms]
-        everything = [*self.outputs, *self.results]
-        self.joint = halves.joint(self.builder, self.program, self.seeds, everything)
+    def plain() -> Callee:
+        sweep = outer.inner(Builder(), call.program, [], (), saves=False)
+        return split(sweep, call, active, seeds).backward
 
-    def backward(self, made: halves.Halves, needed: list[str], unnamed: dict[str, str]) -> Callee:
-        return derived_callee(
-            with_inputs(self.joint, [*needed, *self.seeds], unnamed),
-            self.results,
-            body=tuple(made.late),
-            tried=False,
-            name=f"{self.program.name}_backward",
-            doc=f"backward pass of {self.program.doc}",
-        )
+    return nested_passes(outer, call, active, seeds, key, plain)
 
 
 def _divided(
@@ -152,28 +141,13 @@ def _recomputed(
     """The backward pass is given the arguments, and computes everything else again."""
     program = call.program
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
-    stub = _stub(program, active, seeds)
+    stub = backward_stub(program, active, seeds)
     call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
     swept = Swept(outer, call, active, seeds)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call)
     made = halves.recomputing(again, swept.results)
     return Passes(call, stub.define(swept.backward(made, swept.leaves, {}).program), needs, seeds)
-
-
-def _stub(program: Program, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Callee:
-    """A backward pass of which the adjoints are known, and not yet how it computes them.
-
-    An adjoint is like the leaf that it is of, which stands for it.
-    """
-    facts, atoms, leaves = dict(program.facts), program.outputs(), program.leaves()
-    primals = [program.fact(atoms[i]) for i in seeds]
-    y_bars = {fresh_name(): adjoint_fact(fact, fact) for fact in primals}
-    nodes = tuple(form.name(name) for name, flag in zip(leaves, active, strict=True) if flag)
-    output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
-    made = program.with_(body=(), facts=facts | y_bars, output=output, tried=False)
-    named = with_inputs(made, [*leaves, *y_bars], {}).with_(name=f"{program.name}_backward")
-    return Callee(named, stub=True)
 
 
 def _places(leaves: list[str], outputs: list) -> dict[str, tuple[str, int]]:

@@ -25,6 +25,7 @@ from s2s_ad.transforms.batch.kept import Kept, count_of
 from s2s_ad.transforms.batch.regions import batch_region
 from s2s_ad.transforms.batch.schedules import batch_schedule, has_schedule
 from s2s_ad.transforms.calls import derived_callee
+from s2s_ad.transforms.without_saved import without_saved
 
 
 class Batch:
@@ -112,6 +113,7 @@ class Batch:
 
     def walk(self, program: Program, arguments: Mapping[str, Any]) -> tuple[list, list[bool]]:
         """Write a program for this batch: its outputs, and which of them are batched."""
+        program = without_saved(program, real=False)
         atoms = dict(arguments)
         for capture in program.captured():
             atoms[capture.name] = self.builder.import_name(program, capture.name)

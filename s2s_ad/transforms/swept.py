@@ -1,0 +1,56 @@
+"""Both sweeps over a function that is called, of which its two passes are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from s2s_ad.core import form
+from s2s_ad.core.builder import Builder, fresh_name
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.program import Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.transforms import halves
+from s2s_ad.transforms.calls import derived_callee, with_inputs
+from s2s_ad.transforms.halves import adjoint_fact
+
+
+class Swept:
+    """Both sweeps over a callee."""
+
+    def __init__(self, outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]):
+        self.program, self.builder = call.program, Builder()
+        self.leaves, atoms = self.program.leaves(), self.program.outputs()
+        wanted = [name for name, flag in zip(self.leaves, active, strict=True) if flag]
+        sweep = outer.inner(self.builder, self.program, wanted, seeds, handed=True)
+        sweep.forward_sweep()
+        self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
+        adjoints = sweep.backward_sweep()
+        self.results = [adjoints[name] for name in wanted]
+        self.outputs = [sweep.output(atom) for atom in atoms]
+        everything = [*self.outputs, *self.results]
+        self.joint = halves.joint(self.builder, self.program, self.seeds, everything)
+
+    def backward(self, made: halves.Halves, needed: list[str], unnamed: dict[str, str]) -> Callee:
+        return derived_callee(
+            with_inputs(self.joint, [*needed, *self.seeds], unnamed),
+            self.results,
+            body=tuple(made.late),
+            tried=False,
+            name=f"{self.program.name}_backward",
+            doc=f"backward pass of {self.program.doc}",
+        )
+
+
+def backward_stub(program: Program, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Callee:
+    """A backward pass of which the adjoints are known, and not yet how it computes them.
+
+    An adjoint is like the leaf that it is of, which stands for it.
+    """
+    facts, atoms, leaves = dict(program.facts), program.outputs(), program.leaves()
+    primals = [program.fact(atoms[i]) for i in seeds]
+    y_bars = {fresh_name(): adjoint_fact(fact, fact) for fact in primals}
+    nodes = tuple(form.name(name) for name, flag in zip(leaves, active, strict=True) if flag)
+    output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
+    made = program.with_(body=(), facts=facts | y_bars, output=output, tried=False)
+    named = with_inputs(made, [*leaves, *y_bars], {}).with_(name=f"{program.name}_backward")
+    return Callee(named, stub=True)

@@ -1,0 +1,76 @@
+"""Calls whose backward pass restores what they saved, in terms of functions that save nothing.
+
+Every transform sees a program in this form: what was saved carries no derivative and no batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, tree
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.callee import callee_of, item_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.registry import ITEM
+from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee
+from s2s_ad.transforms.calls import quiet
+
+KINDS = (SavingCallee, RestoringCallee)
+
+
+def without_saved(program: Program, *, real: bool = True) -> Program:
+    """The program without calls that restore; those that save are only there for what they save.
+
+    Where that is not to be `real`, because nothing will read it, it is an empty value.
+    """
+    calls = [each for each in program.body if isinstance(callee_of(each), KINDS)]
+    if not calls:
+        return program
+    saving = {
+        form.target(each): each for each in calls if isinstance(callee_of(each), SavingCallee)
+    }
+    facts, body, plain = dict(program.facts), [], {}
+    for statement in program.body:
+        call, item = callee_of(statement), item_of(statement)
+        if isinstance(call, RestoringCallee):
+            args = statement.value.args
+            operands = [*args[: call.place], *args[call.place + 1 :]]
+            body.append(_with_value(statement, form.operation(call.plain(), operands, {})))
+        elif item is not None and item[0] in saving:
+            body += _item(statement, saving[item[0]], item[1], real, plain, facts)
+        elif form.is_effect(statement) or form.target(statement) not in saving or real:
+            body.append(statement)
+    return program.with_(body=tuple(body), facts=facts)
+
+
+def _item(
+    statement: gast.Assign,
+    whole: gast.Assign,
+    index: int,
+    real: bool,
+    plain: dict[str, str],
+    facts: dict[str, Any],
+) -> list[gast.Assign]:
+    """An output of a call that saves, or what it saves; `plain` names results of plain calls."""
+    call, name = callee_of(whole), form.target(whole)
+    if index == len(call.plain.program.outputs()):
+        return [statement] if real else [_with_value(statement, form.operation(PACK, [], {}))]
+    function = quiet(call.plain) if real and call.plain.effects else call.plain
+    again = form.operation(function, whole.value.args, {})
+    if not call.plain.several:
+        return [_with_value(statement, again)]
+    found = []
+    if name not in plain:
+        plain[name] = fresh_name()
+        items = facts[name].items[:-1]
+        facts[plain[name]] = tree.Tree(tuple, tuple(range(len(items))), items)
+        found.append(form.assign(plain[name], again, whole.origin, whole.phase))
+    params = {"index": form.constant(index)}
+    part = form.operation(ITEM, [form.name(plain[name])], params)
+    return [*found, _with_value(statement, part)]
+
+
+def _with_value(statement: gast.Assign, value: gast.Call) -> gast.Assign:
+    return form.assign(form.target(statement), value, statement.origin, statement.phase)
