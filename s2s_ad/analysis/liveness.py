@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import gast
 
 from s2s_ad.core import form, values
-from s2s_ad.core.callee import compound_of
+from s2s_ad.core.callee import compound_of, may_raise
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Path, Region, region_of
 from s2s_ad.core.registry import rule_for
@@ -44,12 +44,14 @@ class Contents:
         reads: (block, name) -> positions, in order.
         defined: (block, name) -> position; -1 for a leaf.
         handled: for the place of each Attempt the operands that its handlers read.
+        raises: for the place of each Attempt the last position of its body that may raise.
     """
 
     def __init__(self, program: Program):
         self.reads: dict[tuple[Path, str], list[float]] = {}
         self.defined: dict[tuple[Path, str], int] = {}
         self.handled: dict[tuple[Path, int], set[str]] = {}
+        self.raises: dict[tuple[Path, int], int] = {}
         self._scan(program, ())
 
     def live(self, path: Path, name: str, at: Path, position: int) -> bool:
@@ -61,7 +63,9 @@ class Contents:
             return False
         place, number = at[len(path)]
         if number == 0 and name in self.handled.get((path, place), ()):
-            return True
+            inside = len(at) > len(path) + 1
+            if inside or self.raises[path, place] > position:
+                return True  # the handlers may still come to run
         return bool(self.after(path, name, place))
 
     def defined_before(self, path: Path, name: str, at: Path, position: int) -> bool:
@@ -110,6 +114,9 @@ class Contents:
         for block, own in zip(region.blocks, inner, strict=True):
             self._scan(block, own)
         operands = statement.value.args
+        if isinstance(region, Attempt):
+            may = [i for i, s in enumerate(region.body.body) if may_raise(s, region.body.fact)]
+            self.raises[path, position] = max(may, default=-1)
         if isinstance(region, Loop):
             return self._read_by_loop(region, operands, inner)
         first = 1 if isinstance(region, Branch) else 0

@@ -186,6 +186,14 @@ class Builder:
     def fact(self, value: Any) -> values.AbstractValue:
         return value.fact if isinstance(value, Symbol) else values.of_constant(value)
 
+    def fact_of(self, node: gast.AST) -> values.AbstractValue:
+        """The abstract value of an atom."""
+        if isinstance(node, gast.Name):
+            return self.facts[node.id]
+        return (
+            values.of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
+        )
+
     @contextmanager
     def at(self, origin: Origin | None, phase: str | None = None) -> Iterator[None]:
         """Operations emitted inside come from this place of the user's code."""

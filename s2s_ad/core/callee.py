@@ -124,22 +124,21 @@ def has_effect(statement: form.Statement) -> bool:
     return rule is not None and rule.effects
 
 
-def may_raise(statement: form.Statement, program: Program) -> bool:
-    """Whether a statement of the program may raise an exception, where it is one that can run."""
+def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:
+    """Whether a statement may raise an exception; `fact` gives the abstract value of an atom."""
     if form.is_effect(statement):
         return True
     compound = compound_of(statement)
     if compound is not None:
         return not compound.marker and _blocks_may_raise(compound)
-    rule, result = rule_for(form.function_of(statement)), program.facts[form.target(statement)]
-    operands = [program.fact(each) for each in statement.value.args]
-    return rule is None or rule.may_raise(operands, result)
+    rule, result = rule_for(form.function_of(statement)), fact(statement.targets[0])
+    return rule is None or rule.may_raise([*map(fact, statement.value.args)], result)
 
 
 def _blocks_may_raise(compound: Compound) -> bool:
     """Whether something in its programs may raise; of a function not known yet anything may."""
     return getattr(compound, "is_stub", False) or any(
-        may_raise(statement, block)
+        may_raise(statement, block.fact)
         for each in (compound, *reached(compound.blocks))
         for block in each.blocks
         for statement in block.body

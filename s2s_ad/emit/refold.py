@@ -107,13 +107,17 @@ class Refold:
         """What is returned, with what was folded."""
         return tree.tree_map(lambda atom: self._folded(atom), self.returned)
 
-    def _block(self, entries: list[Entry], outputs: Sequence[str] = ()) -> list[Line]:
+    def _block(
+        self, entries: list[Entry], outputs: Sequence[str] = (), *, tried: bool = False
+    ) -> list[Line]:
+        """The lines of a block; of what is `tried` nothing moves behind a change."""
         readers = Readers(entries, outputs)
         found: list[Line] = []
         for place, entry in enumerate(entries):
             if entry.kind == "operation":
                 expression, size = self._composed(entry.call)
-                stays = readers.changes(place, entry.name) & set(form.reads(expression))
+                changes = readers.changes(place, entry.name)
+                stays = changes if tried else changes & set(form.reads(expression))
                 if not stays and self._folds(entry, size, readers):
                     self.pending[entry.name], self.sizes[entry.name] = expression, size
                 else:
@@ -148,7 +152,10 @@ class Refold:
             condition = self._folded(entry.test)
             return Line(kind, statement, expression=condition, blocks=(before, self._block(body)))
         head = None if entry.call is None else self._folded(entry.call)
-        blocks = tuple(self._block(each) for each in entry.blocks)
+        tried = entry.kind == "try"
+        blocks = tuple(
+            self._block(each, tried=tried and place == 0) for place, each in enumerate(entry.blocks)
+        )
         return Line(kind, statement, expression=head, blocks=blocks, errors=entry.errors)
 
     def _store(self, entry: Entry) -> Line:

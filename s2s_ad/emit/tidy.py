@@ -160,6 +160,8 @@ class _Bound:
             return self._loop(line, bound)
         if line.kind == "moves":
             return self._moves(line, bound)
+        if line.kind == "store" and isinstance(line.expression, gast.Name):
+            self.found.update({self.variables.of(line.expression.id)} - bound)  # kept, not read
         return bound.union(map(self.variables.of, line.assigns()))
 
     def _moves(self, line: Line, bound: frozenset[str]) -> frozenset[str]:

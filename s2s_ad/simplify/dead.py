@@ -49,7 +49,7 @@ def _is_needed(statement: form.Statement, program: Program, live: set[str]) -> b
     """Whether the statement has to run; in a `try` whether it raises counts."""
     if has_effect(statement) or form.target(statement) in live:
         return True
-    return program.tried and statement.phase != "backward" and may_raise(statement, program)
+    return program.tried and statement.phase != "backward" and may_raise(statement, program.fact)
 
 
 def _pruned(

@@ -87,10 +87,30 @@ def quiet(x):
     return np.where(x == 1.0, 0.0, y)
 
 
+def half_assigned(A, b):
+    x = b
+    try:
+        x = b * 2
+        y = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        y = x
+    return y
+
+
+def half_changed(A, b):
+    x = b.copy()
+    try:
+        x[0] = 5.0
+        y = np.linalg.solve(A, x)
+    except np.linalg.LinAlgError:
+        y = b
+    return y + x
+
+
 PROGRAMS = [
     *(
         (f, (A, B))
-        for f in (solved, with_else, kept_from_before)
+        for f in (solved, with_else, kept_from_before, half_assigned, half_changed)
         for A in (np.eye(2), 0 * np.eye(2))
     ),
     *((leaves_from_inside, (np.eye(2) * 3, B, n)) for n in (0, 2, 4)),
@@ -150,24 +170,60 @@ def test_the_last_clause_runs_where_an_exception_goes_on(capsys):
     assert capsys.readouterr().out == "done\n"
 
 
-def half_assigned(A, b):
-    x = b
-    try:
-        x = b * 2
-        y = np.linalg.solve(A, b)
-    except np.linalg.LinAlgError:
-        y = x
-    return y
+def filled(x, A, b):
+    x[0] = 5.0
+    return np.linalg.solve(A, x * b)
 
 
-def half_changed(A, b):
+def half_changed_by_a_helper(A, b):
     x = b.copy()
     try:
-        x[0] = 5.0
-        y = np.linalg.solve(A, x)
+        y = filled(x, A, b)
     except np.linalg.LinAlgError:
         y = b
     return y + x
+
+
+def half_unpacked(A, b):
+    x = y = b
+    try:
+        (x, (y, z)) = np.linalg.solve(A, b), b * 2
+        y = np.linalg.solve(A, y * z)
+    except np.linalg.LinAlgError:
+        pass
+    return y + x
+
+
+class Halved:
+    def __init__(self, x):
+        self.x = x
+
+    def append(self, A):
+        self.x = self.x / 2
+        self.x = np.linalg.solve(A, self.x)
+
+
+def half_changed_by_a_method(A, b):
+    h = Halved(b)
+    try:
+        h.append(A)
+    except np.linalg.LinAlgError:
+        pass
+    return h.x
+
+
+def raised_again(A, b):
+    y = b
+    try:
+        y = y * 2
+        try:
+            y = np.linalg.solve(A, y)
+        except ValueError:
+            y = y * 3
+            raise
+    except np.linalg.LinAlgError:
+        y = y + 1
+    return y
 
 
 def caught(A, b):
@@ -191,8 +247,10 @@ def opened(x):
 @pytest.mark.parametrize(
     "function, args, line, says",
     [
-        (half_assigned, (np.eye(2), B), "y = x", "last statement"),
-        (half_changed, (np.eye(2), B), "return y + x", "try"),
+        (half_changed_by_a_helper, (np.eye(2), B), "return y + x", "try"),
+        (half_changed_by_a_method, (np.eye(2), B), "return h.x", "try"),
+        (half_unpacked, (np.eye(2), B), "y = np.linalg.solve(A, y * z)", "last statement"),
+        (raised_again, (np.eye(2), B), "y = y + 1", "last statement"),
         (caught, (np.eye(2), B), "y = b * len(error.args)", "exception"),
         (strict, (1.5,), 'with np.errstate(all="raise"):', "ignore"),
         (opened, (1.5,), 'with open("file") as file:', "around the call"),

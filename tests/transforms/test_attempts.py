@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import checkpoint, grad
+from transforms import attempts_in_parts
 from transforms.modes_of_programs import assert_every_mode, check, differences
 
 ONE, NONE = np.eye(2), -np.eye(2)
@@ -172,3 +173,9 @@ def test_what_nobody_reads_is_a_statement_of_its_own():
     text = grad(result_not_read).source(1.5, ONE)
     assert "        np.linalg.cholesky(A)" in text
     assert "3.0 * x" not in text
+
+
+@pytest.mark.parametrize("scale", [-1.0, 0.4, 1.0, 9.0])
+@pytest.mark.parametrize("function", attempts_in_parts.PROGRAMS)
+def test_what_was_done_before_the_failure_holds_after_it(function, scale):
+    assert_every_mode(function, 1.5, scale * np.eye(2))

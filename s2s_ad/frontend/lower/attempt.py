@@ -1,32 +1,34 @@
 """try: a region whose handlers see what held before it.
 
-Where the body was left nobody knows. So what it assigns or changes is not to be read after it
-failed, unless its last statement does that: then it was not done.
+Where the body was left nobody knows. So where what it assigns or changes is read after it failed,
+it is taken apart; what is left of that is not to be read.
 """
 
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import gast
 
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.callee import may_raise
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attributes import method_of
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, FLAGS, Exits, leavers
 from s2s_ad.frontend.lower.joins import Join
 from s2s_ad.frontend.lower.meeting import branch, go_on, unite
+from s2s_ad.frontend.lower.objects import class_of
+from s2s_ad.frontend.lower.parts import half_done, in_parts, values_of_change
 from s2s_ad.frontend.lower.paths import Path, explore
 from s2s_ad.frontend.lower.poisons import Unjoined
-from s2s_ad.frontend.lower.references import Poison
+from s2s_ad.frontend.lower.references import Poison, Reference
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.frontend.scopes import bound_names
-
-STORES = (gast.Assign, gast.AugAssign, gast.AnnAssign)
 
 
 class Unreadable(Unjoined):
@@ -45,12 +47,20 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     """`try: ... except Error: ... else: ... finally: ...` A handler sees what held before."""
     if node.finalbody:
         return with_finally(lowering, node)
+    function = lowering.frame.source.node
+    parts = in_parts(node, function)
+    if parts is not None:
+        return lowering.run(parts)
     body = explore(lowering, lambda: lowering.run(node.body))
-    if not body.body:
-        return lowering.run([*node.body, *node.orelse])  # nothing in it can fail
+    if not any(may_raise(each, lowering.builder.fact_of) for each in body.body):
+        return lowering.run([*node.body, *node.orelse])
+    changed = changed_early(lowering, node, body)
+    parts = in_parts(node, function, changes=True) if changed else None
+    if parts is not None:
+        return lowering.run(parts)
     errors = [errors_of(lowering, each) for each in node.handlers]
     handlers = [
-        explore(lowering, lambda each=each: handled(lowering, node, each, body))
+        explore(lowering, lambda each=each: handled(lowering, node, each, changed))
         for each in node.handlers
     ]
     position: list[Symbol] = []
@@ -90,7 +100,9 @@ def errors_of(lowering: Lowering, node: gast.ExceptHandler) -> tuple:
     return kinds
 
 
-def handled(lowering: Lowering, node: gast.Try, handler: gast.ExceptHandler, body: Path) -> Exits:
+def handled(
+    lowering: Lowering, node: gast.Try, handler: gast.ExceptHandler, changed: list
+) -> Exits:
     """Run a handler on what held before the body."""
     names, origin = lowering.frame.locals, lowering.builder.origin
     for each in half_done(node) & names.keys():
@@ -99,10 +111,9 @@ def handled(lowering: Lowering, node: gast.Try, handler: gast.ExceptHandler, bod
             "was assigned",
             "assign it in the last statement of the body, or in the handler",
         )
-    if len(node.body) > 1 or not isinstance(node.body[0], STORES):
-        for each, _ in body.changed.values():
-            what = "what a 'try' body changed, which may have failed before or after that,"
-            lowering.memory.assign(each, Poison(what, origin))
+    for each in changed:
+        what = "what a 'try' body changed, which may have failed before or after that,"
+        lowering.memory.assign(each, Poison(what, origin))
     if handler.name is not None:
         names[handler.name.id] = Unreadable(
             "the exception that was caught, as a value", "raise or print a text instead"
@@ -113,13 +124,50 @@ def handled(lowering: Lowering, node: gast.Try, handler: gast.ExceptHandler, bod
     return left
 
 
-def half_done(node: gast.Try) -> set[str]:
-    """The names that the body of a try may or may not have assigned where it failed."""
+def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
+    """The objects that the body may or may not have changed where it failed."""
     *before, last = node.body
-    early = set().union(*bound_names(before))
-    late = set().union(*bound_names([last]))
-    plain = isinstance(last, STORES) and isinstance(getattr(last, "value", None), gast.expr)
-    return early if plain else early | late
+    values = values_of_change(last)
+    if not body.changed or values is None:
+        return [each for each, _ in body.changed.values()]
+    plain: list[bool] = []
+
+    def all_but_the_change() -> Exits:
+        left = lowering.run(before)
+        if left is CONTINUE:
+            plain.append(_is_plain_change(lowering, last))
+            for each in values:
+                lowering.evaluate(each)
+        return left
+
+    early = explore(lowering, all_but_the_change)
+    return [each for each, _ in (early if all(plain) else body).changed.values()]
+
+
+def _is_plain_change(lowering: Lowering, node: gast.stmt) -> bool:
+    """Whether the change that the statement makes runs no code of the user's."""
+    if isinstance(node, gast.Expr):
+        return _is_container(lowering.evaluate(node.value.func.value))
+    (target,) = node.targets if isinstance(node, gast.Assign) else [node.target]
+    if isinstance(node, gast.AugAssign) and class_of(lowering.evaluate(_loaded(target))):
+        return False
+    if isinstance(target, gast.Subscript):
+        holder = lowering.evaluate(target.value)
+        return isinstance(holder, Reference) or _is_container(holder)
+    if isinstance(target, gast.Attribute):
+        kind = class_of(lowering.evaluate(target.value)) or object
+        return not isinstance(method_of(kind, target.attr), property)
+    return True
+
+
+def _is_container(value: Any) -> bool:
+    return getattr(value, "kind", None) in (dict, list, set)
+
+
+def _loaded(target: gast.AST) -> gast.AST:
+    """What is assigned to, as it is read."""
+    fields = {name: getattr(target, name, None) for name in target._fields}
+    return gast.copy_location(type(target)(**fields | {"ctx": gast.Load()}), target)
 
 
 # ---- finally -------------------------------------------------------------------------------------

@@ -32,6 +32,8 @@ CONTINUE, LEAVES, MAYBE, STOPS = Exits
 RETURN, BREAK, SKIP = "return", "break", "continue"
 RESULT = "return value"
 FLAGS = (RETURN, BREAK, SKIP)
+#: which handler of a `try` is to run, followed by the place of the `try`
+FAILED = "try failed"
 
 LOOPS = (gast.For, gast.While)
 LEAVING = (gast.Return, gast.Break, gast.Continue)

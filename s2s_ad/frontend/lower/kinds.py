@@ -12,7 +12,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import PYTHON_NUMBERS, List
-from s2s_ad.frontend.lower.exits import BREAK, RESULT, RETURN, SKIP
+from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
@@ -118,13 +118,14 @@ HINTS = {
     BREAK: ("stopped", "derived"),
     SKIP: ("skipped", "derived"),
     RESULT: ("result", "derived"),
+    FAILED: ("failed", "derived"),
 }
 
 
 def hint_of_name(name: str) -> Hint:
     """What the value of a local is called."""
     other = (name, "user") if name.isidentifier() else ("", "temporary")
-    return Hint(*HINTS.get(name, other))
+    return Hint(*HINTS.get(name.partition(" at ")[0], other))
 
 
 def hint_of(lowering: Lowering, value: Any) -> Hint:

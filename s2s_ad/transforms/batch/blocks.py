@@ -97,9 +97,9 @@ class Block:
 
 def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
     """`value` with a batch axis, and in the dtype that `fact` has for one sample."""
-    if value is values.UNDEFINED:
-        return value
     wanted = values.strong_dtype(fact)
+    if value is values.UNDEFINED:  # a number that nobody reads, next to some that are read
+        return filled(context, (), 0, wanted) if values.shape_of(fact) == () and wanted else value
     if isinstance(value, Symbol):
         if not batched and value.shape == ():  # memory of its own, for it will be written to
             value = context.builder.call(np.full, (context.size, value), {})

@@ -1,0 +1,318 @@
+"""The body of a `try` in parts, so that what it did before it failed is known where it failed.
+
+Each part ends with the one statement that changes what is read after a failure; where it raises,
+that was not done. A flag says that a part has failed; what follows runs where none has:
+
+    try:                        failed = False
+        x = f(x)                try:
+        y = g(x)                    x = f(x)
+    except ValueError:          except ValueError:
+        y = x                       failed = True
+                                if not failed:
+                                    try:
+                                        y = g(x)
+                                    except ValueError:
+                                        failed = True
+                                if failed:
+                                    y = x
+
+Branches and loops around the parts stay outside of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import gast
+
+from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.exits import FAILED, LOOPS, leavers
+from s2s_ad.frontend.scopes import FUNCTIONS, bound_names
+
+STORES = (gast.Assign, gast.AugAssign, gast.AnnAssign)
+SIMPLE = (*STORES, gast.Assert, gast.Delete, gast.Expr, gast.FunctionDef, gast.Pass, gast.Raise)
+SIMPLE += (gast.Break, gast.Continue, gast.Return)
+#: calls in the head of a loop that raise nothing, unless what they are given is of a wrong kind
+HEADS = ("enumerate", "items", "keys", "len", "range", "reversed", "values", "zip")
+#: methods of containers that change nothing where they raise
+CHANGES = ("add", "append", "appendleft", "discard", "insert", "pop", "remove")
+RAISING = (gast.Call, gast.Subscript, gast.BinOp, gast.Attribute, gast.NamedExpr, gast.IfExp)
+
+
+def in_parts(
+    node: gast.Try, function: gast.AST, *, changes: bool = False
+) -> list[gast.stmt] | None:
+    """The statements that a `try` without `finally` stands for; None where one part will do.
+
+    `changes` says that it changes memory that may be read after it has failed.
+    """
+    single = len(node.body) == 1 and isinstance(node.body[0], SIMPLE)
+    if getattr(node, "is_part", False) or single:
+        return None
+    seen = seen_after(function, node)
+    stays = [_stays(each) for each in node.handlers]
+    if not (changes or half_done(node) & seen) or not all(map(_may_move, node.handlers, stays)):
+        return None
+    return _Parts(seen).of(node, stays, ())
+
+
+def half_done(node: gast.Try) -> set[str]:
+    """The names that the body of a try may or may not have assigned where it failed."""
+    *before, last = node.body
+    early = set().union(*bound_names(before))
+    late = set().union(*bound_names([last]))
+    return early | late if values_of_change(last) is None else early
+
+
+def values_of_change(node: gast.stmt) -> list[gast.expr] | None:
+    """What a statement computes before the one change that it makes; None where it makes others."""
+    if isinstance(node, gast.Expr) and isinstance(node.value, gast.Call):
+        called = getattr(node.value.func, "attr", "") in CHANGES
+        return [*node.value.args] if called else None
+    return [node.value] if _is_atomic(node) else None
+
+
+def _is_atomic(node: gast.stmt) -> bool:
+    """Whether the statement has changed nothing where it raises, unless its value does."""
+    if isinstance(node, gast.Assign):
+        if len(node.targets) > 1:
+            return all(isinstance(each, gast.Name) for each in node.targets)
+        (target,) = node.targets
+        names = isinstance(target, gast.Tuple | gast.List) and all(
+            isinstance(each, gast.Name) for each in target.elts
+        )
+        return names or isinstance(target, gast.Name | gast.Subscript | gast.Attribute)
+    return isinstance(node, gast.AugAssign | gast.AnnAssign) and isinstance(node.value, gast.expr)
+
+
+# ---- what is seen after a failure ----------------------------------------------------------------
+
+
+def seen_after(function: gast.AST, node: gast.Try) -> set[str]:
+    """The names whose value at the failure of a `try` in the function may be read."""
+    inside = {_place(each) for statement in node.body for each in gast.walk(statement)}
+    repeated = any(
+        isinstance(each, LOOPS) and any(_place(x) == _place(node) for x in gast.walk(each))
+        for each in gast.walk(function)
+    )
+    nodes = [each for each in gast.walk(function) if repeated or _place(each) not in inside]
+    after = set(_read(nodes))
+    found: set[str] = set()
+    for handler in node.handlers:
+        assigned: set[str] = set()
+        for statement in handler.body:
+            found |= set(_read(gast.walk(statement))) - assigned
+            if isinstance(statement, gast.Assign):
+                assigned |= {x.id for x in statement.targets if isinstance(x, gast.Name)}
+        if not isinstance(handler.body[-1], gast.Return | gast.Raise):
+            found |= after - assigned
+    return found
+
+
+def _place(node: gast.AST) -> tuple:
+    return (type(node), getattr(node, "lineno", None), getattr(node, "col_offset", None))
+
+
+def _read(nodes: Iterable[gast.AST]) -> Iterator[str]:
+    for each in nodes:
+        target = each.target if isinstance(each, gast.AugAssign) else each
+        loaded = target is not each or isinstance(getattr(each, "ctx", None), gast.Load | gast.Del)
+        if loaded and isinstance(target, gast.Name):
+            yield target.id
+
+
+# ---- handlers ------------------------------------------------------------------------------------
+
+
+def _stays(handler: gast.ExceptHandler) -> bool:
+    """Whether the handler has to run where the exception is caught, for it may raise it again."""
+    again = (each for s in handler.body for each in gast.walk(s) if isinstance(each, gast.Raise))
+    return isinstance(handler.body[-1], gast.Raise) or any(each.exc is None for each in again)
+
+
+def _may_move(handler: gast.ExceptHandler, stays: bool) -> bool:
+    """Whether the handler says the same behind the `try`, or in each of its parts."""
+    if stays:
+        return all(isinstance(each, gast.Return) for each in leavers(handler.body))
+    name = getattr(handler.name, "id", None)
+    return name not in set(_read(x for each in handler.body for x in gast.walk(each)))
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Takes bodies apart; `seen` as above."""
+
+    seen: set[str]
+
+    def of(
+        self, node: gast.Try, stays: Sequence[bool], around: Sequence[gast.ExceptHandler]
+    ) -> list[gast.stmt]:
+        """The parts of a `try`, inside of others whose handlers are `around` it."""
+        flag = f"{FAILED} at {node.lineno}:{node.col_offset}"
+        catching, moved, single = [], [], len(stays) == 1
+        for handler, stay in zip(node.handlers, stays, strict=True):
+            number = quote(f"F = {single or len(moved) + 1}", node, {"F": flag})
+            if not stay:
+                moved.append(handler)
+            body = [*handler.body, *number] if stay else number
+            name = handler.name if stay else None
+            made = gast.ExceptHandler(handler.type, name, body)
+            catching.append(gast.copy_location(made, handler))
+        outer = _flags(around)
+        body = self.body(node.body, [*catching, *around], [flag, *outer])
+        after = self._body_around(node.orelse, around, outer)
+        for number, handler in reversed([*enumerate(moved, 1)]):
+            if not after and all(isinstance(each, gast.Pass) for each in handler.body):
+                continue
+            places = {"F": flag, "H": self._body_around(handler.body, around, outer), "E": after}
+            test = "F" if single else f"F == {number}"
+            text = f"if {test}:\n    H" + ("\nelse:\n    E" if after else "")
+            after = quote(text, handler, places)
+        first = quote("F = False" if single else "F = 0", node, {"F": flag})
+        return [*first, *body, *self._unless(outer, after, node)]
+
+    def _body_around(self, body: list, around: Sequence, flags: Sequence[str]) -> list[gast.stmt]:
+        return self.body(body, around, flags) if around else body
+
+    def body(
+        self, body: Sequence[gast.stmt], catching: Sequence, flags: Sequence[str]
+    ) -> list[gast.stmt]:
+        """The statements in parts, each of which runs where the one before has not failed."""
+        found: list[gast.stmt] = []
+        part: list[gast.stmt] = []
+        for place, node in enumerate(body):
+            rest = body[place + 1 :]
+            inside = None if isinstance(node, SIMPLE) else self._inside(node, catching, flags)
+            if inside is None:
+                part.append(node)
+                if rest and not self._ends(node):
+                    continue
+                inside = []
+            found += [_tried(part, catching)] if part else []
+            if inside and part:
+                inside = self._unless(flags, inside, node)
+            found += inside
+            return found + self._unless(flags, self.body(rest, catching, flags), node)
+        return found
+
+    def _ends(self, node: gast.stmt) -> bool:
+        """Whether a part ends with the statement."""
+        return bool(self.seen & set().union(*bound_names([node]))) or _changes_memory(node)
+
+    def _unless(self, flags: Sequence[str], body: list, node: gast.stmt) -> list[gast.stmt]:
+        for flag in flags if body else ():
+            places = {"F": flag, "B": body}
+            body = quote("if F:\n    pass\nelse:\n    F = False\n    B", node, places)
+        return body
+
+    # ---- compound statements
+
+    def _inside(
+        self, node: gast.stmt, catching: Sequence, flags: Sequence[str]
+    ) -> list[gast.stmt] | None:
+        """A compound statement with the parts of its bodies; None where it is a part itself."""
+        if not self._ends(node):
+            return None
+        if isinstance(node, gast.If):
+            return self._branch(node, catching, flags)
+        if isinstance(node, gast.For):
+            return self._loop(node, catching, flags)
+        if isinstance(node, gast.While):
+            return self._while(node, catching, flags)
+        if isinstance(node, gast.With):
+            body = self.body(node.body, catching, flags)
+            return [gast.copy_location(gast.With(node.items, body, None), node)]
+        if isinstance(node, gast.Try) and not node.finalbody:
+            stays = [*map(_stays, node.handlers)]  # what raises in a handler, another `try` catches
+            movable = not any(stays) and all(map(_may_move, node.handlers, stays))
+            return self.of(node, stays, catching) if movable else None
+        return None
+
+    def _head(self, head: gast.expr, catching: Sequence) -> tuple[list[gast.stmt], gast.expr]:
+        """(what computes the head of a compound statement, what stands for it there)."""
+        if not _may_raise(head):
+            return [], head
+        name = f"head {head.lineno}:{head.col_offset}"
+        first = quote("T = E", head, {"T": name, "E": head})
+        return [_tried(first, catching)], quote("T", head, {"T": name})[0].value
+
+    def _branch(self, node: gast.If, catching: Sequence, flags: Sequence[str]) -> list[gast.stmt]:
+        first, test = self._head(node.test, catching)
+        bodies = [self.body(each, catching, flags) for each in (node.body, node.orelse)]
+        made = [gast.copy_location(gast.If(test, *bodies), node)]
+        return [*first, *self._unless(flags, made, node)] if first else made
+
+    def _loop(
+        self, node: gast.For, catching: Sequence, flags: Sequence[str]
+    ) -> list[gast.stmt] | None:
+        known = isinstance(node.iter, gast.Call)
+        if not isinstance(node.target, gast.Name) and not known:
+            return None  # taking an item apart may fail
+        first, items = self._head(node.iter, catching)
+        body = [*self.body(node.body, catching, flags), *_leave(flags, node)]
+        orelse = self.body(node.orelse, catching, flags)
+        made = gast.For(node.target, items, body, orelse, None)
+        loop = [gast.copy_location(made, node)]
+        return [*first, *self._unless(flags, loop, node)] if first else loop
+
+    def _while(
+        self, node: gast.While, catching: Sequence, flags: Sequence[str]
+    ) -> list[gast.stmt] | None:
+        body = [*self.body(node.body, catching, flags), *_leave(flags, node)]
+        first, test = self._head(node.test, catching)
+        if not first:
+            orelse = self.body(node.orelse, catching, flags)
+            return [gast.copy_location(gast.While(test, body, orelse), node)]
+        if node.orelse:
+            return None
+        places = {"FIRST": [*first, *_leave(flags, node)], "TEST": test, "BODY": body}
+        text = "while True:\n    FIRST\n    if not TEST:\n        break\n    BODY"
+        return quote(text, node, places)
+
+
+def _flags(catching: Sequence[gast.ExceptHandler]) -> list[str]:
+    """The flags that handlers set."""
+    return list(dict.fromkeys(each.body[-1].targets[0].id for each in catching))
+
+
+def _leave(flags: Sequence[str], node: gast.stmt) -> list[gast.stmt]:
+    return [x for each in flags for x in quote("if F:\n    break", node, {"F": each})]
+
+
+def _tried(body: Sequence[gast.stmt], catching: Sequence[gast.ExceptHandler]) -> gast.Try:
+    made = gast.copy_location(gast.Try(list(body), list(catching), [], []), body[0])
+    made.is_part = True
+    return made
+
+
+def _changes_memory(node: gast.stmt) -> bool:
+    """Whether the statement seems to change an array or a container."""
+    for each in gast.walk(node):
+        if isinstance(each, gast.Subscript | gast.Attribute) and not isinstance(
+            each.ctx, gast.Load
+        ):
+            return True
+        if isinstance(each, gast.Expr) and isinstance(each.value, gast.Call):
+            return True
+    return False
+
+
+def _may_raise(head: gast.expr) -> bool:
+    """Whether the head of a compound statement may raise, going by its form."""
+    return any(
+        isinstance(each, RAISING) and not _is_head(each)
+        for each in gast.walk(head)
+        if not isinstance(each, FUNCTIONS)
+    )
+
+
+def _is_head(node: gast.expr) -> bool:
+    function = node.func if isinstance(node, gast.Call) else node
+    return getattr(function, "id", getattr(function, "attr", None)) in HEADS
+
+
+__all__ = ["half_done", "in_parts", "values_of_change"]
