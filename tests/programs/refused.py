@@ -17,7 +17,6 @@ REFUSED = {
     "objects.linked_list": "S2S201",  # None before the loop and a Node that holds others
     "optimisation.nelder_mead": "S2S205",  # items whose number is not known
     "pde.finite_elements": "S2S301",  # np.ix_ has no rule
-    "probability.gaussian_process": "S2S201",  # the value of 'L' after a 'try' body that may have f
     "python_features.checked_ratio": "S2S203",  # KeyError: "'missing' is not among ['first', 'secon
     "python_features.closures_called": "S2S201",  # 'nonlocal' is not supported
     "python_features.comprehensions": "S2S205",  # a number must be known when the code is generated

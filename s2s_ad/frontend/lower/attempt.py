@@ -44,7 +44,7 @@ class Unreadable(Unjoined):
 
 @statement(gast.Try)
 def try_(lowering: Lowering, node: gast.Try) -> Exits:
-    """`try: ... except Error: ... else: ... finally: ...` A handler sees what held before."""
+    """`try: ... except Error: ... else: ... finally: ...` A handler sees what was done by then."""
     if node.finalbody:
         return with_finally(lowering, node)
     function = lowering.frame.source.node
