@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder
+from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import RULES, CannotBatch, Operation, register
+from s2s_ad.diagnostics import NoDerivative
 from s2s_ad.rules import support
-from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.elementwise import Elementwise, compiled
 
 
 class OfNumber(Elementwise):
@@ -33,15 +37,21 @@ class OfNumber(Elementwise):
         kind: type = float,
         domain: str = "real",
         total: bool = False,
+        options: str = "",
     ):
-        super().__init__(function, adjoints, domain=domain, total=total)
+        super().__init__(function, adjoints, domain=domain, total=total, options=options)
         self.counterpart, self.kind = counterpart, kind
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if len(args) != len(self.operand_names) or kwargs:
+        if len(args) != len(self.operand_names) or (kwargs and self.text.count("=") == 0):
             names = ", ".join(self.operand_names)
             raise TypeError(f"math.{self.name} takes {len(self.operand_names)} arguments: {names}")
-        return builder.emit(self, list(args), {})
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        operands = [given.pop(each) for each in self.operand_names]
+        params = support.given(support.static_params(given, self), self.text)
+        if not any(isinstance(each, Symbol) for each in operands):
+            return self.function(*operands, **params)
+        return builder.emit(self, operands, params)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.Scalar(self.kind)
@@ -55,6 +65,113 @@ class OfNumber(Elementwise):
         operands = support.align_all(operation.operands, batched)
         result = batch.builder.call(self.counterpart, operands, {})
         return result if self.kind is not int else result.astype(int)
+
+
+class Truth(OfNumber):
+    """bool(x) of a number."""
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return operation.operands[0] != 0
+
+
+class Rounding(OfNumber):
+    """round(x), a whole number, and round(x, digits), which is of the type of x."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0] if "ndigits" in params else values.Scalar(int)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x, digits = operation.operands[0], operation.params.get("ndigits")
+        return np.rint(x).astype(int) if digits is None else np.round(x, digits)
+
+
+class Gamma(OfNumber):
+    """math.gamma and math.lgamma, whose derivatives SciPy's digamma gives.
+
+    Args:
+        of_arrays: the name of the function in scipy.special.
+    """
+
+    def __init__(self, function: Callable, adjoint: str, of_arrays: str):
+        super().__init__(function, (adjoint,), None, domain="positive")
+        self.of_arrays = of_arrays
+
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        special = _special(self.function)
+        names = {"special": special, "x": operation.operands[0], "y": operation.result}
+        return eval(compiled(self.adjoints[position]), names | {"y_bar": y_bar})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return getattr(_special(self.function), self.of_arrays)(operation.operands[0])
+
+
+def _special(function: Callable) -> Any:
+    try:
+        return importlib.import_module("scipy.special")
+    except ImportError:
+        raise NoDerivative(
+            "S2S301",
+            f"math.{function.__name__} has no derivative without SciPy",
+            why="it is scipy.special.digamma",
+            help="install SciPy",
+        ) from None
+
+
+class OfSeveral(OfNumber):
+    """A function of any number of numbers: math.hypot, math.fsum, math.gcd.
+
+    Args:
+        adjoint: the text of the contribution of one of them, x; None where there is none.
+        of_pair: NumPy's function of two arrays; for a batch it is applied again and again.
+        in_list: whether Python takes the numbers in a list.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        adjoint: str | None,
+        of_pair: Callable | None,
+        *,
+        kind: type = float,
+        in_list: bool = False,
+    ):
+        super().__init__(function, (adjoint,), of_pair, kind=kind)
+        self.in_list = in_list
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        items = list(args[0] if self.in_list else args)
+        if kwargs or not any(isinstance(each, Symbol) for each in items):
+            return self.function(*args, **kwargs)
+        return builder.emit(self, items, {})
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        active = operation.active
+        return [
+            self._term(operation, x, y_bar) if flag else None
+            for x, flag in zip(operation.operands, active, strict=True)
+        ]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        pairs = zip(operation.operands, tangents, strict=True)
+        terms = [self._term(operation, x, dot) for x, dot in pairs if dot is not None]
+        return functools.reduce(operator.add, terms)
+
+    def _term(self, operation: Operation, x: Any, y_bar: Any) -> Any:
+        names = {"x": x, "y": operation.result, "y_bar": y_bar}
+        return eval(compiled(self.adjoints[0]), names)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        if self.counterpart is None:
+            raise CannotBatch
+        call = batch.builder.call
+        pairs = functools.partial(lambda a, b: call(self.counterpart, (a, b), {}))
+        return functools.reduce(pairs, operation.operands)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        if not self.in_list:
+            return call
+        items = gast.List(elts=call.args, ctx=gast.Load())
+        return gast.Call(func=call.func, args=[items], keywords=[])
 
 
 class Logarithm(OfNumber):
@@ -80,7 +197,7 @@ COUNTERPARTS: dict[Callable, Callable] = {
     math.pow: np.float_power,
     math.radians: np.deg2rad,
 }
-SAME = ("cbrt", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "fabs", "fmod", "hypot")
+SAME = ("cbrt", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "fabs", "fmod")
 SAME += ("log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
 STEPS = {math.ceil: np.ceil, math.floor: np.floor, math.trunc: np.trunc}
 TESTS = {math.isfinite: np.isfinite, math.isinf: np.isinf, math.isnan: np.isnan}
@@ -89,11 +206,29 @@ COUNTERPARTS |= {getattr(math, name): getattr(np, name) for name in SAME}
 for _function, _counterpart in COUNTERPARTS.items():
     _row = RULES[_counterpart]
     register(OfNumber(_function, _row.adjoints, _counterpart, domain=_row.domain, total=_row.total))
+#: functions of whole numbers, of any number of them where NumPy's function of two says so
+OF_INTEGERS = {math.gcd: np.gcd, math.lcm: np.lcm}
+OF_INTEGERS |= dict.fromkeys((math.comb, math.factorial, math.isqrt, math.perm))
+for _function, _counterpart in OF_INTEGERS.items():
+    register(OfSeveral(_function, None, _counterpart, kind=int))
 for _function, _counterpart in STEPS.items():
     register(OfNumber(_function, (None,), _counterpart, kind=int, total=True))
 for _function, _counterpart in TESTS.items():
     register(OfNumber(_function, (None,), _counterpart, kind=bool, total=True))
 register(OfNumber(operator.not_, (None,), np.logical_not, kind=bool, total=True))
+register(Gamma(math.gamma, "y_bar * (y * special.digamma(x))", "gamma"))
+register(Gamma(math.lgamma, "y_bar * special.digamma(x)", "gammaln"))
+# What the nearest whole number of times b leaves of a (IEEE 754, 5.3.1).
+register(OfNumber(math.remainder, ("y_bar", "-y_bar * np.rint(a / b)"), None))
+register(OfNumber(math.nextafter, ("y_bar", None), np.nextafter, total=True))
+register(OfNumber(math.ldexp, ("np.ldexp(y_bar, b)", None), np.ldexp))
+register(OfNumber(math.ulp, (None,), None, total=True))
+CLOSE = ", *, rel_tol=1e-09, abs_tol=0.0"
+register(OfNumber(math.isclose, (None, None), None, kind=bool, options=CLOSE))
+register(OfSeveral(math.fsum, "y_bar", None, in_list=True))
+register(OfSeveral(math.hypot, "y_bar * (x / y)", np.hypot))
+register(Rounding(round, (None,), None, kind=int, options=", ndigits=None"))
+register(Truth(bool, (None,), None, kind=bool, total=True))
 register(Logarithm(math.log, RULES[np.log].adjoints, np.log, domain="positive"))
 register(OfNumber(math.erf, ("y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))",), None))
 register(OfNumber(math.erfc, ("-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))",), None))

@@ -81,14 +81,17 @@ def to_int(lowering: Lowering, value: Any = 0, *base: Any) -> Any:
 @evaluates(bool)
 def to_bool(lowering: Lowering, value: Any = False) -> Any:
     truth = known_truth(value)
-    if truth is None:
+    if truth is not None:
+        return truth
+    if not isinstance(value, Symbol) or value.shape != ():
         raise _refused("bool() of a value", "compare it: x != 0")
-    return truth
+    return lowering.call(bool, value)
 
 
 @evaluates(str)
 def to_str(lowering: Lowering, value: Any = "") -> Any:
-    if not isinstance(value, str | int | float | complex | None):
+    value = unwrap(value)
+    if not isinstance(value, str | int | float | complex | None | np.dtype):
         raise _refused("str() of a value", "use an f-string in a print or an error")
     return str(value)
 
@@ -115,14 +118,27 @@ HANDLERS[max], HANDLERS[min] = _extreme(max, "maximum"), _extreme(min, "minimum"
 
 @evaluates(round)
 def rounded(lowering: Lowering, value: Any, digits: Any = None) -> Any:
-    if not _is_known(value, digits):
-        raise _refused("round() of a value", "use np.round or np.rint")
-    return round(known_object(value), digits)
+    if _is_known(value, digits):
+        return round(known_object(value), digits)
+    if not isinstance(value, Symbol) or value.shape != ():
+        raise _refused("round() of anything but one number", "use np.round or np.rint")
+    digits = unwrap(digits)
+    return lowering.call(round, value, **({} if digits is None else {"ndigits": digits}))
+
+
+@evaluates(divmod)
+def quotient_and_rest(lowering: Lowering, a: Any, b: Any) -> Any:
+    operators = (operator.floordiv, operator.mod)
+    return sequence(tuple, [lowering.call(each, a, b) for each in operators])
 
 
 @evaluates(pow)
-def power(lowering: Lowering, base: Any, exponent: Any) -> Any:
-    return lowering.call(operator.pow, base, exponent)
+def power(lowering: Lowering, base: Any, exp: Any, mod: Any = None) -> Any:
+    if unwrap(mod) is not None:
+        if not _is_known(base, exp, mod):
+            raise _refused("pow() with a modulus of values", "write (base**exp) % mod")
+        return pow(*map(known_object, (base, exp, mod)))
+    return lowering.call(operator.pow, base, exp)
 
 
 # ---- containers ----------------------------------------------------------------------------------
@@ -249,9 +265,22 @@ def get_attribute(lowering: Lowering, value: Any, name: Any, *default: Any) -> A
 
 @evaluates(hasattr)
 def has_attribute(lowering: Lowering, value: Any, name: Any) -> Any:
-    if isinstance(value, Symbol):
-        raise _refused("hasattr() of a value", "leave the check out")
-    return _has_attribute(value, name)
+    found = {hasattr(kind, known_object(name)) for kind in _kinds_of(value)}
+    if len(found) > 1:
+        raise _refused("hasattr() of a value that may be an array", "leave the check out")
+    return found.pop() if found else _has_attribute(value, name)
+
+
+def _kinds_of(value: Any) -> tuple[type, ...]:
+    """The types that a value may have, of which nothing but the abstract value is known."""
+    if not isinstance(value, Symbol):
+        return ()
+    if isinstance(value.fact, values.Scalar):
+        return (value.fact.kind,)
+    number = np.generic if value.dtype is None else value.dtype.type
+    if isinstance(value.fact, values.Array) and value.shape is not None:
+        return (np.ndarray,) if value.shape else (np.ndarray, number)
+    return (np.ndarray, number, float, int)
 
 
 def _has_attribute(value: Any, name: str) -> bool:
@@ -266,9 +295,12 @@ def _has_attribute(value: Any, name: str) -> bool:
 def kind_of(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Tree):
         return value.kind
-    if isinstance(value, Symbol):
-        raise _refused("type() of a value", "leave the check out")
-    return type(unwrap(value))
+    if not isinstance(value, Symbol):
+        return type(unwrap(value))
+    kinds = _kinds_of(value)
+    if len(kinds) > 1:
+        raise _refused("type() of a value that may be an array", "leave the check out")
+    return kinds[0]
 
 
 @handles(dataclasses.replace)

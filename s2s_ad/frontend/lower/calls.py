@@ -263,6 +263,10 @@ def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[st
     if isinstance(value, types.MethodType):
         own = lowering.captures.of(value.__self__, holder.attribute("__self__"))
         return apply(lowering, value.__func__, [own, *args], kwargs)
+    if _handler(type(value)) is not None and hasattr(value, "__reduce__"):  # itemgetter(0)
+        _, given, *_ = value.__reduce__()
+        made = HANDLERS[type(value)](lowering, list(given), {})
+        return apply(lowering, made, args, kwargs)
     if isinstance(method_of(type(value), "__call__"), types.FunctionType):
         method = read_attribute(lowering, holder, "__call__")
         return apply(lowering, method, args, kwargs)

@@ -1,0 +1,86 @@
+"""Functions of numbers that Python keeps in lists: math.prod, math.dist, statistics.mean."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import statistics
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import known_object
+from s2s_ad.frontend.lower.containers import known_items, sequence
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.memory import settled, symbols
+
+
+def _items(lowering: Lowering, value: Any, what: str) -> list:
+    found = known_items(lowering, value)
+    if found is None:
+        raise UnsupportedError(
+            "S2S205",
+            f"{what} of a number of values that is not known",
+            help="use NumPy's function of the array",
+        )
+    return found
+
+
+def _is_known(*operands: Any) -> bool:
+    return not any(True for _ in symbols(operands))
+
+
+@evaluates(math.prod)
+def product(lowering: Lowering, items: Any, start: Any = 1) -> Any:
+    """The items one after the other, as Python multiplies them."""
+    factors = [start, *_items(lowering, items, "math.prod()")]
+    if type(factors[0]) is int and factors[0] == 1 and len(factors) > 1:
+        del factors[0]
+    return functools.reduce(lambda a, b: lowering.call(operator.mul, a, b), factors)
+
+
+@evaluates(math.fsum)
+def exact_sum(lowering: Lowering, items: Any) -> Any:
+    found = _items(lowering, items, "math.fsum()")
+    if _is_known(*found):
+        return math.fsum(map(known_object, found))
+    return lowering.call(math.fsum, settled(found))
+
+
+@evaluates(math.dist)
+def distance(lowering: Lowering, p: Any, q: Any) -> Any:
+    pairs = zip(*(_items(lowering, each, "math.dist()") for each in (p, q)), strict=True)
+    differences = [lowering.call(operator.sub, a, b) for a, b in pairs]
+    return lowering.call(math.hypot, *differences)
+
+
+@evaluates(statistics.fmean, statistics.mean)
+def mean(lowering: Lowering, data: Any) -> Any:
+    """Of numbers that are not all whole; the mean of whole numbers may be whole."""
+    if isinstance(data, Symbol):
+        return lowering.call(np.mean, data)
+    found = _items(lowering, data, "a mean")
+    if _is_known(*found):
+        return statistics.mean(map(known_object, found))
+    return lowering.call(operator.truediv, exact_sum(lowering, sequence(list, found)), len(found))
+
+
+def _parts(function: Any, *kinds: type) -> None:
+    """math.modf and math.frexp: NumPy's function, whose results are Python's numbers."""
+
+    def handler(lowering: Lowering, x: Any) -> Any:
+        if _is_known(x):
+            return sequence(tuple, list(function(known_object(x))))
+        results = lowering.call(getattr(np, function.__name__), x)
+        pairs = zip(kinds, results, strict=True)
+        return sequence(tuple, [lowering.call(kind, each) for kind, each in pairs])
+
+    evaluates(function)(handler)
+
+
+_parts(math.frexp, float, int)
+_parts(math.modf, float, float)

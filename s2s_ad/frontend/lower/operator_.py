@@ -1,0 +1,88 @@
+"""The operator module: operators as functions, and functions that get items and call methods."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2s_ad.frontend.lower.attributes import read_attribute
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.operators import BINARY, apply_operator
+from s2s_ad.frontend.lower.statements import in_place
+from s2s_ad.frontend.lower.subscripts import delete_item, read_item, write_item
+
+evaluates(operator.abs)(lambda lowering, value: lowering.call(abs, value))
+evaluates(operator.delitem)(delete_item)
+evaluates(operator.getitem)(read_item)
+evaluates(operator.setitem)(write_item)
+
+
+def _binary(kind: type[gast.AST]) -> Callable:
+    return lambda lowering, a, b: apply_operator(lowering, kind(), a, b)
+
+
+def _in_place(kind: type[gast.AST]) -> Callable:
+    statement = gast.AugAssign(target=None, op=kind(), value=None)
+    return lambda lowering, old, value: in_place(lowering, statement, old, value)
+
+
+for _kind, _function in BINARY.items():
+    evaluates(_function)(_binary(_kind))
+    _name = _function.__name__.strip("_")
+    evaluates(getattr(operator, f"i{_name}"))(_in_place(_kind))
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Getter:
+    """operator.itemgetter(...), attrgetter(...) or methodcaller(...)."""
+
+    read: Callable[[Lowering, Any], Any]
+
+    def __s2s_call__(self, lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        (value,) = args
+        return self.read(lowering, value)
+
+
+def _each(read: Callable, keys: tuple) -> Getter:
+    """One key gives what is read by it, several give a tuple."""
+
+    def read_all(lowering: Lowering, value: Any) -> Any:
+        found = [read(lowering, value, key) for key in keys]
+        return found[0] if len(found) == 1 else sequence(tuple, found)
+
+    return Getter(read_all)
+
+
+def _attribute(lowering: Lowering, value: Any, path: Any) -> Any:
+    for name in known_object(path).split("."):
+        value = read_attribute(lowering, value, name)
+    return value
+
+
+@evaluates(operator.itemgetter)
+def item_getter(lowering: Lowering, *keys: Any) -> Getter:
+    return _each(read_item, keys)
+
+
+@evaluates(operator.attrgetter)
+def attribute_getter(lowering: Lowering, *paths: Any) -> Getter:
+    return _each(_attribute, paths)
+
+
+def method_caller(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Getter:
+    name, *rest = args
+
+    def call(lowering: Lowering, value: Any) -> Any:
+        return apply(lowering, _attribute(lowering, value, name), rest, kwargs)
+
+    return Getter(call)
+
+
+HANDLERS[operator.methodcaller] = method_caller
