@@ -388,6 +388,21 @@ def zeta_derivative(x, q, order):
     return total
 
 
+def unique_counts(x, **options):
+    """How often each of the different elements is there."""
+    return np.unique(x, return_counts=True, **options)[1]
+
+
+def unique_index(x, **options):
+    """The place of the first of each of the different elements."""
+    return np.unique(x, return_index=True, **options)[1]
+
+
+def unique_inverse(x, **options):
+    """For each element its place among the different ones."""
+    return np.unique(x, return_inverse=True, **options)[1]
+
+
 def zeros_like(value):
     """Zeros in the structure of `value`: an array, a number, or a container of these."""
     if isinstance(value, dict):

@@ -106,8 +106,8 @@ class Reduction(Rule):
             for axis, dim in enumerate(x.shape)
             if keep or axis not in axes
         )
-        axis = {} if params.get("axis") is None else {"axis": params["axis"]}
-        return values.Array(support.result_dtype(self.function, operands, **axis), shape)
+        options = {key: each for key, each in params.items() if key != "keepdims"}
+        return values.Array(support.result_dtype(self.function, operands, **options), shape)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
@@ -167,15 +167,18 @@ class Reduction(Rule):
         rank = support.sample_rank(x, True)
         axes = tuple(axis + 1 for axis in support.normal_axes(operation.params.get("axis"), rank))
         if not rank:
-            return self._of_numbers(batch.builder, x)
-        axis = support.axis_of(axes)
-        if not self.many_axes and len(axes) > 1:
-            x, axis = support.flatten_samples(x), 1
-        return batch.builder.emit(self, [x], operation.params | {"axis": axis})
+            return self._of_numbers(batch.builder, x, operation.params)
+        if self.many_axes or len(axes) == 1:
+            params = operation.params | {"axis": support.axis_of(axes)}
+            return batch.builder.emit(self, [x], params)
+        params = {key: each for key, each in operation.params.items() if key != "keepdims"}
+        result = batch.builder.emit(self, [support.flatten_samples(x)], params | {"axis": 1})
+        return np.expand_dims(result, axes) if operation.params.get("keepdims") else result
 
-    def _of_numbers(self, builder: Builder, x: Symbol) -> Any:
+    def _of_numbers(self, builder: Builder, x: Symbol, params: dict[str, Any]) -> Any:
         """The reduction of samples that are single numbers."""
-        return builder.emit(self, [np.expand_dims(x, 1)], {"axis": 1})
+        options = {key: each for key, each in params.items() if key not in ("axis", "keepdims")}
+        return builder.emit(self, [np.expand_dims(x, 1)], options | {"axis": 1})
 
 
 def count_of(x: Symbol, axes: Any) -> Any:

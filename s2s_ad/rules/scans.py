@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
@@ -23,11 +24,12 @@ class Scan(Rule):
     Args:
         axis: the axis where none is given.
         options: keywords that change how the result is found and not what it is.
+        first: what comes before the axis.
     """
 
-    def __init__(self, function: Any, axis: int | None, options: str = ""):
+    def __init__(self, function: Any, axis: int | None, options: str = "", first: str = ""):
         super().__init__(function, function.__name__)
-        self.text = f"x, axis={axis}{options}"
+        self.text = f"x, {first}axis={axis}{options}"
         self.typed = "dtype" in options
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -48,7 +50,10 @@ class Scan(Rule):
         x = operands[0]
         if support.any_unknown(x):
             return values.Unknown() if self.flat else support.unknown(x)
-        return values.Array(support.result_dtype(self.function, operands), x.shape)
+        return values.Array(self.dtype(x), x.shape)
+
+    def dtype(self, x: values.AbstractValue) -> np.dtype | None:
+        return support.result_dtype(self.function, [x])
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]
@@ -165,6 +170,46 @@ class ArgSort(Scan):
 
     flat = True
 
+    def dtype(self, x: values.AbstractValue) -> np.dtype | None:
+        return np.dtype(np.intp)
+
+
+class Partition(Scan):
+    """np.partition: what stands where is found by the order of its elements and of x."""
+
+    def dtype(self, x: values.AbstractValue) -> np.dtype | None:
+        return values.strong_dtype(x)
+
+    def _moved(self, value: Any, source: Any, target: Any, axis: int) -> Any:
+        """Elements moved from their places in the order of one array to those of another."""
+        order, back = np.argsort(source, axis=axis), np.argsort(target, axis=axis)
+        places = np.argsort(back, axis=axis)
+        return np.take_along_axis(np.take_along_axis(value, order, axis=axis), places, axis=axis)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (x,), axis = operation.operands, operation["axis"]
+        return [self._moved(y_bar, operation.result, x, axis)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (x,), axis = operation.operands, operation["axis"]
+        return self._moved(tangents[0], x, operation.result, axis)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return _with_kth(call)
+
+
+class ArgPartition(ArgSort):
+    """np.argpartition: integers, which move in steps."""
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return _with_kth(call)
+
+
+def _with_kth(call: gast.Call) -> gast.AST:
+    named = {each.arg: each.value for each in call.keywords}
+    rest = [each for each in call.keywords if each.arg != "kth"]
+    return gast.Call(call.func, [*call.args, named["kth"]], rest)
+
 
 def _skipping_nan(function: Callable, neutral: float) -> Callable:
     """The scan of x with a number that changes nothing wherever it is nan."""
@@ -194,9 +239,12 @@ def _cumulative(function: Callable, first: float) -> Callable:
 
 
 TYPED = ", dtype=None, out=None"
+SELECTING = ", kind='introselect', order=None"
 SORTING = ", kind=None, order=None, *, stable=None"
 
+register(ArgPartition(np.argpartition, -1, SELECTING, "kth, "))
 register(ArgSort(np.argsort, -1, SORTING))
+register(Partition(np.partition, -1, SELECTING, "kth, "))
 register(Recurrence(runtime.recurrence, "recurrence"))
 register(RunningProduct(np.cumprod, None, TYPED))
 register(RunningSum(np.cumsum, None, TYPED))
@@ -208,4 +256,9 @@ composite(np.cumulative_sum, CUMULATIVE, _cumulative(np.cumsum, 0))
 composite(np.nancumprod, "x, axis=None, dtype=None, out=None", _skipping_nan(np.cumprod, 1))
 composite(np.nancumsum, "x, axis=None, dtype=None, out=None", _skipping_nan(np.cumsum, 0))
 
-METHODS |= {"argsort": np.argsort, "cumprod": np.cumprod, "cumsum": np.cumsum}
+METHODS |= {
+    "argpartition": np.argpartition,
+    "argsort": np.argsort,
+    "cumprod": np.cumprod,
+    "cumsum": np.cumsum,
+}

@@ -25,6 +25,7 @@ import s2s_ad.rules
 from s2s_ad import grad, jit, jvp, runtime, vmap
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import describe
+from s2s_ad.core.regions import Region
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError
@@ -101,6 +102,11 @@ def definite(*shape):
 
 def integers(*shape, low=0, high=3):
     return Draw(shape, lambda rng, shape: rng.integers(low, high, shape), varies=False)
+
+
+def fixed(*shape):
+    """Numbers well apart that are not differentiated."""
+    return Draw(shape, distinct(*shape).values, varies=False)
 
 
 def mask(*shape):
@@ -553,7 +559,7 @@ def check_facts(subject: Subject) -> None:
 def facts_hold(transformed, args) -> None:
     """Run the last stage with every intermediate value as a result."""
     *_, program = transformed.lower(*args).values()
-    names = [form.target(s) for s in program.body if not form.is_effect(s)]
+    names = [form.target(s) for s in program.body if _gives_a_value(s)]
     names = [name for name in names if not isinstance(program.facts[name], Tree)]
     atoms = tuple(form.name(name) for name in names)
     every = program.with_(output=Tree(tuple, tuple(range(len(names))), atoms))
@@ -562,6 +568,11 @@ def facts_hold(transformed, args) -> None:
     given = zip(program.leaves(), args, strict=True)
     for name, value in [*given, *zip(names, function(*args), strict=True)]:
         holds(program.facts[name], value, lengths)
+
+
+def _gives_a_value(statement) -> bool:
+    """Whether the text has a value for the statement: branches and loops give several."""
+    return not form.is_effect(statement) and not isinstance(form.function_of(statement), Region)
 
 
 def holds(fact, value, lengths: dict) -> None:

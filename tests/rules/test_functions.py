@@ -9,6 +9,8 @@ import pytest
 from rules.cases import linear_algebra, ufuncs
 from rules.cases.reductions import REDUCTIONS
 from rules.cases.scans import SCANS
+from rules.cases.searching import SEARCHING
+from rules.cases.statistics import STATISTICS
 from rules.properties import (
     case,
     check_all,
@@ -161,7 +163,8 @@ CREATION = [
     case("np.take_along_axis(x, i, axis=0)", x=real(3, 2), i=integers(2, 2), **LIKE),
 ]
 
-CASES = REDUCTIONS + SHAPES + JOINING + SCANS + CREATION + ufuncs.CASES + linear_algebra.CASES
+CASES = REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION
+CASES += ufuncs.CASES + linear_algebra.CASES
 
 # What the rules of other functions emit.
 INTERNAL = {each for each in vars(runtime).values() if callable(each)}

@@ -31,7 +31,11 @@ def each_sample(context: Batch, operation: Operation, flags: list[bool]) -> Any:
         )
     if all(measure.rank(each) is not None for each in operation.operands):
         _warn(context, operation.rule.name)
-    arguments = (operation.rule.function, tuple(flags), *operation.operands)
+    operands = operation.operands
+    if operation.rule.flat:  # the loop is no step function by itself
+        stop = runtime.stop_gradient
+        operands = [context.builder.call(stop, (each,), {}) for each in operands]
+    arguments = (operation.rule.function, tuple(flags), *operands)
     return context.builder.call(runtime.each_sample, arguments, operation.params)
 
 
