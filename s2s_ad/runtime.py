@@ -40,6 +40,11 @@ def log_abs_det(a):
     return np.linalg.slogdet(a)[1]
 
 
+def pad_places(places, pad_width, mode):
+    """Which element of an array stands where once it is padded."""
+    return np.pad(places, pad_width, mode=mode)
+
+
 def pad_samples(array, rank):
     """A batch of samples with axes of length one inserted after the first, up to `rank` axes."""
     shape = np.shape(array)
@@ -401,6 +406,16 @@ def unique_index(x, **options):
 def unique_inverse(x, **options):
     """For each element its place among the different ones."""
     return np.unique(x, return_inverse=True, **options)[1]
+
+
+def windows_added(windows, length, axis):
+    """What is read through sliding windows along an axis, added up where it stands."""
+    windows = np.moveaxis(windows, axis, -2)
+    count, width = windows.shape[-2:]
+    total = np.zeros((*windows.shape[:-2], length), windows.dtype)
+    for start in range(width):
+        total[..., start : start + count] += windows[..., start]
+    return np.moveaxis(total, -1, axis)
 
 
 def zeros_like(value):

@@ -24,6 +24,7 @@ from s2s_ad.rules import (  # noqa: F401
     norms,
     optional,
     outputs,
+    padding,
     products,
     python_math,
     quantiles,
@@ -38,4 +39,6 @@ from s2s_ad.rules import (  # noqa: F401
     statistics,
     triangles,
     ufunc_methods,
+    unsupported,
+    windows,
 )

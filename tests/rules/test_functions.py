@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rules.cases import linear_algebra, ufuncs
+from rules.cases.padding import PADDING
 from rules.cases.reductions import REDUCTIONS
 from rules.cases.scans import SCANS
 from rules.cases.searching import SEARCHING
@@ -163,7 +164,7 @@ CREATION = [
     case("np.take_along_axis(x, i, axis=0)", x=real(3, 2), i=integers(2, 2), **LIKE),
 ]
 
-CASES = REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION
+CASES = PADDING + REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION
 CASES += ufuncs.CASES + linear_algebra.CASES
 
 # What the rules of other functions emit.

@@ -1,0 +1,166 @@
+"""np.pad: zeros and other constants around an array, or copies and means of what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.rules import support
+from s2s_ad.rules.structure import Structural
+
+#: modes whose elements are elements of the array: padding places pads the array
+GATHERED = ("edge", "reflect", "symmetric", "wrap")
+#: modes that repeat a statistic of the ends
+STATISTIC = {"maximum": np.max, "mean": np.mean, "median": np.median, "minimum": np.min}
+TEXT = "x, pad_width, mode='constant', stat_length=None, constant_values=0, end_values=0,"
+TEXT += " reflect_type='even'"
+
+
+class Pad(Structural):
+    """np.pad with zeros; its adjoint cuts the padding off. Other modes are written with this."""
+
+    view = False
+    text = TEXT
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        x = support.as_operand(builder, given["x"])
+        rank, mode = support.known_rank(x, "np.pad"), static(given["mode"], "the mode of np.pad")
+        widths = _pairs(given["pad_width"], rank)
+        constants = given["constant_values"]
+        if mode == "constant" and type(constants) in (int, float) and constants == 0:
+            return builder.emit(self, [x], {"pad_width": widths})
+        for axis, width in enumerate(widths):
+            if not _is_nothing(width):
+                x = _padded(builder, x, axis, width, mode, given)
+        return x
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        x = operands[0]
+        pairs = zip(x.shape, params["pad_width"], strict=True)
+        return values.with_shape(x, tuple(_grown(dim, width) for dim, width in pairs))
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        x = operation.operands[0]
+        index = []
+        for axis, (before, _) in enumerate(operation["pad_width"]):
+            index.append(slice(before, before + np.size(x, axis)))
+            if _is_nothing(operation["pad_width"][axis]):
+                index[-1] = slice(None)
+        part = y_bar[tuple(index) if len(index) > 1 else index[0]]
+        return x.builder.call(runtime.unbroadcast, (part, x), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        widths = ((0, 0), *operation["pad_width"])
+        return batch.builder.emit(self, operation.operands, {"pad_width": widths})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        widths = call.keywords[0].value
+        if len(widths.elts) == 1:  # one axis: the pair alone says it
+            widths = widths.elts[0]
+        return gast.Call(call.func, [*call.args, widths], [])
+
+
+def _pairs(width: Any, rank: int) -> tuple:
+    """(before, after) for each axis, of all that NumPy takes for it."""
+    if not isinstance(width, tuple | list):
+        return ((width, width),) * rank
+    items = [tuple(each) if isinstance(each, tuple | list) else each for each in width]
+    if all(isinstance(each, tuple) for each in items):
+        pairs = [each * 2 if len(each) == 1 else each for each in items]
+        return tuple(pairs) * rank if len(pairs) == 1 else tuple(pairs)
+    return (tuple(items * 2 if len(items) == 1 else items),) * rank
+
+
+def _is_nothing(width: tuple) -> bool:
+    return all(type(each) is int and each == 0 for each in width)
+
+
+def _grown(dim: Any, width: tuple) -> Any:
+    if _is_nothing(width):
+        return dim
+    known = all(type(each) is int for each in (dim, *width))
+    return dim + sum(width) if known else values.fresh_dim()
+
+
+def _padded(builder: Builder, x: Symbol, axis: int, width: tuple, mode: Any, given: dict) -> Any:
+    """x with one axis padded."""
+    if mode in GATHERED and given["reflect_type"] == "even":
+        places = np.arange(support.length(x, axis), like=x)
+        options = {"pad_width": width, "mode": mode}
+        return x[support.at(axis, builder.emit(PLACES, [places], options))]
+    if mode == "constant":
+        ends = _pairs(given["constant_values"], x.ndim)[axis]
+        ends = [
+            _slab(builder, x, axis, length, end) for length, end in zip(width, ends, strict=True)
+        ]
+    elif mode in STATISTIC:
+        counts = given["stat_length"]
+        counts = (None, None) if counts is None else _pairs(counts, x.ndim)[axis]
+        starts = slice(None, counts[0]), slice(None if counts[1] is None else -counts[1], None)
+        parts = [
+            STATISTIC[mode](x[support.at(axis, each)], axis=axis, keepdims=True) for each in starts
+        ]
+        ends = [
+            np.repeat(part, static(length, "a pad width"), axis=axis)
+            for part, length in zip(parts, width, strict=True)
+        ]
+    elif mode == "linear_ramp":
+        ends = _ramps(x, axis, width, _pairs(given["end_values"], x.ndim)[axis])
+    else:
+        raise UnsupportedError(
+            "S2S203",
+            f"np.pad with mode={mode!r}" if mode not in GATHERED else "np.pad with reflect_type=",
+            origin=builder.origin,
+            help="join parts with np.concatenate",
+        )
+    return np.concatenate([ends[0], x, ends[1]], axis=axis)
+
+
+def _slab(builder: Builder, x: Symbol, axis: int, length: Any, value: Any) -> Any:
+    """A constant in the shape of x, but for the length of one axis."""
+    sizes = [length if i == axis else n for i, n in enumerate(support.lengths(x, range(x.ndim)))]
+    return builder.call(np.full, (tuple(sizes), value), {"dtype": x.dtype})
+
+
+def _ramps(x: Symbol, axis: int, width: tuple, ends: tuple) -> list:
+    """Straight lines from given values to the first and from the last elements."""
+    first, last = x[support.at(axis, slice(None, 1))], x[support.at(axis, slice(-1, None))]
+    after = (slice(None), *(None,) * (x.ndim - 1 - axis))
+    steps = [np.arange(length, like=x) / static(length, "a pad width") for length in width]
+    steps = [each[after] if len(after) > 1 else each for each in steps]
+    up = ends[0] + (first - ends[0]) * support.cast(x.builder, steps[0], x)
+    down = ends[1] + (last - ends[1]) * support.cast(x.builder, steps[1], x)
+    return [up, np.flip(down, axis=axis)]
+
+
+class PaddedPlaces(Rule):
+    """np.pad of the places 0, 1, ...: which element stands where."""
+
+    flat = True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Array(np.dtype(int), (values.fresh_dim(),))
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise support.CannotBatch
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return gast.Call(form.constant(np.pad), *_leading_parts(call))
+
+
+def _leading_parts(call: gast.Call) -> tuple[list, list]:
+    return [*call.args, call.keywords[0].value], call.keywords[1:]
+
+
+register(Pad(np.pad, "pad"))
+PLACES = PaddedPlaces(runtime.pad_places, "pad")
+register(PLACES)

@@ -1,0 +1,43 @@
+"""The table of NumPy functions that are refused, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from s2s_ad.core.builder import Builder, describe
+from s2s_ad.core.registry import Rule, register
+from s2s_ad.diagnostics import UnsupportedError
+
+
+class Refused(Rule):
+    """A function that cannot be supported, and why."""
+
+    flat = True
+
+    def __init__(self, function: Callable, why: str, help: str):
+        super().__init__(function, function.__name__)
+        self.why, self.help = why, help
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        raise UnsupportedError(
+            "S2S203",
+            f"{describe(self.function)} is not supported",
+            origin=builder.origin,
+            why=self.why,
+            help=self.help,
+        )
+
+
+def refuse(function: Callable, why: str, help: str) -> None:
+    register(Refused(function, why, help))
+
+
+MATRIX = "it gives an np.matrix, whose * is a matrix product"
+
+refuse(as_strided, "which elements share memory cannot be told", "use sliding_window_view")
+refuse(np.bmat, MATRIX, "use np.block")
+refuse(np.poly1d, "it gives an object with operators of its own", "use np.polyval(p, x)")
