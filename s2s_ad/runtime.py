@@ -12,15 +12,15 @@ def accumulate(a, b):
     return a + b
 
 
-def beta_series(a, b, x, place):
+def beta_series(a, b, x):
     """The sum over n of c * x**n with c = (a + b)_n / (a + 1)_n, each term times the derivative of
-    log(c) with respect to a (place 0) or b (place 1): the incomplete beta function's slope."""
+    log(c) with respect to a: the incomplete beta function's slope."""
     a, b, x = np.broadcast_arrays(a, b, np.asarray(x) * 1.0)
     term, slope, total, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
     while np.any(np.abs(term * slope) > 1e-17 * np.abs(total)) or n < 2:
         n += 1
-        term, slope = term * x * (a + b + n - 1) / (a + n), slope + 1 / (a + b + n - 1)
-        slope = slope if place else slope - 1 / (a + n)
+        term = term * x * (a + b + n - 1) / (a + n)
+        slope = slope + 1 / (a + b + n - 1) - 1 / (a + n)
         total = total + term * slope
     return total
 

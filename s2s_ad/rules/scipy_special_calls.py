@@ -22,6 +22,13 @@ from s2s_ad.rules.outputs import Output
 UNKNOWN = "unknown(y)"
 
 
+def called(function: str | Callable, *args: Any) -> Any:
+    """A function of scipy.special, or of `runtime`: of Symbols an operation."""
+    builder = next((each.builder for each in args if isinstance(each, Symbol)), None)
+    function = getattr(scipy.special, function) if isinstance(function, str) else function
+    return float(function(*args)) if builder is None else builder.call(function, args, {})
+
+
 def one_less(n: Any) -> Any:
     """The degree below, but none below 0."""
     return np.maximum(n - 1, 0) if isinstance(n, Symbol) else max(n - 1, 0)

@@ -12,13 +12,7 @@ from s2s_ad.core.builder import Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.reductions import Reduction
-
-
-def called(name: str, *args: Any) -> Any:
-    """A function of scipy.special; of Symbols an operation."""
-    builder = next((each.builder for each in args if isinstance(each, Symbol)), None)
-    function = getattr(scipy.special, name)
-    return function(*args) if builder is None else builder.call(function, args, {})
+from s2s_ad.rules.scipy_special_calls import called
 
 
 def named(name: str, text: str, meaning: Callable) -> None:

@@ -6,15 +6,33 @@ import functools
 import operator
 from typing import Any
 
+import numpy as np
 import scipy.special
 
 from s2s_ad import runtime
 from s2s_ad.core.registry import register
-from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, row
+from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, row
 
 POSITIVE = {"domain": "positive"}
 
 # ---- gamma and beta ------------------------------------------------------------------------------
+
+
+def gammainc_by_a(a: Any, x: Any) -> Any:
+    """The slope of gammainc in the shape: its series (DLMF 8.11.4) term by term,
+    gammainc = x**a * exp(-x) / gamma(a + 1) * gamma_series(a, x, 0)."""
+    factor = np.exp(a * np.log(x) - x - called("gammaln", a + 1))
+    by_terms = factor * called(runtime.gamma_series, a, x, 1)
+    return called("gammainc", a, x) * (np.log(x) - called("psi", a + 1)) - by_terms
+
+
+def betainc_by_a(a: Any, b: Any, x: Any) -> Any:
+    """The slope of betainc in its first argument: its series (DLMF 8.17.8) term by term,
+    betainc = x**a * (1 - x)**b / (a * beta(a, b)) * F(a + b, 1; a + 1; x)."""
+    factor = np.exp(a * np.log(x) + b * np.log1p(-x) - called("betaln", a, b)) / a
+    of_factor = np.log(x) - 1 / a - called("psi", a) + called("psi", a + b)
+    by_terms = factor * called(runtime.beta_series, a, b, x)
+    return called("betainc", a, b, x) * of_factor + by_terms
 
 
 def multipsi(a: Any, d: int) -> Any:
@@ -49,14 +67,9 @@ row(
 row(("digamma", "psi"), "y_bar * special.polygamma(1, x)", **POSITIVE)
 row("gamma", "y_bar * (y * special.psi(x))", **POSITIVE)
 DENSITY = "np.exp((a - 1) * np.log({x}) - {x} - special.gammaln(a))"  # of the gamma distribution
-# The series of DLMF 8.11.4, gammainc = x**a * exp(-x) / gamma(a + 1) * gamma_series(a, x, 0),
-# differentiated term by term.
-GAMMA_SLOPE = (
-    "(special.gammainc(a, {x}) * (np.log({x}) - special.psi(a + 1))"
-    " - np.exp(a * np.log({x}) - {x} - special.gammaln(a + 1)) * runtime.gamma_series(a, {x}, 1))"
-)
-GAMMA_SLOPES = (GAMMA_SLOPE.format(x="x"), DENSITY.format(x="x"))
-GAMMA_INVERSE = (GAMMA_SLOPE.format(x="y"), DENSITY.format(x="y"))
+GAMMA_SLOPES = ("gammainc_by_a(a, x)", DENSITY.format(x="x"))
+GAMMA_INVERSE = ("gammainc_by_a(a, y)", DENSITY.format(x="y"))
+AX |= {"helpers": {"gammainc_by_a": gammainc_by_a}}
 row("gammainc", *(f"y_bar * {slope}" for slope in GAMMA_SLOPES), **AX)
 row("gammaincc", *(f"-y_bar * {slope}" for slope in GAMMA_SLOPES), **AX)
 for _name, _sign in (("gammaincinv", ""), ("gammainccinv", "-")):
@@ -122,27 +135,19 @@ register(
 )
 ABX = {"operands": ("a", "b", "x"), "domain": "unit"}
 BETA = "np.exp((a - 1) * np.log({x}) + (b - 1) * np.log1p(-{x}) - special.betaln(a, b))"
-# The series of DLMF 8.17.8, betainc = x**a * (1 - x)**b / (a * beta(a, b)) * F(a + b, 1; a + 1; x),
-# differentiated term by term.
-BETA_FACTOR = "np.exp(a * np.log({x}) + b * np.log1p(-{x}) - special.betaln(a, b))"
-BETA_SLOPES = (
-    "(special.betainc(a, b, {x}) * (np.log({x}) - 1 / a - special.psi(a) + special.psi(a + b))"
-    f" + {BETA_FACTOR} / a * runtime.beta_series(a, b, {{x}}, 0))",
-    "(special.betainc(a, b, {x}) * (np.log1p(-{x}) - special.psi(b) + special.psi(a + b))"
-    f" + {BETA_FACTOR} / a * runtime.beta_series(a, b, {{x}}, 1))",
-    BETA,
-)
+BETA_SLOPES = ("betainc_by_a(a, b, {x})", "-betainc_by_a(b, a, 1 - {x})", BETA)
+ABX |= {"helpers": {"betainc_by_a": betainc_by_a}}
 for _name, _sign in (("betainc", ""), ("betaincc", "-")):
-    row(_name, *(f"{_sign}y_bar * {slope.format(x='x')}" for slope in BETA_SLOPES), **ABX)
+    row(_name, *(f"{_sign}y_bar * ({slope.format(x='x')})" for slope in BETA_SLOPES), **ABX)
 for _name, _sign in (("betaincinv", ""), ("betainccinv", "-")):
     _by_a, _by_b, _density = (slope.format(x="y") for slope in BETA_SLOPES)
-    _slopes = (f"-y_bar * {_by_a} / {_density}", f"-y_bar * {_by_b} / {_density}")
+    _slopes = (f"-y_bar * {_by_a} / {_density}", f"-y_bar * ({_by_b}) / {_density}")
     row(_name, *_slopes, f"{_sign}y_bar / {_density}", **ABX)
 register(
     Special(
         runtime.beta_series,
-        (UNKNOWN, UNKNOWN, UNKNOWN, None),
-        operands=("a", "b", "x", "place"),
+        (UNKNOWN, UNKNOWN, UNKNOWN),
+        operands=("a", "b", "x"),
         domain="unit",
     )
 )

@@ -1,0 +1,115 @@
+"""scipy.stats: statistics of arrays and densities of vectors, written as plain NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.reductions import count_of
+from s2s_ad.rules.scipy_special_calls import called
+
+
+def statistic(name: str, text: str, meaning: Callable) -> None:
+    """A statistic along an axis, None for all elements; nan_policy is NumPy's alone."""
+
+    def checked(x: Any, axis: Any, nan_policy: Any, **others: Any) -> Any:
+        if static(nan_policy, f"nan_policy of {name}") != "propagate":
+            raise NotImplementedError
+        x, axis = (np.ravel(x), 0) if axis is None else (x, static(axis, f"axis of {name}"))
+        return meaning(x, axis, **others)
+
+    composite(getattr(scipy.stats, name), f"x, {text}, nan_policy='propagate'", checked)
+
+
+def _count(x: Symbol, axis: int) -> Any:
+    return count_of(x, axis if x.ndim is None else support.normal_axes(axis, x.ndim))
+
+
+def _moment(x: Symbol, axis: int, order: int) -> Any:
+    """The central moment of an order over the variance to the same power."""
+    centred = x - np.mean(x, axis=axis, keepdims=True)
+    return np.mean(centred**order, axis=axis) / np.mean(centred**2, axis=axis) ** (order / 2)
+
+
+def _sem(x: Symbol, axis: int, ddof: Any) -> Any:
+    return np.std(x, axis=axis, ddof=ddof) / np.sqrt(_count(x, axis))
+
+
+def _skew(x: Symbol, axis: int, bias: Any) -> Any:
+    plain, n = _moment(x, axis, 3), _count(x, axis)
+    return plain if static(bias) else plain * np.sqrt(n * (n - 1)) / (n - 2)
+
+
+def _kurtosis(x: Symbol, axis: int, fisher: Any, bias: Any) -> Any:
+    plain, n = _moment(x, axis, 4) - 3, _count(x, axis)
+    if not static(bias):
+        plain = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * plain + 6)
+    return plain if static(fisher) else plain + 3
+
+
+def _zscore(x: Symbol, axis: int, ddof: Any) -> Any:
+    centred = x - np.mean(x, axis=axis, keepdims=True)
+    return centred / np.std(x, axis=axis, ddof=ddof, keepdims=True)
+
+
+statistic("gmean", "axis=0", lambda x, axis: np.exp(np.mean(np.log(x), axis=axis)))
+statistic("hmean", "axis=0", lambda x, axis: 1 / np.mean(1 / x, axis=axis))
+statistic("kurtosis", "axis=0, fisher=True, bias=True", _kurtosis)
+statistic("sem", "axis=0, ddof=1", _sem)
+statistic("skew", "axis=0, bias=True", _skew)
+statistic("zscore", "axis=0, ddof=0", _zscore)
+
+
+# ---- densities of vectors ------------------------------------------------------------------------
+
+
+def _normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
+    centred = x - (0.0 if mean is None else mean)
+    if not isinstance(cov, Symbol):
+        raise NotImplementedError
+    whitened = np.linalg.solve(cov, centred if centred.ndim == 1 else np.swapaxes(centred, -1, -2))
+    if centred.ndim != 1:
+        whitened = np.swapaxes(whitened, -1, -2)
+    distance = np.sum(centred * whitened, axis=-1)
+    size = support.length(cov, 0)
+    return -(size * math.log(2 * math.pi) + np.linalg.slogdet(cov)[1] + distance) / 2
+
+
+def _normal_entropy(mean: Any, cov: Any) -> Any:
+    size = support.length(cov, 0)
+    return (size * (1 + math.log(2 * math.pi)) + np.linalg.slogdet(cov)[1]) / 2
+
+
+def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
+    total = called("gammaln", np.sum(alpha)) - np.sum(called("gammaln", alpha))
+    return total + np.sum(called("xlogy", alpha - 1, x), axis=0)
+
+
+def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
+    fixed = called("gammaln", n + 1) - np.sum(called("gammaln", x + 1), axis=-1)
+    return fixed + np.sum(called("xlogy", x, p), axis=-1)
+
+
+def exponential(meaning: Callable) -> Callable:
+    return lambda **arguments: np.exp(meaning(**arguments))
+
+
+composite(scipy.stats.multivariate_normal.logpdf, "x, mean=None, cov=1", _normal_logpdf)
+composite(scipy.stats.multivariate_normal.pdf, "x, mean=None, cov=1", exponential(_normal_logpdf))
+composite(scipy.stats.multivariate_normal.entropy, "mean=None, cov=1", _normal_entropy)
+composite(scipy.stats.dirichlet.logpdf, "x, alpha", _dirichlet_logpdf)
+composite(scipy.stats.dirichlet.pdf, "x, alpha", exponential(_dirichlet_logpdf))
+composite(scipy.stats.multinomial.logpmf, "x, n, p", _multinomial_logpmf)
+composite(scipy.stats.multinomial.pmf, "x, n, p", exponential(_multinomial_logpmf))
+composite(
+    scipy.stats.norm.entropy,
+    "loc=0, scale=1",
+    lambda loc, scale: np.log(scale) + (math.log(2 * math.pi) + 1) / 2 + 0 * loc,
+)
