@@ -13,13 +13,14 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.core.builder import to_node
+from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import Callee, callee_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.core.tree import Tree
 from s2s_ad.simplify.pipelines import AFTER
+from s2s_ad.transforms.scattered import Scattered, gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Passes:
         ("output", i) or ("saved", i), the last being outputs of `forward` behind the callee's own.
     seeds: which outputs get an adjoint; these follow.
     active: of which operands it returns the adjoint; without it of those asked for.
+    scattered: of each adjoint the elements, where it returns these alone.
     """
 
     forward: Callee
@@ -37,6 +39,14 @@ class Passes:
     needs: tuple[tuple[str, int], ...]
     seeds: tuple[int, ...]
     active: tuple[bool, ...] | None = None
+    scattered: tuple[Scattered | None, ...] = ()
+
+    def adjoints(self, builder: Builder, operands: Sequence[Any], results: list) -> list[list]:
+        """The adjoints of the operands, each as its summands, of what `backward` returned."""
+        if not any(self.scattered):
+            return [[each] for each in results]
+        atoms = dict(zip(self.forward.program.leaves(), operands, strict=True))
+        return gathered(builder, self.scattered, results, atoms)
 
 
 def derived_callee(program: Program, builder_output: Sequence[Any], **changes: Any) -> Callee:

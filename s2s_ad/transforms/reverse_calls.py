@@ -37,14 +37,15 @@ def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[i
     known = {"argument": operands, "output": outputs, "saved": saved}
     needs = [known[kind][place] for kind, place in passes.needs]
     y_bars = [sweep.full(given.get(i, 0.0), outputs[i]) for i in passes.seeds]
-    adjoints = passes.backward.call(sweep.builder, [*needs, *y_bars])
+    results = passes.backward.call(sweep.builder, [*needs, *y_bars])
+    adjoints = passes.adjoints(sweep.builder, operands, results)
     returned = passes.active or active
     atoms = [each for each, flag in zip(args, returned, strict=True) if flag]
-    for atom, adjoint in zip(atoms, adjoints, strict=True):
+    for atom, summands in zip(atoms, adjoints, strict=True):
         name = sweep.name_of(atom)
-        if name in sweep.active:
-            hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
-            sweep.add(name, sweep.builder.named(adjoint, hint))
+        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        for each in summands if name in sweep.active else ():
+            sweep.add(name, sweep.builder.named(each, hint))
 
 
 def _forward(
@@ -132,7 +133,8 @@ def _divided(
     needed = [name for name in made.read if name not in swept.seeds]
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
     backward = swept.backward(made, needed, unnamed)
-    return Passes(forward, backward, tuple(places[name] for name in needed), seeds)
+    needs = tuple(places[name] for name in needed)
+    return Passes(forward, backward, needs, seeds, scattered=swept.scattered)
 
 
 def _recomputed(
@@ -143,11 +145,12 @@ def _recomputed(
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
     call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    swept = Swept(outer, call, active, seeds)
+    swept = Swept(outer, call, active, seeds, whole=call.is_recursive)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call)
     made = halves.recomputing(again, swept.results)
-    return Passes(call, stub.define(swept.backward(made, swept.leaves, {}).program), needs, seeds)
+    backward = stub.define(swept.backward(made, swept.leaves, {}).program)
+    return Passes(call, backward, needs, seeds, scattered=swept.scattered)
 
 
 def _places(leaves: list[str], outputs: list) -> dict[str, tuple[str, int]]:

@@ -37,7 +37,7 @@ def nested_passes(
     backward = RestoringCallee(_with_saved(call.program, active, seeds), len(leaves), plain)
     needs = (*(("argument", i) for i in range(len(leaves))), ("saved", 0))
     call.derived[key] = passes = Passes(forward, backward, needs, seeds)  # for calls of itself
-    swept = Swept(outer, call, active, seeds)
+    swept = Swept(outer, call, active, seeds, whole=True)
     made = halves.halve(swept.joint, swept.results, repeated=True)
     saved = [name for name in made.kept if name not in leaves]
     forward.define(_saving(swept, made, saved, hint))

@@ -8,6 +8,7 @@ of passes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -150,7 +151,9 @@ class _WayBack:
         results = self.stub.call(builder, [middle, last, states - 1, *reached, *y_bars])
         numbers = [leaves[0], *leaves[2:]]
         names = [each.name for each in (last, *given, *numbers)]
-        body = self._block(builder, names, [middle, *self._added(builder, results, sums)])
+        body = self._block(
+            builder, names, [middle, *self._added(builder, [[each] for each in results], sums)]
+        )
         tester, (last, *given), (first, *_) = self._inner(changing)
         names = [each.name for each in (last, *given, *numbers)]
         loop = Loop(body, len(changing), test=self._block(tester, names, [last - first > 1]))
@@ -190,20 +193,21 @@ class _WayBack:
         once = self.call.derived.setdefault("one pass", CheckpointCallee(self.call.one_pass))
         count = len(self.carried)
         passes = split(self.outer, once, self.flags, self._places())
-        operands = [leaves[0], *leaves[ScheduledCallee.numbers :], *bars[:count]]
-        results = passes.backward.call(builder, operands)
-        return self._added(builder, results, bars[count:])
+        operands = [leaves[0], *leaves[ScheduledCallee.numbers :]]
+        results = passes.backward.call(builder, [*operands, *bars[:count]])
+        adjoints = passes.adjoints(builder, operands, results)
+        return self._added(builder, adjoints, bars[count:])
 
     def _places(self) -> tuple[int, ...]:
         flags = self.flags[1 : 1 + self.call.carried]
         return tuple(place for place, flag in enumerate(flags) if flag)
 
-    def _added(self, builder: Builder, results: list, sums: list) -> list:
-        """Adjoints of what is carried as they are, those of what is fixed added."""
-        count = len(self.carried)
+    def _added(self, builder: Builder, results: list[list], sums: list) -> list:
+        """Adjoints of what is carried, and those of what is fixed added to their sums."""
         sweep = self.outer.inner(builder, self.program, [], ())
-        more = [sweep.sum(a, b) for a, b in zip(sums, results[count:], strict=True)]
-        outputs = [*results[:count], *more]
+        before = [*([] for _ in self.carried), *([each] for each in sums)]
+        pairs = zip(before, results, strict=True)
+        outputs = [functools.reduce(sweep.sum, [*first, *more]) for first, more in pairs]
         for name, each in zip((*self.carried, *self.fixed), outputs, strict=True):
             builder.named(each, self._hint(name))
         return outputs

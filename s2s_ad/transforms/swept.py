@@ -12,12 +12,25 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.halves import adjoint_fact
+from s2s_ad.transforms.scattered import scattered
 
 
 class Swept:
-    """Both sweeps over a callee."""
+    """Both sweeps over a callee.
 
-    def __init__(self, outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]):
+    Args:
+        whole: whether each adjoint is returned as a whole, and not its elements alone.
+    """
+
+    def __init__(
+        self,
+        outer: Any,
+        call: Callee,
+        active: tuple[bool, ...],
+        seeds: tuple[int, ...],
+        *,
+        whole: bool = False,
+    ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()
         wanted = [name for name, flag in zip(self.leaves, active, strict=True) if flag]
@@ -25,7 +38,14 @@ class Swept:
         sweep.forward_sweep()
         self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
         adjoints = sweep.backward_sweep()
-        self.results = [adjoints[name] for name in wanted]
+        self.scattered = tuple(
+            None if whole else scattered(name, adjoints[name], self.leaves) for name in wanted
+        )
+        self.results = [
+            value
+            for name, elements in zip(wanted, self.scattered, strict=True)
+            for value in ([adjoints[name]] if elements is None else elements.added)
+        ]
         self.outputs = [sweep.output(atom) for atom in atoms]
         everything = [*self.outputs, *self.results]
         self.joint = halves.joint(self.builder, self.program, self.seeds, everything)

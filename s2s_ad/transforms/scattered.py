@@ -1,0 +1,115 @@
+"""Adjoints that are zero but for some elements, as a function hands them to its caller.
+
+Of `y = A[i]` in a function the adjoint of A is `zeros; A_bar[i] += y_bar`. The backward pass
+returns `y_bar` alone, and the caller adds it to what it has of A_bar: a loop of such calls costs no
+more a pass for a larger A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import Compound
+from s2s_ad.core.program import TEMPORARY, Hint
+from s2s_ad.core.registry import ITEM
+
+
+@dataclass(frozen=True, slots=True)
+class Scattered:
+    """The elements of the adjoint of a leaf.
+
+    Attributes:
+        leaf: of the function.
+        added: what is added to them, in the function.
+        indices: which they are, in the function.
+    """
+
+    leaf: str
+    added: tuple[Any, ...]
+    indices: tuple[Any, ...]
+
+
+def scattered(leaf: str, adjoint: Any, leaves: Sequence[str]) -> Scattered | None:
+    """The elements of an adjoint; None where it is another sum, or an index is not at hand."""
+    added, indices = [], []
+    if not isinstance(adjoint, Symbol) or not isinstance(adjoint.fact, values.Array):
+        return None
+    while isinstance(adjoint, Symbol):
+        rule, operands, params = adjoint.builder.definition(adjoint)
+        if rule is None:
+            return None
+        if rule.zeros:
+            return Scattered(leaf, tuple(added[::-1]), tuple(indices[::-1])) if added else None
+        if rule.function is not runtime.index_add or not _is_known(params["index"], leaves):
+            return None
+        adjoint = operands[0]
+        added.append(operands[1])
+        indices.append(params["index"])
+    return None
+
+
+def _is_known(index: Any, leaves: Sequence[str]) -> bool:
+    """Whether the caller can compute an index: of arguments, by arithmetic of whole numbers."""
+    if isinstance(index, tuple | list):
+        return all(_is_known(each, leaves) for each in index)
+    if isinstance(index, slice):
+        return all(_is_known(each, leaves) for each in (index.start, index.stop, index.step))
+    if not isinstance(index, Symbol) or index.name in leaves:
+        return True
+    rule, operands, params = index.builder.definition(index)
+    if rule is None or isinstance(rule, Compound) or rule is ITEM or rule.effects:
+        return False
+    whole = index.fact == values.Scalar(int)
+    return whole and _is_known([*operands, *params.values()], leaves)
+
+
+def gathered(
+    builder: Builder,
+    parts: Sequence[Scattered | None],
+    results: Sequence[Any],
+    atoms: Mapping[str, Any],
+) -> list[list]:
+    """The adjoints in the caller, each as its summands, of what the function returned.
+
+    Args:
+        parts: the elements of each adjoint, where it was not returned as a whole.
+        atoms: the arguments by the names of the leaves.
+    """
+    rest, adjoints = iter(results), []
+    for elements in parts:
+        if elements is None:
+            adjoints.append([next(rest)])
+            continue
+        summands, like = [], atoms[elements.leaf]
+        name = builder.hints.get(like.name, TEMPORARY).text
+        for index in elements.indices:
+            part = builder.named(next(rest), Hint(f"part_{name}_bar" if name else "", "derived"))
+            where = _translated(builder, index, atoms)
+            added = (np.zeros_like(like), where, part)
+            summands.append(builder.call(runtime.index_add, added, {}))
+        adjoints.append(summands)
+    return adjoints
+
+
+def _translated(builder: Builder, index: Any, atoms: Mapping[str, Any]) -> Any:
+    """An index of the function in terms of its arguments."""
+    if isinstance(index, tuple | list):
+        return type(index)(_translated(builder, each, atoms) for each in index)
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        return slice(*(_translated(builder, each, atoms) for each in parts))
+    if not isinstance(index, Symbol):
+        return index
+    if index.name in atoms:
+        return atoms[index.name]
+    rule, operands, params = index.builder.definition(index)
+    operands = [_translated(builder, each, atoms) for each in operands]
+    given = {key: _translated(builder, each, atoms) for key, each in params.items()}
+    return builder.emit(rule, operands, given)

@@ -1,0 +1,128 @@
+"""Helpers that read elements of an array: a loop of their calls costs the same for any length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import checkpoint, grad, vmap
+
+rng = np.random.default_rng(3)
+A = rng.normal(size=(6, 5))
+B = rng.normal(size=6)
+PLACES = np.array([0, 2, 2])
+
+
+def element(b, i):
+    x = b[i]
+    y = x * x
+    return np.sin(y) + x
+
+
+def slope(b, i):
+    step = b[i + 1] - b[i]
+    return step * step * b[i]
+
+
+def window(a, i, k):
+    part = a[i : i + 2, k]
+    rows = a[i] * 2.0
+    return np.sum(np.tanh(part)) + np.prod(rows)
+
+
+def picked(a, places):
+    rows = a[places]
+    return np.sum(np.sin(rows) * rows)
+
+
+def conditional(b, i):
+    if b[i] > 0:
+        y = b[i] * b[0]
+    else:
+        y = np.cos(b[i])
+    return y
+
+
+def summed(b, i):
+    total = 0.0
+    for k in range(i):
+        total = total + b[k] * b[i]
+    return total
+
+
+def sum_of(helper, *more):
+    def f(b):
+        total = 0.0
+        for i in range(len(b) - 1):
+            total = total + helper(b, i, *more)
+        return total
+
+    return f
+
+
+def checkpointed(b):
+    total = 0.0
+    for i in checkpoint(range(len(b) - 1), memory=2):
+        total = total + slope(b, i)
+    return total
+
+
+def chained(b):
+    """The adjoint of what a pass stores is what the helper adds to."""
+    h = np.zeros(len(b))
+    for i in range(1, len(b) - 1):
+        h[i] = slope(h, i - 1) + element(b, i)
+    return np.sum(h * b)
+
+
+PROGRAMS = [
+    (sum_of(element), B),
+    (sum_of(slope), B),
+    (sum_of(conditional), B),
+    (sum_of(summed), B),
+    (sum_of(window, 1), A),
+    (lambda a: picked(a, PLACES) + picked(a, PLACES + 1), A),
+    (lambda b: slope(b, 2) * element(b, 0), B),
+    (checkpointed, B),
+    (chained, B),
+]
+
+
+def differences(f, x, step=1e-6):
+    result = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        move = np.zeros_like(x)
+        move[index] = step
+        result[index] = (f(x + move) - f(x - move)) / (2 * step)
+    return result
+
+
+@pytest.mark.parametrize("f, x", PROGRAMS)
+def test_the_gradient(f, x):
+    np.testing.assert_allclose(grad(f)(x), differences(f, x), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("f, x", PROGRAMS)
+def test_second_order_and_batches(f, x):
+    along = lambda x: np.sum(grad(f)(x) ** 2)
+    np.testing.assert_allclose(grad(along)(x), differences(along, x), rtol=1e-5, atol=1e-6)
+    batch = np.stack([x, 0.5 * x])
+    np.testing.assert_allclose(vmap(grad(f))(batch), [grad(f)(each) for each in batch], rtol=1e-11)
+
+
+@pytest.mark.parametrize("helper", [element, slope])
+def test_a_call_touches_no_more_than_its_elements(helper):
+    text = grad(sum_of(helper)).source(B)
+    assert text.count("zeros_like") == 1
+    assert text.index("zeros_like") < text.index("for i in")
+
+
+def test_the_elements_of_a_matrix():
+    text = grad(sum_of(window, 1)).source(A)
+    assert text.count("zeros_like") == 1
+    assert "b_bar[i : i + 2, " in text
+
+
+def test_under_a_checkpoint():
+    body = grad(checkpointed).source(B).split("def segment_backward")[1]
+    assert "zeros_like" not in body[body.index("while") :]
