@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from frontend.every_mode import assert_batched, assert_both_modes
 from frontend.flow import assert_like_python, lowered
 from s2s_ad import S2SError, grad, vmap
 from s2s_ad.check import central_differences
@@ -227,22 +226,6 @@ PROGRAMS = [
     (not_none, (0.5,)),
     (nothing_on_one_path, (1.5,)),
 ]
-every_program = pytest.mark.parametrize("function, args", PROGRAMS)
-
-
-@every_program
-def test_core_says_what_python_does(function, args):
-    assert_like_python(function, args)
-
-
-@every_program
-def test_both_modes_against_central_differences(function, args):
-    assert_both_modes(function, args)
-
-
-@every_program
-def test_a_batch_is_the_loop_over_its_samples(function, args):
-    assert_batched(function, args)
 
 
 # ---- where it is None, and used ------------------------------------------------------------------

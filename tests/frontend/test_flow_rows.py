@@ -5,8 +5,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from frontend.every_mode import assert_batched, assert_both_modes
-from frontend.flow import assert_like_python, lowered
+from frontend.flow import lowered
 from s2s_ad import S2SError
 
 Row = namedtuple("Row", "x y")
@@ -183,23 +182,6 @@ PROGRAMS = [
     (nested, (XS, 0.7)),
     (arrays, (ROWS,)),
 ]
-every_program = pytest.mark.parametrize("function, args", PROGRAMS)
-
-
-@every_program
-def test_core_says_what_python_does(function, args):
-    assert_like_python(function, args)
-
-
-@every_program
-def test_both_modes_against_central_differences(function, args):
-    assert_both_modes(function, args)
-
-
-@every_program
-@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
-def test_a_batch_is_the_loop_over_its_samples(function, args):
-    assert_batched(function, args)
 
 
 # ---- refused -------------------------------------------------------------------------------------

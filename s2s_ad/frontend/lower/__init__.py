@@ -28,6 +28,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     objects,
     operator_,
     operators,
+    ordering,
     statements,
     subscripts,
 )

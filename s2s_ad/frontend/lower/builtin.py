@@ -96,6 +96,16 @@ def to_str(lowering: Lowering, value: Any = "") -> Any:
     return str(value)
 
 
+@evaluates(ord)
+def code_of(lowering: Lowering, character: Any) -> Any:
+    return ord(known_object(character))
+
+
+@evaluates(chr)
+def character_of(lowering: Lowering, code: Any) -> Any:
+    return chr(known_object(code))
+
+
 @evaluates(sum)
 def total(lowering: Lowering, items: Any, start: Any = 0) -> Any:
     return functools.reduce(

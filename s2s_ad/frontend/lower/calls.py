@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.iteration import named_once
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_call
@@ -63,9 +64,11 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
     function = lowering.evaluate(node.func)
     args = spread(lowering, node.args)
+    if isinstance(unwrap(function), Closure | types.FunctionType) and len(args) == len(node.args):
+        args = [named_once(lowering, *each) for each in zip(node.args, args, strict=True)]
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
-        value = lowering.evaluate_any(keyword.value)
+        value = named_once(lowering, keyword.value, lowering.evaluate_any(keyword.value))
         if keyword.arg is not None:
             more = {keyword.arg: value}
         elif isinstance(value, Tree) and value.kind is dict:
@@ -144,8 +147,8 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     if unwrap(kwargs.get("out")) is not None:
         return HANDLERS[OUT](lowering, [function, *args], kwargs)
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}
-    plain = [_as_argument(lowering, each) for each in args]
-    named = {key: _as_argument(lowering, value) for key, value in kwargs.items()}
+    plain = [as_argument(lowering, each) for each in args]
+    named = {key: as_argument(lowering, value) for key, value in kwargs.items()}
     result = lowering.call(function, *plain, **named)
     return (
         tree.from_object(result, lambda leaf, _: leaf)
@@ -154,7 +157,7 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     )
 
 
-def _as_argument(lowering: Lowering, value: Any) -> Any:
+def as_argument(lowering: Lowering, value: Any) -> Any:
     """Tuples and lists as Python's own; NumPy reads namedtuples as tuples."""
     value = lowering.present(value)
     if not isinstance(value, Tree):
@@ -162,9 +165,9 @@ def _as_argument(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Box) and value.is_dynamic:
         return growing.as_array(lowering, value.content)
     if value.kind in (tuple, list):
-        return value.kind(_as_argument(lowering, each) for each in value.items)
+        return value.kind(as_argument(lowering, each) for each in value.items)
     if tree.is_namedtuple(value.kind):
-        return tuple(_as_argument(lowering, each) for each in value.items)
+        return tuple(as_argument(lowering, each) for each in value.items)
     raise UnsupportedError(
         "S2S203",
         f"a {value.kind.__name__} as an argument of a NumPy function",

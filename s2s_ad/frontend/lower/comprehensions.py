@@ -35,6 +35,12 @@ def dict_comprehension(lowering: Lowering, node: gast.DictComp) -> Any:
     return consumed(lowering, generator(lowering, node), "T = {}", "T[K] = E", places)
 
 
+@expression(gast.SetComp)
+def set_comprehension(lowering: Lowering, node: gast.SetComp) -> Any:
+    """`{f(x) for x in items}` Of objects that are known."""
+    return consumed(lowering, generator(lowering, node), "T = S()", "T.add(E)", values={"S": set})
+
+
 @expression(gast.GeneratorExp)
 def generator(lowering: Lowering, node: gast.GeneratorExp) -> Any:
     """`sum(f(x) for x in xs)` Where it is consumed on the spot."""

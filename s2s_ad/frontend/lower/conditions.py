@@ -19,6 +19,7 @@ from s2s_ad.diagnostics import BatchError, UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
+from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.meeting import meet, where
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import Path, as_symbols
@@ -260,21 +261,10 @@ def known_truth(value: Any) -> bool | None:
     return bool(value) if isinstance(value, (*PLAIN, *values.PYTHON_NUMBERS, range)) else True
 
 
-def constant_value(value: Any) -> Any:
-    """The number that an operation on nothing but Python's numbers gives; other values as is."""
-    if not isinstance(value, Symbol) or not isinstance(value.fact, values.Scalar):
-        return value
-    rule, operands, params = value.builder.definition(value)
-    known = [constant_value(each) for each in operands]
-    if rule is None or params or any(isinstance(each, Symbol) for each in known):
-        return value
-    return rule.function(*known) if callable(rule.function) else value
-
-
 def _tree_truth(value: Tree) -> bool:
-    if value.kind not in (tuple, list, dict):
+    if value.kind not in (tuple, list, dict, set):
         _refuse_own(value.kind)
-    return bool(value.items) or not issubclass(value.kind, tuple | list | dict)
+    return bool(value.items) or not issubclass(value.kind, tuple | list | dict | set)
 
 
 def _object_truth(value: Any) -> bool:

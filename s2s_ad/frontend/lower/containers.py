@@ -12,7 +12,8 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.iteration import Items
+from s2s_ad.frontend.lower.iteration import Items, named_once
+from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.memory import Box
 from s2s_ad.frontend.resolve import unwrap
 
@@ -61,13 +62,21 @@ def is_sequence(value: Any) -> bool:
 @expression(gast.Tuple)
 def tuple_display(lowering: Lowering, node: gast.Tuple) -> Any:
     """`(a, *items)`"""
-    return sequence(tuple, spread(lowering, node.elts))
+    return sequence(tuple, displayed(lowering, node))
 
 
 @expression(gast.List)
 def list_display(lowering: Lowering, node: gast.List) -> Any:
     """`[a, *items]`"""
-    return new_list(lowering, spread(lowering, node.elts))
+    return new_list(lowering, displayed(lowering, node))
+
+
+def displayed(lowering: Lowering, node: gast.Tuple | gast.List) -> list:
+    """The items of a display; an iterator among them can be read once."""
+    items = spread(lowering, node.elts)
+    if len(items) != len(node.elts):
+        return items
+    return [named_once(lowering, *each) for each in zip(node.elts, items, strict=True)]
 
 
 @expression(gast.Dict)
@@ -95,6 +104,7 @@ def set_display(lowering: Lowering, node: gast.Set) -> Any:
 
 def known_key(lowering: Lowering, value: Any) -> Any:
     """The object that is a key or a position in a container: it has to be known now."""
+    value = constant_value(value)
     if isinstance(value, Symbol):
         return operator.index(value)  # tells who asks that it is not known
     if is_sequence(value):

@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.exits import (
     leave,
     structured,
 )
+from s2s_ad.frontend.lower.iteration import Once
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
 from s2s_ad.frontend.lower.optional import Assumptions, is_optional
@@ -110,6 +111,8 @@ class Lowering:
             value = handler(self, node)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
+            if isinstance(value, Once):
+                return value.taken()
             return self.noted(self.assumptions.settled(value), value)
 
     def present(self, value: Any, shown: str = "") -> Any:
@@ -194,6 +197,8 @@ class Lowering:
     def lookup(self, node: gast.Name) -> Any:
         try:
             value = self.frame.lookup(node.id, self.captures)
+            if isinstance(value, Once):
+                return value.taken(node.id)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
             return value

@@ -6,10 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
@@ -198,7 +199,7 @@ def _made_of(lowering: Lowering, part: Any, leaf: Callable[[Symbol], Any]) -> An
 def set_item(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
     """`items[i] = value`."""
     if isinstance(index, slice):
-        raise refuse("an assignment to a slice of")
+        return _set_slice(lowering, box, index, value)
     content, place = begin(lowering, box), settled(index)
     matched(content, value)
 
@@ -207,6 +208,29 @@ def set_item(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
         return lowering.builder.call(runtime.index_set, operands, {})
 
     lowering.memory.change(box, each_column(set_column, content, value), value)
+
+
+def _set_slice(lowering: Lowering, box: Box, part: slice, items: Tree) -> None:
+    """`items[a:b] = others`: what stands before them, the others, and what stands after."""
+    start, stop = part.start or 0, part.stop
+    plain = part.step in (None, 1) and all(type(x) is int and x >= 0 for x in (start, stop or 0))
+    if not plain or not isinstance(items, Tree) or items.kind not in (list, tuple):
+        raise refuse("such an assignment to a slice of")
+    made = begin(lowering, box)
+    pieces = [each_column(lambda c: _part(lowering, c, slice(start)), made)] if start else []
+    if is_growing(items) or items.items:
+        pieces.append(as_value(lowering, items if is_growing(items) else sequence_of(items)))
+    if stop is not None:
+        after = slice(max(start, stop), None)
+        pieces.append(each_column(lambda c: _part(lowering, c, after), made))
+    if not pieces:
+        raise refuse("an assignment that empties")
+    content = pieces[0]
+    for each in pieces[1:]:
+        content = each_column(lambda *pair: _join(lowering, *pair), *_alike(content, each))
+    lowering.memory.change(box, content, None if is_growing(items) else items)
+    if is_growing(items):
+        lowering.memory.share_items(box, items)
 
 
 def matched(content: Any, value: Any) -> None:
@@ -267,6 +291,18 @@ def insert(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
     lowering.memory.change(box, each_column(insert_into, box.content, value), value)
 
 
+def delete(lowering: Lowering, box: Box, index: Any) -> None:
+    """`del items[i]`."""
+    if isinstance(index, Symbol | slice):
+        raise refuse("'del' of such items of")
+    needed = index + 1 if index >= 0 else -index
+    missing = lowering.builder.call(operator.lt, (length(lowering, box), needed), {})
+    error = gast.Call(form.constant(IndexError), [form.constant("list index out of range")], [])
+    check = gast.If(form.name(missing.name), [gast.Raise(error, None)], [])
+    lowering.builder.effect(check, {missing.name: missing})
+    _pop_anywhere(lowering, box, index)
+
+
 def _part(lowering: Lowering, content: Symbol, part: Any) -> Symbol:
     return lowering.builder.call(operator.getitem, (content, part), {})
 
@@ -295,12 +331,14 @@ def _popped(lowering: Lowering, box: Box, item: Callable[[Symbol], Symbol]) -> A
 
 def _pop_anywhere(lowering: Lowering, box: Box, index: Any) -> Any:
     """`items.pop(0)`: the item, and the list of the others."""
-    if isinstance(index, Symbol) or (index < 0):
-        raise refuse("pop() from a place that is not counted from the start of")
+    if isinstance(index, Symbol):
+        raise refuse("pop() from a place that is not known of")
 
     def without(column: Symbol) -> Symbol:
-        rest = _part(lowering, column, slice(index + 1, None))
-        return _join(lowering, _part(lowering, column, slice(index)), rest) if index else rest
+        pieces = [slice(index)] if index else []
+        pieces += [slice(index + 1, None)] if index != -1 else []
+        parts = [_part(lowering, column, each) for each in pieces]
+        return parts[0] if len(parts) == 1 else _join(lowering, *parts)
 
     popped = _popped(lowering, box, lambda column: _part(lowering, column, index))
     lowering.memory.change(box, each_column(without, box.content))

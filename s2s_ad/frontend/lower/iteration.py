@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gast
+import numpy as np
 
-from s2s_ad.frontend.resolve import Frame
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.resolve import Frame, unwrap
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,6 +56,53 @@ class Reversed:
 
     def holds(self) -> tuple:
         return (self.items,)
+
+
+#: what these give is exhausted once it has been iterated over
+ITERATORS = (enumerate, filter, iter, map, reversed, zip, itertools.accumulate, itertools.chain)
+ITERATORS += (itertools.chain.from_iterable, itertools.combinations, itertools.islice)
+ITERATORS += (itertools.combinations_with_replacement, itertools.pairwise, itertools.permutations)
+ITERATORS += (
+    itertools.product,
+    itertools.repeat,
+    itertools.zip_longest,
+    np.ndenumerate,
+    np.ndindex,
+)
+
+
+@dataclass(eq=False, slots=True)
+class Once:
+    """An iterator that has a name: who reads the name a second time finds it exhausted."""
+
+    items: Any
+    is_read: bool = False
+
+    def holds(self) -> tuple:
+        return (self.items,)
+
+    def taken(self, name: str = "") -> Any:
+        """The iterator, which nobody has consumed yet."""
+        if self.is_read:
+            which = f"the iterator {name!r}" if name else "an iterator"
+            raise UnsupportedError(
+                "S2S201",
+                f"{which} is read twice, or in a loop",
+                why="the first time exhausts it",
+                help=f"make a list: {name or 'items'} = list(...)",
+            )
+        self.is_read = True
+        return self.items
+
+
+def named_once(lowering: Lowering, node: gast.expr, value: Any) -> Any:
+    """A value that gets a name: an iterator can be read by it once."""
+    if isinstance(node, gast.GeneratorExp):
+        return Once(value)
+    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name | gast.Attribute):
+        return value
+    function = unwrap(lowering.evaluate(node.func))
+    return Once(value) if any(function is each for each in ITERATORS) else value
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -7,12 +7,18 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import apply
-from s2s_ad.frontend.lower.containers import all_items, sequence
-from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.iterables import is_apart, items_of
+from s2s_ad.frontend.lower.calls import apply, as_argument
+from s2s_ad.frontend.lower.containers import all_items, is_sequence, sequence
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering
+from s2s_ad.frontend.lower.iterables import is_apart, is_number, items_of
 from s2s_ad.frontend.lower.iteration import Items
 from s2s_ad.frontend.resolve import unwrap
 
@@ -28,8 +34,8 @@ def _items(lowering: Lowering, value: Any) -> list:
     return found
 
 
-def _combines(function: Callable) -> None:
-    """A function that makes tuples of the items of its arguments."""
+def _combines(function: Callable) -> Callable:
+    """The handler of a function that makes tuples of the items of its arguments."""
 
     def handler(lowering: Lowering, *args: Any, **kwargs: Any) -> Any:
         numbers = [operator.index(each) for each in args if isinstance(each, int)]
@@ -42,14 +48,87 @@ def _combines(function: Callable) -> None:
             )
         return sequence(list, [sequence(tuple, list(each)) for each in found])
 
-    evaluates(function)(handler)
+    return evaluates(function)(handler)
 
 
+every_known = _combines(itertools.product)
 _combines(itertools.combinations)
 _combines(itertools.combinations_with_replacement)
 _combines(itertools.permutations)
-_combines(itertools.product)
 _combines(itertools.zip_longest)
+
+
+@evaluates(itertools.product)
+def product(lowering: Lowering, *columns: Any, repeat: Any = 1) -> Any:
+    """Every item of each with every item of the others, the last one fastest."""
+    found = [all_items(lowering, each) for each in columns]
+    if None not in found:
+        return every_known(lowering, *columns, repeat=repeat)
+    parts = [_column(lowering, each) for each in columns] * operator.index(unwrap(repeat))
+    return Items(*_grid(lowering, [each.length for each in parts], parts), (columns,))
+
+
+def _column(lowering: Lowering, value: Any) -> Items:
+    """Items that are read at places that are not known."""
+    if is_apart(value) and isinstance(value, Tree) and growing.is_uniform(lowering, value):
+        return Items(len(value.items), lambda i: growing.item(lowering, value, i), (value,))
+    return items_of(lowering, value)
+
+
+def _grid(lowering: Lowering, lengths: list, parts: list[Items]) -> tuple[Any, Callable]:
+    """(the number of places in a grid, the items at a place counted along its last axis first)."""
+    count: Any = 1
+    for each in lengths:
+        count = each if is_number(count, 1) else lowering.call(operator.mul, count, each)
+
+    def at(index: Any) -> Any:
+        found, rest = [], index
+        for length, part in reversed([*zip(lengths, parts, strict=True)][1:]):
+            found.append(part.at(lowering.call(operator.mod, rest, length)))
+            rest = lowering.call(operator.floordiv, rest, length)
+        return sequence(tuple, [each.at(rest) for each in parts[:1]] + found[::-1])
+
+    return count, at
+
+
+@evaluates(np.ndindex)
+def places(lowering: Lowering, *shape: Any) -> Any:
+    """The indices of an array of this shape."""
+    lengths = [*shape[0].items] if len(shape) == 1 and is_sequence(shape[0]) else [*shape]
+    return product(lowering, *(HANDLERS[range](lowering, [each], {}) for each in lengths))
+
+
+@evaluates(np.ndenumerate)
+def numbered(lowering: Lowering, array: Any) -> Any:
+    """The indices of an array, each with the element."""
+    shape = lowering.call(np.shape, array)
+    grid = items_of(lowering, places(lowering, *shape))
+
+    def at(index: Any) -> Any:
+        place = grid.at(index)
+        return sequence(tuple, [place, lowering.call(operator.getitem, array, place.items)])
+
+    return Items(grid.length, at, (array,))
+
+
+@evaluates(np.ix_)
+def open_mesh(lowering: Lowering, *indices: Any) -> Any:
+    """Index arrays that together select a grid."""
+    made = []
+    for axis, each in enumerate(indices):
+        array = each
+        if not isinstance(each, Symbol):
+            array = lowering.call(np.array, as_argument(lowering, each))
+        if values.rank_of(array.fact) != 1 or values.is_dtype(array.dtype, bool):
+            raise UnsupportedError(
+                "S2S205",
+                "np.ix_ of masks, or of what is not an array of integers of one axis",
+                help="np.flatnonzero(mask)",
+            )
+        place = [None] * len(indices)
+        place[axis] = slice(None)
+        made.append(lowering.call(operator.getitem, array, tuple(place)))
+    return sequence(tuple, made)
 
 
 @evaluates(itertools.chain)

@@ -22,7 +22,6 @@ from s2s_ad.frontend.lower.containers import (
     known_key,
     mapping,
     new_dict,
-    new_list,
     new_set,
     sequence,
 )
@@ -170,28 +169,6 @@ def clear(lowering: Lowering, value: Any) -> None:
 def copy(lowering: Lowering, value: Any) -> Any:
     return growing.copy(lowering, value)
 
-
-@method(list.sort)
-def sort(lowering: Lowering, value: Any, *, key: Any = None, reverse: Any = False) -> None:
-    made = HANDLERS[sorted](lowering, [value], {"key": key, "reverse": reverse})
-    lowering.memory.change(changeable(value), made.content)
-
-
-def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    """sorted(), of items whose order is known now."""
-    found = known(lowering, items)
-    keys = found if unwrap(key) is None else [apply(lowering, key, [each], {}) for each in found]
-    if any(True for _ in symbols(tuple(keys))):
-        raise UnsupportedError(
-            "S2S205", "sorting by values that are not known", help="np.sort, np.argsort"
-        )
-    order = sorted(
-        range(len(found)), key=lambda i: known_object(keys[i]), reverse=bool(unwrap(reverse))
-    )
-    return new_list(lowering, [found[i] for i in order])
-
-
-HANDLERS[sorted] = lambda lowering, args, kwargs: sorted_items(lowering, *args, **kwargs)
 
 # ---- dicts ---------------------------------------------------------------------------------------
 

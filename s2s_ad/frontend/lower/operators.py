@@ -17,9 +17,10 @@ from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.calls import known_object
-from s2s_ad.frontend.lower.conditions import choose, constant_value, lazily, negated
+from s2s_ad.frontend.lower.conditions import choose, lazily, negated
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS

@@ -26,7 +26,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "Import": ("an import inside the function", "import at module level"),
     "ImportFrom": ("an import inside the function", "import at module level"),
     "Nonlocal": ("'nonlocal'", "return the new value"),
-    "SetComp": ("a set comprehension", "use a tuple or a list"),
     "TemplateStr": ("a template string", "use an f-string"),
     "TryStar": ("'try' with 'except*'", "let the exception leave the function"),
     "TypeAlias": ("a type alias inside the function", _MODULE),

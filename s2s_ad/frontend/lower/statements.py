@@ -14,6 +14,7 @@ from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.containers import all_items, new_list, rows
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
+from s2s_ad.frontend.lower.iteration import named_once
 from s2s_ad.frontend.lower.kinds import hint_of_name
 from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
@@ -29,7 +30,8 @@ def assign(lowering: Lowering, node: gast.Assign) -> Any:
     """`a = (b, *c) = value` Names, elements and attributes, nested and starred."""
     value = lowering.evaluate_any(node.value)
     for target in node.targets:
-        bind(lowering, target, value)
+        named = not isinstance(target, gast.Tuple | gast.List)
+        bind(lowering, target, named_once(lowering, node.value, value) if named else value)
     return CONTINUE
 
 

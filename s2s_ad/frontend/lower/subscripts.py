@@ -103,8 +103,8 @@ def _set_position(lowering: Lowering, value: Tree, position: Any, item: Any) -> 
 def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
     """`del value[index]`"""
     if is_growing(value):
-        raise growing.refuse("'del' of an item of")
-    if isinstance(value, Tree) and value.kind is list:
+        growing.delete(lowering, value, _as_position(index))
+    elif isinstance(value, Tree) and value.kind is list:
         items = list(value.items)
         del items[known_position(lowering, index)]
         set_items(lowering, value, items)

@@ -1,0 +1,118 @@
+"""sorted() and list.sort(): decided now where the order is known, else by np.argsort."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import apply, known_object
+from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
+from s2s_ad.frontend.lower.containers import changeable, new_list
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.growing import is_growing
+from s2s_ad.frontend.lower.lists import iterated, method
+from s2s_ad.frontend.lower.references import Box, settled, symbols
+from s2s_ad.frontend.resolve import unwrap
+
+HERE = gast.Constant(value=None, kind=None)
+
+
+@method(list.sort)
+def sort(lowering: Lowering, value: Any, *, key: Any = None, reverse: Any = False) -> None:
+    made = sorted_items(lowering, value, key=key, reverse=reverse)
+    lowering.memory.change(changeable(value), made.content)
+
+
+@evaluates(sorted)
+def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    """A list of the items in order; which of two equal ones is first stays."""
+    found = iterated(lowering, items)
+    key, backwards = None if unwrap(key) is None else key, bool(known_object(reverse))
+    if is_growing(found):
+        keys = _keys_of_any(lowering, found, key)
+        return _in_order(lowering, found, growing.copy(lowering, found), keys, backwards)
+    keys = [each if key is None else apply(lowering, key, [each], {}) for each in found.items]
+    if not any(True for _ in symbols(tuple(keys))):
+        places = range(len(keys))
+        order = sorted(places, key=lambda i: known_object(keys[i]), reverse=backwards)
+        return new_list(lowering, [found.items[i] for i in order])
+    whole = Box(lowering.memory, growing.list_value(lowering, found), list)
+    lowering.memory.hold_items(whole, Tree(list, found.keys, found.items))
+    array = _array(lowering, [_number(each) for each in keys]) if key is not None else None
+    made = _in_order(lowering, found, whole, array, backwards)
+    return new_list(lowering, [growing.item(lowering, made, i) for i in range(len(keys))])
+
+
+def _keys_of_any(lowering: Lowering, items: Box, key: Any) -> Symbol | None:
+    """The numbers to sort by; None where the items themselves are the numbers."""
+    if key is None:
+        return None
+    found = generator_over(lowering, items, HERE)
+    made = consumed(lowering, found, "T = []", "T.append(G(E))", values={"G": key})
+    if not is_growing(made) or not _holds_numbers(made):
+        raise _refusal()
+    return lowering.builder.call(np.array, (made.content,), {})
+
+
+def _holds_numbers(items: Box) -> bool:
+    content = items.content
+    return isinstance(content, Symbol) and values.shape_of(content.fact.item) == ()
+
+
+def _number(value: Any) -> Any:
+    held = settled(value)
+    if type(held) in values.PYTHON_NUMBERS or (isinstance(held, Symbol) and held.shape == ()):
+        return held
+    raise _refusal()
+
+
+def _refusal() -> UnsupportedError:
+    return UnsupportedError(
+        "S2S205",
+        "sorting by values that are not known, and are not numbers",
+        help="sort by one number: sorted(items, key=lambda item: item[0])",
+    )
+
+
+def _array(lowering: Lowering, items: list) -> Symbol:
+    return lowering.builder.call(np.array, (items,), {})
+
+
+def _in_order(
+    lowering: Lowering, source: Tree, whole: Box, keys: Symbol | None, backwards: bool
+) -> Box:
+    """The items of `whole`, a copy of the source, by the keys or by themselves."""
+    call = lowering.builder.call
+    if keys is None:
+        if not _holds_numbers(whole):
+            raise _refusal()
+        array = call(np.sort, (call(np.array, (whole.content,), {}),), {})
+        array = array[::-1] if backwards else array
+        return Box(lowering.memory, call(runtime.list_rows, (array,), {}), list)
+    order = _order(keys, backwards)
+
+    def gathered(column: Symbol) -> Symbol:
+        array = call(operator.getitem, (call(np.array, (column,), {}), order), {})
+        return call(runtime.list_rows, (array,), {})
+
+    made = Box(lowering.memory, growing.each_column(gathered, whole.content), list)
+    lowering.memory.share_items(made, whole)
+    return made
+
+
+def _order(keys: Symbol, backwards: bool) -> Symbol:
+    """The positions of the keys from the smallest to the largest, or the other way round."""
+    if not backwards:
+        return np.argsort(keys, kind="stable")
+    last = np.size(keys, 0) - 1
+    return (last - np.argsort(keys[::-1], kind="stable"))[::-1]

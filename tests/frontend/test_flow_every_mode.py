@@ -1,0 +1,28 @@
+"""The programs of the tests of values and containers: what Core says, both modes, batches."""
+
+import pytest
+
+from frontend import test_flow_iterators, test_flow_optional, test_flow_rows, test_flow_sorting
+from frontend.every_mode import assert_batched, assert_both_modes
+from frontend.flow import assert_like_python
+
+MODULES = (test_flow_iterators, test_flow_optional, test_flow_rows, test_flow_sorting)
+every_program = pytest.mark.parametrize(
+    "function, args", [program for module in MODULES for program in module.PROGRAMS]
+)
+
+
+@every_program
+def test_core_says_what_python_does(function, args):
+    assert_like_python(function, args)
+
+
+@every_program
+def test_both_modes_against_central_differences(function, args):
+    assert_both_modes(function, args)
+
+
+@every_program
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_batch_is_the_loop_over_its_samples(function, args):
+    assert_batched(function, args)
