@@ -51,7 +51,9 @@ class Statements:
 
     def _assigned(self, name: str, target: gast.Name, value: gast.AST) -> gast.stmt:
         """target = value, or target += value where that is the same."""
-        if isinstance(value, gast.BinOp) and self.naming.is_number(name):
+        if not isinstance(value, gast.BinOp) or isinstance(value.op, gast.MatMult):
+            return gast.Assign([target], value, None)  # of arrays, though the result is a number
+        if self.naming.is_number(name):
             if getattr(value.left, "id", None) == target.id:
                 return _augmented(target, value.op, value.right)
             swaps = isinstance(value.op, gast.Add | gast.Mult)

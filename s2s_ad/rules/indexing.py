@@ -126,7 +126,10 @@ class Update(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x, value = operands
-        return values.List(values.join(x.item, value)) if isinstance(x, values.List) else x
+        if not isinstance(x, values.List):
+            return x
+        several = isinstance(params["index"], slice) and isinstance(value, values.List)
+        return values.List(values.join(x.item, value.item if several else value))
 
     def may_repeat(self, index: Any, builder: Builder) -> bool:
         """Whether an index may name an element twice."""

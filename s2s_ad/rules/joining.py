@@ -83,7 +83,7 @@ class Joining(Rule):
         if all(each is None for each in tangents):
             return None
         filled = [
-            np.zeros_like(operand) if tangent is None else tangent
+            _zeros(operand) if tangent is None else tangent
             for operand, tangent in zip(operation.operands, tangents, strict=True)
         ]
         return operation.result.builder.call(self.function, (filled,), operation.params)
@@ -98,6 +98,11 @@ class Joining(Rule):
         arrays = gast.List(elts=call.args, ctx=gast.Load())
         keywords = [each for each in call.keywords if each.value.value != 0]
         return gast.Call(func=call.func, args=[arrays], keywords=keywords)
+
+
+def _zeros(operand: Any) -> Any:
+    """The tangent of an array, or of a number that stands in the code."""
+    return np.zeros_like(operand) if isinstance(operand, Symbol) else 0.0
 
 
 def rows(x: Symbol, name: str) -> Iterator[Any]:

@@ -94,6 +94,21 @@ class ProductAdjoint(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.as_inexact(operands[1 + params["position"]])
 
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        """<z, adjoint(w, other)> is <w, product(z, other)>: what is asked for is known already."""
+        builder, params = operation.result.builder, dict(operation.params)
+        weights, *pair = operation.operands
+        position = params.pop("position")
+        pair[position] = y_bar
+        name, adjoints = params.pop("name"), [None, None, None]
+        if operation.active[0]:
+            product = builder.call(getattr(np, name), pair, params)
+            adjoints[0] = builder.call(runtime.unbroadcast, (product, weights), {})
+        if operation.active[2 - position]:
+            given = {"name": name, "position": 1 - position} | params
+            adjoints[2 - position] = builder.call(self.function, (weights, *pair), given)
+        return adjoints
+
     def forward(self, operation: Operation, tangents: list) -> Any:
         y_bar, *pair = operation.operands
         other = 1 - operation["position"]

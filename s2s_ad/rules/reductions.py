@@ -115,7 +115,9 @@ class Reduction(Rule):
         if negated and builder.derived and self.function in (np.sum, np.mean):
             return -builder.emit(self, inner, params)
         source = broadcast_source(builder, operands[0])
-        if self.function not in (np.sum, np.mean) or source is None or support.shape(source[0]):
+        if self.function not in (np.sum, np.mean) or source is None:
+            return None
+        if support.shape(source[0]) != ():
             return None
         x = operands[0]
         if x.ndim is None or params.get("keepdims"):

@@ -44,6 +44,17 @@ def nearest_shapes(program: Program) -> Program:
     return _nearest(program, program.leaves())
 
 
+def nearest_shapes_in_block(program: Program) -> Program:
+    """The same of a block, whose inputs need not all be there when it runs."""
+    return _nearest(program, _read_anyway(program, program.leaves()))
+
+
+def _read_anyway(block: Program, leaves: list[str]) -> list[str]:
+    """The leaves that a block reads each time it runs; others may be undefined on its path."""
+    read = {name for each in block.body if region_of(each) is None for name in form.reads(each)}
+    return [leaf for leaf in leaves if leaf in read]
+
+
 def _nearest(program: Program, leaves: list[str]) -> Program:
     body = []
     for statement in program.body:
@@ -51,7 +62,9 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
         if region is not None:
             loop = isinstance(region, Loop)
             blocks = [
-                _nearest(each, region.leaves(each).fixed if loop else each.leaves())
+                _nearest(
+                    each, _read_anyway(each, region.leaves(each).fixed if loop else each.leaves())
+                )
                 for each in region.blocks
             ]
             call = form.operation(region.with_blocks(blocks), statement.value.args, {})

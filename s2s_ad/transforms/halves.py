@@ -20,7 +20,7 @@ from s2s_ad.core.program import Input, Program
 from s2s_ad.core.registry import Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.simplify.dead import DEAD
-from s2s_ad.simplify.finish import nearest_shapes
+from s2s_ad.simplify.finish import nearest_shapes_in_block
 from s2s_ad.storage import plan
 
 
@@ -61,9 +61,9 @@ def joint(
         output=outputs(results),
     )
     if like is None:
-        made = nearest_shapes(made)
+        made = nearest_shapes_in_block(made)
     else:
-        nearer = nearest_shapes(made.with_(inputs=leaves(like)))
+        nearer = nearest_shapes_in_block(made.with_(inputs=leaves(like)))
         pairs = zip(made.body, nearer.body, strict=True)
         made = made.with_(body=tuple(b if _is_late(b) else a for a, b in pairs))
     return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))

@@ -167,8 +167,10 @@ class Reverse:
     def seed_with_input(self, atom: gast.AST) -> Symbol:
         """Give an output an adjoint that will be an input of the program that is written."""
         y = self.output(atom)
-        hint = self.builder.hints[y.name].derived("_bar")
-        y_bar = self.builder.symbol(y.fact, hint if hint.text else Hint("y_bar", "derived"))
+        hint = TEMPORARY if not isinstance(y, Symbol) else self.builder.hints[y.name]
+        hint = hint.derived("_bar")
+        hint = hint if hint.text else Hint("y_bar", "derived")
+        y_bar = self.builder.symbol(self.builder.fact(y), hint)
         self.seed(atom, y_bar)
         return y_bar
 

@@ -354,6 +354,53 @@ def text_between_passes(x, n):
     return x
 
 
+def kept_through_branches(x, n):
+    """Branches no side of which assigns what an earlier pass did."""
+    for i in range(n):
+        if x > 3:
+            x = x * 0.5
+        else:
+            x = x + 1
+        if i > 0:
+            x = x - 0.1 * y  # noqa: F821
+        y = x * 2  # noqa: F841
+    return x
+
+
+def kept_where_others_raise(x, n):
+    """The same with a side that does not come to its end."""
+    for i in range(n):
+        if x > 1e6:
+            raise ValueError("too large")
+        elif i > 0:
+            x = x + 0.5 * y  # noqa: F821
+        if i % 2:
+            continue
+        y = x * 2  # noqa: F841
+    return x
+
+
+def assigned_on_one_side(x, n):
+    """The other side leaves it as an earlier pass did."""
+    for i in range(n):
+        if i % 2 == 0:
+            y = x * 2
+        x = x + 0.5 * y
+    return x, y
+
+
+def alias_of_some_paths(x, c):
+    """What may be the array that passes change, or not be there at all."""
+    y = x.copy()
+    if c > 0:
+        other = y  # noqa: F841
+    for v in x:
+        if v > 1.5:
+            y += v
+            continue
+    return y
+
+
 PROGRAMS = [
     *((power, (1.5, n)) for n in (0, 1, 4)),
     (logistic, (3.1, 0.3, 5)),
@@ -389,6 +436,10 @@ PROGRAMS = [
     (closures, (1.5, 4)),
     *((integers_to_floats, (1.5, n)) for n in (0, 3)),
     (text_between_passes, (1.5, 3)),
+    *((kept_through_branches, (x, n)) for x in (0.5, 9.0) for n in (0, 1, 4)),
+    *((kept_where_others_raise, (1.5, n)) for n in (0, 1, 4)),
+    *((assigned_on_one_side, (1.5, n)) for n in (1, 4)),
+    *((alias_of_some_paths, (X, c)) for c in (1.0, -1.0)),
 ]
 
 

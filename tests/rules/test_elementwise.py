@@ -253,6 +253,7 @@ def test_row_in_every_pattern(row):
         case("-(a - b) + (-a) * 3 - (-2.0) * b + 0.0 * a", a=real(3), b=real(2, 3)),
         case("a * 1 + 1.0 * a + a + 0 + a / 1 - 0.0", a=real(3)),
         case("np.abs(a) + np.maximum(a, 0) + np.minimum(0.25, a)", a=distinct(3)),
+        case("np.copysign(a, b)", a=distinct(2, 3), b=number()),  # nothing depends on b
     ],
     ids=str,
 )

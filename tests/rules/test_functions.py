@@ -110,6 +110,7 @@ JOINING = [
     case("np.stack([x, y])", x=real(), y=real()),
     case("np.array([x, y])", x=real(), y=real()),
     case("np.array([[x, 1.0], [y, x * y]])", x=real(), y=number()),
+    case("a @ np.concatenate([y, np.array([x, 1.0])])", a=real(2, 4), y=real(2), x=real()),
     case("np.asarray(x) + np.array(x)", x=real(3)),
     case("np.vstack([x, y])", x=real(3), y=real(2, 3), **LIKE),
     case("np.hstack([x, y])", x=real(2), y=real(3), **LIKE),

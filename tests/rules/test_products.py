@@ -2,7 +2,8 @@
 
 import pytest
 
-from rules.properties import case, check_all, real
+from rules.properties import Subject, case, check_all, close, real
+from s2s_ad import grad
 
 LIKE = {"general": False}
 
@@ -170,3 +171,29 @@ def test_product(each):
 @pytest.mark.parametrize("each", PRODUCTS, ids=str)
 def test_product_at_every_batch_axis(each):
     check_all(each, thorough=True)
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        case("a @ b", a=real(2, 3, 4), b=real(4, 5)),
+        case("a @ b", a=real(4), b=real(4, 5)),
+        case("np.dot(a, b)", a=real(2, 4), b=real(3, 4, 5)),
+        case("np.outer(a, b)", a=real(2, 4), b=real(3)),
+        case("np.inner(a, b)", a=real(2, 4), b=real(3, 4)),
+        case("np.tensordot(a, b, axes=1)", a=real(2, 4), b=real(4, 3)),
+    ],
+    ids=str,
+)
+def test_second_order_where_ranks_are_not_known(each):
+    """The general text of reverse over reverse gives what that for these ranks gives."""
+    subject = Subject(each)
+    positions = tuple(2 + place for place in subject.positions)
+    slope = grad(subject.module.slope, positions)
+    args = [subject.w, *subject.tangents(), *subject.args]
+    text = slope.text()
+    assert "product_adjoint" in text.helpers
+    space: dict = {}
+    exec(text.module, space)
+    for found, expected in zip(space[text.name](*args), slope(*args), strict=True):
+        close(found, expected, text.module, 1e-11)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from programs.interpreter import interpret
-from s2s_ad import runtime
+from s2s_ad import grad, runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Callee, callee_of
 from s2s_ad.core.regions import region_of
@@ -92,6 +92,24 @@ def test_shapes_are_read_off_what_is_the_same_in_each_pass(around, leaf):
     (like,) = [s for s in block.body if form.function_of(s) is np.ones_like]
     expected = region.leaves(block).fixed[0] if leaf == "fixed" else block.leaves()[0]
     assert form.reads(like) == [expected]
+
+
+def test_no_shape_is_read_off_what_a_path_may_not_have():
+    """The slice is changed on one path; on the other only its shape is asked for."""
+
+    def f(a, s, n):
+        A = a.copy()
+        if s < 0.1:
+            return s
+        part = A[:3]
+        if n:
+            return s + np.sum(A * 1.1) + 0.3 * np.sum(part)
+        part[0] += 0.3
+        return np.sum(A * 1.1)
+
+    slopes = grad(f, (0, 1))
+    for s, n, expected in [(0.5, 3, [1.4] * 3 + [1.1]), (0.5, 0, [1.1] * 4), (0.0, 3, [0.0] * 4)]:
+        np.testing.assert_allclose(slopes(V, s, n)[0], expected)
 
 
 def test_functions_that_blocks_call_are_finished():

@@ -14,7 +14,7 @@ from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Leaf, hint_of_name, inner_hint, is_leaf, list_of
 from s2s_ad.frontend.lower.paths import Path, at_the_end
-from s2s_ad.frontend.lower.poisons import is_unreadable
+from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.templates import holds_content
 
@@ -65,7 +65,7 @@ class Carrying:
             return self._list(place, leaf, before, end)
         name, now = self.leaves[place], self.path.now(end)
         if is_unreadable(now):
-            return now
+            return after_pass(now)
         if self.path.stops or (isinstance(end, Symbol) and now.name == name):
             self.fixed[name] = before
             return before if self.path.stops else self._unchanged(place, before, end)
@@ -82,7 +82,7 @@ class Carrying:
         held = path.content(end, end.content) if isinstance(end, Box) else end
         now = self._as_list(held) if isinstance(held, Tree) else path.now(held)
         if is_unreadable(now):
-            return now
+            return after_pass(now)
         if path.stops or now.name == name:
             self.fixed[name] = start
             return start if holds_content(place) else before
@@ -115,7 +115,7 @@ class Carrying:
     def _first_assigned(self, end: Any, hint: Hint) -> Any:
         builder, now = self.lowering.builder, self.path.now(end)
         if is_unreadable(now):
-            return now
+            return after_pass(now)
         if is_leaf(end):
             leaf = builder.symbol(builder.fact(end), hint)
             result = joined_array(self.lowering, [UNDEFINED, end], self._arrays)

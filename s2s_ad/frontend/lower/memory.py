@@ -62,6 +62,7 @@ class Memory(Kinship):
         self.mutated: dict[tuple, None] = {}
         self._clock = 0
         self._marks: list[int] = []
+        self._dead: list[tuple[int, int]] = []  # from when to when objects were born in vain
         self._ties: list[tuple[Any, weakref.ref]] = []  # objects, and the views taken of them
 
     def tick(self) -> int:
@@ -92,13 +93,21 @@ class Memory(Kinship):
         self._ties[mark.ties :] = [e for e in self._ties[mark.ties :] if e[0].born > mark.clock]
         del self._marks[mark.depth - 1 :]
 
+    def bury(self, clock: int) -> None:
+        """Nobody holds what was born since: the path it was made on will be lowered anew."""
+        self._dead = [each for each in self._dead if each[0] < clock]
+        self._dead.append((clock, self._clock))
+
+    def _is_dead(self, each: Any) -> bool:
+        return any(start < each.born <= end for start, end in self._dead)
+
     def changes(self, mark: Mark) -> list[Any]:
         """The objects that existed then and were changed since, in order of their first change.
 
         Views are left out: they change with what they are views of.
         """
         changed = {id(e): e for e, _ in self.journal[mark.changes :] if e.born <= mark.clock}
-        return [each for each in changed.values() if each.view is None]
+        return [e for e in changed.values() if e.view is None and not self._is_dead(e)]
 
     def held(self, mark: Mark) -> dict[int, tuple[Any, Any]]:
         """By identity what the objects that existed then and were changed since hold, and views."""

@@ -86,6 +86,9 @@ def explore(lowering: Lowering, run: Callable[[], Exits]) -> Path:
         held = memory.held(mark)
         now = lowering.assumptions.known
         return Path(builder.body[start:], frame.locals, changed, held, mark.clock, left, now)
+    except Exception:
+        memory.bury(mark.clock)
+        raise
     finally:
         del builder.body[start:]
         del lowering.frames[frames:]

@@ -91,6 +91,13 @@ def unreadable(value: Any) -> Any:
     return value.content if isinstance(value, Reference) else value
 
 
+def after_pass(value: Any) -> Any:
+    """A value as the next pass has it: what is there where nothing was left, this pass computed."""
+    while isinstance(value, Staying):
+        value = value.poison
+    return value
+
+
 def staying_of(value: Any) -> Any:
     """The value where nothing was left."""
     return value.value if isinstance(value, Staying) else value

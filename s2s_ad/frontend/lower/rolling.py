@@ -26,7 +26,7 @@ from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Kinds, Leaf, hint_of, hint_of_name
 from s2s_ad.frontend.lower.optional import settled_by
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
-from s2s_ad.frontend.lower.poisons import Hole, Staying, StructureChanges, Unjoined
+from s2s_ad.frontend.lower.poisons import Hole, StructureChanges, Unjoined, after_pass
 from s2s_ad.frontend.lower.references import Box, Reference, is_rows, settled
 from s2s_ad.frontend.lower.segments import Segmented, segmented
 from s2s_ad.frontend.lower.templates import (
@@ -148,6 +148,7 @@ class Rolling:
             if self.shares_more(entered, ends) or learned or self.links_more(entered):
                 self.ends.append(ends)
                 self.contents.append({key: each for key, (_, each) in path.changed.items()})
+                self.lowering.memory.bury(path.clock)
             else:
                 return self.emit(path, test)
         raise UnsupportedError(
@@ -292,9 +293,8 @@ class Rolling:
     def end(self, path: Path, key: Any, before: Any) -> Any:
         """The value of a name, or the content of an object, after a pass."""
         if isinstance(key, str):
-            value = settled_by(path.known, path.name(key))
-            return value.poison if isinstance(value, Staying) else value
-        return path.content(self.objects[key][0], before)
+            return after_pass(settled_by(path.known, path.name(key)))
+        return after_pass(path.content(self.objects[key][0], before))
 
     def hint(self, key: Any) -> Hint:
         if isinstance(key, str):

@@ -26,7 +26,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
 )
 from s2s_ad.frontend.lower.optional import KEYS, Optional, is_optional, parts
-from s2s_ad.frontend.lower.poisons import is_unreadable
+from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
 
 
@@ -58,7 +58,7 @@ def general(builder: Builder, template: Any, end: Any, hint: Hint) -> Any:
     if end is UNDEFINED or template is UNDEFINED or template is end or is_unreadable(template):
         return template
     if is_unreadable(end):
-        return end
+        return after_pass(end)
     if (template is None) is not (end is None) or is_optional(template) or is_optional(end):
         return _optional(builder, template, end, hint)
     if isinstance(template, Reference):

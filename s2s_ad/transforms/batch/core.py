@@ -9,6 +9,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import form, measure, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import Callee, item_of
@@ -104,12 +105,20 @@ class Batch:
             return self.builder.call(np.full, ((self.size,), value), {})
         if isinstance(value.fact, values.List):
             return spread_list(self, value)
-        rank = measure.sample_rank(value, False)
-        shape = (self.size, *measure.lengths(value, range(rank)))
+        if value.ndim is None:
+            return self._spread_any(value)
+        shape = (self.size, *measure.lengths(value, range(value.ndim)))
         rule, _, _ = self.builder.definition(value)
         if rule is not None and rule.zeros and value.dtype is not None:
             return self.builder.call(np.zeros, (shape,), {"dtype": value.dtype})
         return np.broadcast_to(value, shape)
+
+    def _spread_any(self, value: Symbol) -> Symbol:
+        """The same of a value whose rank only the run will tell."""
+        call = self.builder.call
+        ones = call(np.ones, (self.size,), {})
+        ones = call(runtime.pad_samples, (ones, np.ndim(value) + 1), {})
+        return call(runtime.broadcast_like, (value, ones * value), {})
 
     def walk(self, program: Program, arguments: Mapping[str, Any]) -> tuple[list, list[bool]]:
         """Write a program for this batch: its outputs, and which of them are batched."""

@@ -1,0 +1,98 @@
+"""The Hessian times a direction, forward and reverse over reverse, against differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jvp, vjp
+
+rng = np.random.default_rng(8)
+
+
+def sum_of_known_and_unknown(x):
+    """The middle of a list whose length is not known, stored into an array."""
+    firsts, sums = [], [0.0]
+    for k in range(2):
+        w = x * x[k]
+        first = w @ x
+        w -= first * x
+        firsts.append(first)
+        sums.append(np.sum(w))
+    T = np.diag(np.array(firsts))
+    for k, value in enumerate(sums[1:-1]):
+        T[k, k + 1] = T[k + 1, k] = value
+    return np.sum(T * T)
+
+
+def rank_that_a_sum_hides(x):
+    """Python's sum begins with a number: of the ranks of the products nothing is known."""
+    points = [x]
+    for i in range(len(x)):
+        points.append(x * x[i])
+    total = sum(0.5 * point for point in points)
+    C = np.zeros((3, 3))
+    for point in points:
+        C += np.outer(point - total, point - total)
+    return C[0, 1] + 2 * C[1, 2]
+
+
+def overlapping(x, k):
+    x = x.copy()
+    x[1:] += k * x[:-1]
+    x[1:] *= x[:-1]
+    x[...] = x[::-1] * k
+    return x @ np.arange(1.0, len(x) + 1)
+
+
+def result_in_the_name_of_an_array(x):
+    """The last product gives a number, and takes over the name of an array."""
+    return overlapping(x, x[0])
+
+
+def clipped(values, low):
+    total = 0.0
+    for value in values:
+        if low <= value < 0.5:
+            total += value**2
+        else:
+            total += 1.0 if value > 0.6 else 3 * value
+        total = total or value
+    return total and total * low
+
+
+def helper_that_may_return_a_number(x):
+    """A helper one of whose blocks hands over a number, not what it has computed."""
+    return clipped([x[0], x[1], x[2]], x[0])
+
+
+def two_steps_of_a_list(x):
+    """A list that grows in a `while`, whose passes take one of two forms."""
+    history = [np.array([x[1], -(x[2] ** 2) * x[0]])]
+    y = x[:2]
+    while len(history) < 4:
+        if len(history) < 2:
+            y = y + 0.1 * history[-1]
+        else:
+            y = y + 0.1 * (1.5 * history[-1] - 0.5 * history[-2])
+        history.append(np.array([y[1], -(x[2] ** 2) * y[0]]))
+    return y @ y + np.sum(np.stack(history))
+
+
+PROGRAMS = [
+    helper_that_may_return_a_number,
+    rank_that_a_sum_hides,
+    result_in_the_name_of_an_array,
+    sum_of_known_and_unknown,
+    two_steps_of_a_list,
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_hessian_times_direction(f):
+    x, direction = np.array([0.31, 0.74, -0.52]), rng.normal(size=3)
+    gradient, step = grad(f), 1e-5
+    ends = gradient(x + step * direction), gradient(x - step * direction)
+    expected = (ends[0] - ends[1]) / (2 * step)
+    np.testing.assert_allclose(jvp(gradient, (x,), (direction,))[1], expected, 1e-6, 1e-8)
+    np.testing.assert_allclose(vjp(gradient, x)[1](direction)[0], expected, 1e-6, 1e-8)
