@@ -78,7 +78,7 @@ def _row_adjoint(row: Elementwise) -> Callable:
     """The text of the row's first operand, read with the array for that operand."""
 
     def adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
-        names = {"np": np, "runtime": Helpers(x.builder), "a": x, "y": y, "y_bar": y_bar}
+        names = {"np": np, "runtime": Helpers(x.builder, runtime), "a": x, "y": y, "y_bar": y_bar}
         return eval(compiled(row.adjoints[0]), names)
 
     return adjoint
