@@ -29,6 +29,8 @@ from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 
+#: objects of Python's and NumPy's that are functions: type -> (lowering, captured) -> a function
+CAPTURED_OBJECTS: dict[type, Callable] = {}
 #: the key of the handler of calls with out=
 OUT = object()
 
@@ -266,10 +268,8 @@ def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[st
     if isinstance(value, types.MethodType):
         own = lowering.captures.of(value.__self__, holder.attribute("__self__"))
         return apply(lowering, value.__func__, [own, *args], kwargs)
-    if _handler(type(value)) is not None and hasattr(value, "__reduce__"):  # itemgetter(0)
-        _, given, *_ = value.__reduce__()
-        made = HANDLERS[type(value)](lowering, list(given), {})
-        return apply(lowering, made, args, kwargs)
+    if type(value) in CAPTURED_OBJECTS:
+        return apply(lowering, CAPTURED_OBJECTS[type(value)](lowering, holder), args, kwargs)
     if isinstance(method_of(type(value), "__call__"), types.FunctionType):
         method = read_attribute(lowering, holder, "__call__")
         return apply(lowering, method, args, kwargs)

@@ -11,12 +11,13 @@ import gast
 
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
 from s2s_ad.frontend.lower.statements import in_place
 from s2s_ad.frontend.lower.subscripts import delete_item, read_item, write_item
+from s2s_ad.frontend.resolve import Captured
 
 evaluates(operator.abs)(lambda lowering, value: lowering.call(abs, value))
 evaluates(operator.delitem)(delete_item)
@@ -86,3 +87,13 @@ def method_caller(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Get
 
 
 HANDLERS[operator.methodcaller] = method_caller
+
+
+def _made_outside(lowering: Lowering, holder: Captured) -> Getter:
+    """A getter of the user's module: it says itself how it was made."""
+    kind, args, *_ = holder.value.__reduce__()
+    return apply(lowering, kind, list(args), {})
+
+
+for _getter in (operator.attrgetter, operator.itemgetter, operator.methodcaller):
+    CAPTURED_OBJECTS[_getter] = _made_outside

@@ -63,4 +63,39 @@ METHODS_OF_UFUNCS = [
     case("np.add.reduceat(x, [0, 1])", x=real(2, 1), **LIKE),
 ]
 
-CASES = CHOICES + KEYWORDS + METHODS_OF_UFUNCS + PARTS + ROUNDING
+CALLERS = [
+    case("np.vectorize(lambda q: q * q)(x)", x=real(2, 3), **LIKE),
+    case(
+        "np.vectorize(lambda a, b: a * b if a > b else np.sin(a))(x, y)",
+        x=distinct(2, 3),
+        y=distinct(3),
+        **LIKE,
+    ),
+    case("np.vectorize(lambda a, b: (a + b, a * b))(x, 2.0)[1]", x=real(3), **LIKE),
+    case(
+        "np.vectorize(lambda a, b: a * b, otypes=[float])(x, b=y)",
+        x=real(2, 1),
+        y=real(1, 3),
+        **LIKE,
+    ),
+    case("np.frompyfunc(lambda a: a**3, 1, 1)(x).astype(float)", x=real(3), **LIKE),
+    case("np.apply_along_axis(lambda r: r / np.sum(r), 1, x)", x=positive(2, 3), **LIKE),
+    case("np.apply_along_axis(np.sum, 0, x)", x=real(2, 3, 2), **LIKE),
+    case(
+        "np.apply_along_axis(lambda r, k: np.outer(r, r) * k, 1, x, 2.0)", x=real(2, 3, 2), **LIKE
+    ),
+    case("np.apply_along_axis(lambda r: r * r[0], -1, x)", x=real(3), **LIKE),
+    case("np.apply_over_axes(np.sum, x, [0, -1])", x=real(2, 3, 2), **LIKE),
+    case(
+        "np.piecewise(x, [x < 0, x > 1], [lambda q: q**2, 0.5, np.exp])", x=distinct(2, 3), **LIKE
+    ),
+    case(
+        "np.piecewise(x, [x < 0], [lambda q, k: q * k, lambda q, k: np.sqrt(q) + k], 3.0)",
+        x=distinct(4),
+        **LIKE,
+    ),
+    case("np.fromfunction(lambda i, j: i * x + j * x**2, (2, 3), dtype=int)", x=number()),
+    case("np.fromiter((q * x for q in range(3)), float)", x=number()),
+]
+
+CASES = CALLERS + CHOICES + KEYWORDS + METHODS_OF_UFUNCS + PARTS + ROUNDING
