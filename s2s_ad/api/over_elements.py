@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.subscripts import read_item, write_item
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules import support
 from s2s_ad.rules.support import normal_axis
 
 
@@ -113,7 +114,7 @@ class Vectorized:
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         keys = list(kwargs)
-        given = [_as_array(lowering, each) for each in (*args, *kwargs.values())]
+        given = _strong(lowering, [_as_array(lowering, e) for e in (*args, *kwargs.values())])
         rank = max((_rank(each, "np.vectorize") for each in given), default=0)
         given, levels = _aligned(lowering, given, rank)
 
@@ -135,6 +136,12 @@ class Vectorized:
         pairs = zip(items, self.dtypes, strict=True)
         made = [lowering.call(np.asarray, each, dtype=dtype) for each, dtype in pairs]
         return sequence(tuple, made) if several else made[0]
+
+
+def _strong(lowering: Any, given: list) -> list:
+    """Python's numbers as the arrays that NumPy makes of them, where that is another precision."""
+    short = [x for x in given if isinstance(x, Symbol) and x.dtype in (np.float16, np.float32)]
+    return [support.strong(lowering.builder, each) for each in given] if short else given
 
 
 def _aligned(lowering: Any, given: list, rank: int) -> tuple[list, list[tuple]]:
