@@ -361,7 +361,7 @@ def stop_gradient(value):
 def unbroadcast(value, array):
     """Sum `value` over the axes along which `array` was broadcast; keep the dtype of `array`."""
     shape = np.shape(array)
-    value = np.asarray(value)
+    value = np.asarray(value) if np.iscomplexobj(array) else np.real(np.asarray(value))
     value = np.sum(value, axis=tuple(range(value.ndim - len(shape))))
     ones = tuple(axis for axis, n in enumerate(shape) if n == 1 and value.shape[axis] != 1)
     value = np.sum(value, axis=ones, keepdims=True) if ones else value

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import item_of
@@ -18,9 +20,38 @@ def carries_derivative(program: Program, name: str) -> bool:
     return values.is_inexact(program.facts[name]) is not False
 
 
+def has_complex(program: Program) -> bool:
+    """Whether complex numbers are known to occur in a program."""
+    if any(map(values.is_complex, program.facts.values())):
+        return True
+    calls = [each.value for each in program.body if not form.is_effect(each)]
+    return any(type(getattr(arg, "value", None)) is complex for call in calls for arg in call.args)
+
+
+def _flat_in(program: Program) -> Callable[[gast.Assign], bool]:
+    """Tells of an operation whether no derivative passes through.
+
+    What may be complex counts as complex: there fewer functions move in steps.
+    """
+    near_complex = has_complex(program)
+
+    def seen(arg: gast.AST) -> Any:
+        fact = program.facts.get(getattr(arg, "id", None))
+        unknown = fact is not None and values.is_inexact(fact) is not False
+        if near_complex and unknown and not values.is_real(fact):
+            return values.Array(np.dtype(complex), None)
+        return fact
+
+    def is_flat(statement: gast.Assign) -> bool:
+        rule = rule_for(form.function_of(statement))
+        return rule.is_flat([seen(each) for each in statement.value.args])
+
+    return is_flat
+
+
 def varied(program: Program, inputs: Iterable[str]) -> set[str]:
     """The names whose value depends differentiably on the inputs."""
-    found = set(inputs)
+    found, is_flat = set(inputs), _flat_in(program)
     outputs: dict[str, frozenset[int]] = {}  # of each region the outputs that do
     for statement in program.body:
         if form.is_effect(statement):
@@ -32,7 +63,7 @@ def varied(program: Program, inputs: Iterable[str]) -> set[str]:
             depends = bool(outputs[name])
         elif item is not None and item[0] in outputs:
             depends = item[1] in outputs[item[0]]
-        elif rule_for(form.function_of(statement)).flat:
+        elif is_flat(statement):
             continue
         else:
             depends = any(each in found for each in names_read(statement))
@@ -43,7 +74,7 @@ def varied(program: Program, inputs: Iterable[str]) -> set[str]:
 
 def useful(program: Program, outputs: Iterable[str]) -> set[str]:
     """The names that the outputs depend on differentiably."""
-    found = set(outputs)
+    found, is_flat = set(outputs), _flat_in(program)
     items: dict[str, set[int]] = {}  # of each region the outputs that are useful
     for statement in reversed(program.body):
         if form.is_effect(statement) or form.target(statement) not in found:
@@ -53,7 +84,7 @@ def useful(program: Program, outputs: Iterable[str]) -> set[str]:
             used = useful_operands(region, frozenset(items.get(form.target(statement), ())))
             args = [statement.value.args[place] for place in used]
             found.update(each.id for each in args if isinstance(each, gast.Name))
-        elif not rule_for(form.function_of(statement)).flat:
+        elif not is_flat(statement):
             found.update(names_read(statement))
             if item is not None:
                 items.setdefault(item[0], set()).add(item[1])

@@ -179,23 +179,32 @@ def check_range(api: str, value: Any, fn: Callable) -> None:
 
 
 def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) -> None:
-    """Every leaf of a differentiated argument has to hold real floating-point numbers.
+    """Every leaf of a differentiated argument has to hold floating-point or complex numbers.
 
     `text(path)` is what a message calls the leaf that `path` leads to.
     """
     for path, leaf in zip(tree.paths(fact), tree.leaves(fact), strict=True):
         dtype = values.strong_dtype(leaf)
         unknown = isinstance(leaf, values.Unknown | values.Array) and dtype is None
-        if unknown or (dtype is not None and dtype.kind == "f"):
+        if unknown or (dtype is not None and dtype.kind in "fc"):
             continue
         what = f"has dtype {dtype}" if isinstance(leaf, values.Array) else f"is {kind_text(leaf)}"
         reason, help = "gradients need floating-point numbers", "pass a float or an array of floats"
-        if dtype is not None and dtype.kind == "c":
-            reason = "complex inputs are not supported"
-            help = "differentiate with respect to the real and imaginary parts"
-        elif isinstance(leaf, values.Array):
+        if isinstance(leaf, values.Array):
             help = "convert it with .astype(float)"
         raise ArgumentTypeError("S2S303", f"{api}: {text(path)} {what}; {reason}", help=help)
+
+
+def check_real(api: str, text: Callable[[tree.Path], str], fact: Any) -> None:
+    """The derivative with respect to a complex argument need not be a complex matrix."""
+    for path, leaf in zip(tree.paths(fact), tree.leaves(fact), strict=True):
+        if values.is_complex(leaf):
+            raise ArgumentTypeError(
+                "S2S303",
+                f"{api}: {text(path)} has dtype {values.strong_dtype(leaf)}; Jacobians are taken "
+                "with respect to real numbers",
+                help="use vjp or jvp, or differentiate with respect to real and imaginary parts",
+            )
 
 
 def check_like(api: str, label: str, fact: Any, like_label: str, like: Any) -> None:
@@ -221,7 +230,8 @@ def _check_leaf(api: str, names: tuple[str, str], one: Any, other: Any) -> None:
     if isinstance(one, values.Unknown) or isinstance(other, values.Unknown):
         return
     dtype, wanted = values.strong_dtype(one), values.strong_dtype(other)
-    if dtype is None or dtype.kind != "f":
+    fits = "fc" if wanted is not None and wanted.kind == "c" else "f"
+    if dtype is None or dtype.kind not in fits:
         raise ArgumentTypeError(
             "S2S501",
             f"{api}: {names[0]} is {kind_text(one)}, {names[1]} has dtype {wanted}",

@@ -81,6 +81,9 @@ def grad(
 ) -> Any:
     """The gradient function of `fn`: of the sum of all its floating-point outputs.
 
+    With respect to a complex input z = a + ib it is a_bar + i b_bar, the direction of steepest
+    ascent (as in PyTorch; JAX gives the conjugate). The outputs have to be real.
+
     Args:
         fn: a Python function of numbers, NumPy arrays and containers of these.
         grad_position: which inputs to differentiate. An int (or a tuple of one) gives that
@@ -151,6 +154,8 @@ def jacrev(
     argnums: Positions | None = None,
 ) -> Any:
     """The Jacobian of `fn` by reverse mode, one row after the other in a batch.
+
+    Outputs may be complex, inputs are real.
 
     Each Jacobian has the shape of the output followed by the shape of the input; it is bare for
     one position, in a tuple for several. With `has_aux` one further output comes bare, several
@@ -269,6 +274,8 @@ def _made_once(api: str, fn: Callable, transform: Transform, inputs: tuple) -> T
 def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
     """The value of `fn` and its directional derivative.
 
+    Of complex inputs too: f'(z) * v where `fn` is holomorphic, as in JAX and PyTorch.
+
     Args:
         inputs: the argument, or a tuple or list of arguments.
         v: the direction for each of them, in the same structure, shape and dtype.
@@ -291,6 +298,9 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
 
 def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple:
     """The value of `fn`, and a function from the adjoint of the output to those of the inputs.
+
+    Of complex numbers it is the conjugate transpose of the Jacobian that is applied, as in
+    PyTorch: conj(f'(z)) * y_bar where `fn` is holomorphic. (JAX applies the transpose.)
 
     Returns:
         (output, vjp_fn), with `has_aux` (output, vjp_fn, aux), where one aux output comes bare.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from s2s_ad.api.arguments import DOUBLE_STAR, KEYWORD_ONLY, STAR, Arguments, Slot
-from s2s_ad.api.check_arguments import check_differentiable, check_like
+from s2s_ad.api.check_arguments import check_differentiable, check_like, check_real
 from s2s_ad.core.program import Input, Program
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.transforms.common import Target, pair
@@ -155,6 +155,11 @@ class Jacobian(Differentiation):
     """jacrev and jacfwd."""
 
     reverse: bool = True
+
+    def check(self, label: str, arguments: Arguments) -> None:
+        super().check(label, arguments)
+        for slot in located(self.positions, arguments, label):
+            check_real(label, slot.text, arguments.at(slot))
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         targets = self.targets(program, arguments)

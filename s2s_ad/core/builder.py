@@ -63,6 +63,14 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
         return values.strong_dtype(self.fact)
 
     @property
+    def real(self) -> Any:
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        return np.imag(self)
+
+    @property
     def T(self) -> Symbol:
         return np.transpose(self)
 
@@ -148,6 +156,7 @@ class Builder:
         self.hints: dict[str, Hint] = {}
         self.origin: Origin | None = None
         self.phase = ""
+        self.has_complex = False
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self._numbered: dict[Any, Symbol] = {}
 
@@ -156,6 +165,7 @@ class Builder:
         """A builder that knows how each name of the program was computed."""
         builder = cls()
         builder.facts, builder.hints = dict(program.facts), dict(program.hints)
+        builder.has_complex = any(map(values.is_complex, program.facts.values()))
         atoms = {name: Symbol(builder, name) for name in builder.facts}
         for statement in program.body:
             if not form.is_effect(statement):
@@ -172,6 +182,7 @@ class Builder:
 
     def adopt(self, name: str, fact: values.AbstractValue, hint: Hint = TEMPORARY) -> Symbol:
         self.facts[name], self.hints[name] = fact, hint
+        self.has_complex |= values.is_complex(fact)
         return Symbol(self, name)
 
     def named(self, value: Any, hint: Hint) -> Any:
@@ -193,6 +204,14 @@ class Builder:
         return (
             values.of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
         )
+
+    def may_be_complex(self, value: Any) -> bool:
+        """Whether a value may be complex: one of no known type is where complex numbers are near.
+
+        Text for arguments of which nothing is known is text for real numbers.
+        """
+        fact = self.fact(value)
+        return values.is_complex(fact) or (self.has_complex and not values.is_real(fact))
 
     @contextmanager
     def at(self, origin: Origin | None, phase: str | None = None) -> Iterator[None]:
@@ -243,6 +262,7 @@ class Builder:
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             fact = rule.infer([self.fact(each) for each in operands], params)
             result = self.symbol(fact)
+            self.has_complex |= any(type(each) is complex for each in operands)
             nodes = {name: to_node(value) for name, value in params.items()}
             call = form.operation(rule.function, [to_node(each) for each in operands], nodes)
             self.body.append(form.assign(result.name, call, self.origin, self.phase))

@@ -22,6 +22,8 @@ class Compound(Rule):
     derive from it is remembered in `derived`, so that each form is made once.
     """
 
+    of_complex = True
+
     def __init__(self, name: str, blocks: Sequence[Program]):
         super().__init__(self, name)
         self.blocks = tuple(blocks)

@@ -63,7 +63,7 @@ class InsertGrad(Compound):
     """
 
     marker = True
-    view = True
+    of_complex = view = True
 
     def __init__(self, program: Program):
         super().__init__("insert_grad_of", (program,))

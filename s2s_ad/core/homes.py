@@ -21,6 +21,8 @@ PREFIXES: dict[ModuleType, str] = {
     np.linalg: "np.linalg",
     np.fft: "np.fft",
 }
+#: functions by the shorter of their names
+SHORT = {np.absolute: "abs", np.conjugate: "conj"}
 #: libraries that may be missing: their members are known by where they say they are from
 OPTIONAL = ("scipy",)
 #: modules with ufuncs, which do not say where they are from
@@ -38,7 +40,8 @@ def home_of(value: Any) -> Home | None:
     """Where the object of a library stands; None for any other object."""
     if value is random:
         return Home("random", "random")
-    label = getattr(value, "__name__", None)
+    label = SHORT.get(value) if isinstance(value, np.ufunc) else None
+    label = label or getattr(value, "__name__", None)
     if isinstance(getattr(value, "__self__", None), np.ufunc):  # np.logaddexp.reduce
         whole = home_of(value.__self__)
         return whole and Home(whole.module, f"{whole.path}.{label}")

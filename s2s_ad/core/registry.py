@@ -49,6 +49,10 @@ class Rule:
 
     #: the value depends on floating-point inputs in steps only: no derivative passes through
     flat = False
+    #: its derivatives hold for complex numbers too; where not, they are refused
+    of_complex = False
+    #: the operands whose conjugates give the conjugate of the result, the others being real
+    conjugates: tuple[int, ...] = ()
     #: the result may share memory with the first operand
     view = False
     #: elements of the result may be one element in memory: it cannot be written to
@@ -120,10 +124,15 @@ class Rule:
         """Whether the operation is harmless where nobody asked for it: see `total`."""
         return self.total
 
+    def is_flat(self, operands: list[AbstractValue]) -> bool:
+        """Whether no derivative passes through, the operands being such: see `flat`."""
+        return self.flat
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         """For each operand its adjoint contribution; None for the inactive ones.
 
         Where there are several results, `y_bar` holds the adjoints of those that have one.
+        With J the Jacobian it is the conjugate transpose of J, applied to y_bar.
         """
         raise NotImplementedError
 
@@ -155,7 +164,7 @@ class Rule:
 class Item(Rule):
     """One output of an operation with several."""
 
-    quiet = True
+    of_complex = quiet = True
 
     def __init__(self) -> None:
         super().__init__(self, "item")

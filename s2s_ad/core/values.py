@@ -192,6 +192,22 @@ def is_inexact(value: Any) -> bool | None:
     return True if isinstance(value, Unknown) and value.inexact else None
 
 
+def is_complex(value: Any) -> bool:
+    """Whether the value is known to hold complex numbers."""
+    if isinstance(value, List):
+        return is_complex(value.item)
+    dtype = strong_dtype(value)
+    return dtype is not None and dtype.kind == "c"
+
+
+def is_real(value: Any) -> bool:
+    """Whether the value is known to hold real numbers."""
+    if isinstance(value, List):
+        return is_real(value.item)
+    dtype = strong_dtype(value)
+    return dtype is not None and dtype.kind in "biuf"
+
+
 def dtype_argument(value: Any) -> Any:
     """What NumPy's promotion takes for the value: a dtype, or a Python type (weak)."""
     if isinstance(value, Scalar):

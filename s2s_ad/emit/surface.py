@@ -16,6 +16,7 @@ from s2s_ad.core import values
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.registry import rule_for
+from s2s_ad.emit.literals import is_negative
 
 BINARY = {
     operator.add: gast.Add,
@@ -111,6 +112,8 @@ class Surface:
         if isinstance(value, float) and (abs(value) in NUMBERS or value != value):
             number = dotted("np", "nan" if value != value else NUMBERS[abs(value)])
             return number if not value < 0 else gast.UnaryOp(gast.USub(), number)
+        if isinstance(value, complex) and value == -1j * abs(value) and is_negative(value.real):
+            return gast.UnaryOp(gast.USub(), gast.Constant(-value, None))  # what -2j is
         if isinstance(value, np.generic):
             return gast.Call(self.object(type(value)), [gast.Constant(value.item(), None)], [])
         plain = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis))

@@ -4,6 +4,7 @@ from s2s_ad.rules import (  # noqa: F401
     adjoint,
     axes,
     choices,
+    complex_parts,
     contractions,
     conversions,
     creation,

@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.parts import real_part
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
@@ -19,9 +20,8 @@ from s2s_ad.rules.elementwise import broadcast_source
 class TwoOperands(Rule):
     """Helpers called with (value, array), where only shape and dtype of `array` matter."""
 
-    linear = (0,)
-
-    total = True
+    linear = conjugates = (0,)
+    of_complex = total = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
@@ -47,6 +47,9 @@ class Unbroadcast(TwoOperands):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         value, array = operands
+        if values.is_real(builder.fact(array)) and values.is_complex(builder.fact(value)):
+            real = real_part(builder, value)
+            return builder.call(runtime.unbroadcast, (real, array), {})
         shapes = support.shape(value), support.shape(array)
         if None in shapes:
             return self._of_unknown(builder, value, array)

@@ -17,7 +17,7 @@ from s2s_ad.rules.elementwise import Elementwise
 class Negative(Elementwise):
     """Negation, which goes into a constant factor where there is one."""
 
-    linear = (0,)
+    linear = conjugates = (0,)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
@@ -33,7 +33,7 @@ class Negative(Elementwise):
 class Multiplication(Elementwise):
     """Multiplication: constants are gathered, and stand in front."""
 
-    linear = (0, 1)
+    linear = conjugates = (0, 1)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         a, b = operands
@@ -44,10 +44,10 @@ class Multiplication(Elementwise):
             if scaled is not None:
                 return scaled
         elif builder.derived and isinstance(a, Symbol) and isinstance(b, Symbol):
-            for one, other in ((a, b), (b, a)):
-                rule, inner, _ = builder.definition(one)
-                if rule is not None and rule.function is operator.neg:
-                    return -(inner[0] * other)
+            for pair in ((a, b), (b, a)):
+                signed = _signed(builder, *pair)
+                if signed is not None:
+                    return signed
             factors = [_factor(builder, each) for each in (a, b)]
             if None not in factors:
                 (left, x), (right, w) = factors
@@ -69,6 +69,32 @@ class Multiplication(Elementwise):
         return None
 
 
+def _signed(builder: Builder, one: Symbol, other: Symbol) -> Any:
+    """The product where one factor is a negative, or the sign of what the other is made of."""
+    rule, inner, _ = builder.definition(one)
+    if rule is not None and rule.function is operator.neg:
+        return -(inner[0] * other)
+    is_sign = rule is not None and rule.function is np.sign
+    return _with_sign(builder, other, inner[0]) if is_sign else None
+
+
+def _with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
+    """value * sign(x), where abs(x) is a factor of the value: abs(x) * sign(x) is x."""
+    rule, inner, _ = builder.definition(value)
+    if rule is None:
+        return None
+    if rule.function in (abs, np.absolute):
+        same = isinstance(inner[0], Symbol) and inner[0].name == x.name
+        return x if same else None
+    if rule.function is not operator.mul:
+        return None
+    for place in (0, 1):
+        signed = _with_sign(builder, inner[place], x)
+        if signed is not None:
+            return inner[0] * signed if place else signed * inner[1]
+    return None
+
+
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
     """(c, x) where the value is c * x with a number c."""
     rule, inner, _ = builder.definition(value)
@@ -80,6 +106,7 @@ class Quotient(Elementwise):
     """Division: a constant factor of the dividend goes in front."""
 
     linear = (0,)
+    conjugates = (0, 1)
 
     def is_total(self, operands: list) -> bool:
         return type(operands[1]) in (int, float) and operands[1] != 0
@@ -94,6 +121,8 @@ class Quotient(Elementwise):
 
 class Sum(Elementwise):
     """Addition: a + (-b) is a - b, a + a is 2 * a; zeros that are updated become the other term."""
+
+    conjugates = (0, 1)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if builder.derived:
@@ -136,6 +165,8 @@ def is_zeros(builder: Builder, value: Any) -> bool:
 class Difference(Elementwise):
     """Subtraction: a - (-b) is a + b."""
 
+    conjugates = (0, 1)
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[1])
         if rule is not None and rule.function is operator.neg and builder.derived:
@@ -170,6 +201,8 @@ class Power(Elementwise):
 
 class Clip(Elementwise):
     """np.clip, whose bounds may be missing or be called min and max."""
+
+    of_complex = False
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         text = "a, a_min=None, a_max=None, min=None, max=None"

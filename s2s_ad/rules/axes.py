@@ -113,7 +113,10 @@ class ExpandDims(Structural):
         return np.expand_dims(operation.operands[0], support.axis_of(axes))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        rank = values.rank_of(facts(call.args[0]))
+        fact = facts(call.args[0])
+        rank = values.rank_of(fact)
+        if rank == 0 and values.is_complex(fact):  # complex * np.float64 is Python's complex
+            return call
         axes = support.as_tuple(_literal(call.keywords[0].value))
         if rank is None:
             return call

@@ -28,6 +28,8 @@ from s2s_ad.rules.specifications import canonical, ordered, parts
 class Contract(Rule):
     """contract(spec, a, b): the sum over products that an einsum specification names."""
 
+    of_complex = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         spec, a, b = args
         return builder.emit(self, [a, b], {"spec": canonical(spec)})
@@ -69,12 +71,12 @@ class Contract(Rule):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         a, b, out = parts(operation["spec"])
         builder = operation.result.builder
-        x, w = operation.operands
+        x, w = (support.conj(each) for each in operation.operands)
         adjoints = [None, None]
         if operation.active[0]:
-            adjoints[0] = _adjoint(builder, (out, b, a), y_bar, w, x)
+            adjoints[0] = _adjoint(builder, (out, b, a), y_bar, w, operation.operands[0])
         if operation.active[1]:
-            adjoints[1] = _adjoint(builder, (out, a, b), y_bar, x, w)
+            adjoints[1] = _adjoint(builder, (out, a, b), y_bar, x, operation.operands[1])
         return adjoints
 
     def forward(self, operation: Operation, tangents: list) -> Any:

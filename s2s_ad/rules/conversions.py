@@ -12,6 +12,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.structure import Structural
 
@@ -55,6 +56,7 @@ class Conversion(Rule):
     """A type called as a function; of arrays NumPy's types are `astype`."""
 
     cost = 1
+    of_complex = True
 
     def __init__(self, function: Callable):
         super().__init__(function, function.__name__)
@@ -63,12 +65,12 @@ class Conversion(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (x,) = support.bind_call(builder, self, "x=0", args, kwargs).values()
         of_array = isinstance(x, Symbol) and isinstance(x.fact, values.Array)
-        if of_array and self.function not in (float, int):
+        if of_array and self.function not in (complex, float, int):
             return x.astype(self.function)
         return builder.emit(self, [x], {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        if self.function in (float, int):
+        if self.function in (complex, float, int):
             return values.Scalar(self.function)
         return values.Array(np.dtype(self.function), ())
 
@@ -83,6 +85,42 @@ class Conversion(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return operation.operands[0].astype(self.function)
+
+
+class ComplexNumber(Conversion):
+    """complex(a, b) of two real numbers is a Python number; for a batch it is a + 1j * b."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, "real=0, imag=None", args, kwargs)
+        operands = [each for each in given.values() if each is not None]
+        if not any(isinstance(each, Symbol) for each in operands):
+            return complex(*operands)
+        if len(operands) == 2 and not all(values.is_real(builder.fact(e)) for e in operands):
+            raise UnsupportedError(
+                "S2S203",
+                "complex(a, b) of numbers that are not known to be real",
+                origin=builder.origin,
+                help="write a + 1j * b",
+            )
+        return builder.emit(self, operands, {})
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder, operands = operation.result.builder, operation.operands
+        parts = [y_bar, builder.call(np.imag, (y_bar,), {})][: len(operands)]
+        return [
+            builder.call(runtime.unbroadcast, (part, operand), {}) if active else None
+            for part, operand, active in zip(parts, operands, operation.active, strict=True)
+        ]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        dots = [0.0 if each is None else each for each in tangents]
+        return operation.result.builder.call(complex, dots, {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        real, *imag = operation.operands
+        if imag:
+            return real + 1j * imag[0]
+        return real.astype(complex)
 
 
 class Identity(Structural):
@@ -113,7 +151,18 @@ register(AsType(np.ndarray.astype, "astype"))
 register(Identity(np.copy, "copy"))
 
 
-for each in (float, int, np.float16, np.float32, np.float64, np.int32, np.int64):
+register(ComplexNumber(complex))
+for each in (
+    float,
+    int,
+    np.complex64,
+    np.complex128,
+    np.float16,
+    np.float32,
+    np.float64,
+    np.int32,
+    np.int64,
+):
     register(Conversion(each))
 
 

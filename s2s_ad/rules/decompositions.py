@@ -61,6 +61,8 @@ def inverse_gaps(w: Symbol) -> Symbol:
 class InverseGaps(Rule):
     """inverse_gaps(w): 1 / (w[j] - w[i]), of each vector of a stack."""
 
+    of_complex = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
 
@@ -86,7 +88,7 @@ class Determined(Rule):
     """determined(v_bar, w, axis): the adjoints of the first of the vectors along an axis, as many
     as there are numbers in w; an error where others are not zero."""
 
-    view = True
+    of_complex = view = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args[:2]), {"axis": args[2]})
@@ -164,6 +166,7 @@ class Eigh(Several):
 class Eigvalsh(OfMatrix):
     """The eigenvalues of eigh alone; their derivatives need its vectors."""
 
+    of_complex = True
     text = "a, UPLO='L'"
 
     def shape(self, shape: values.Shape) -> values.Shape:
@@ -273,6 +276,8 @@ def _turning(u: Symbol, s: Symbol, vh: Symbol, u_bar: Any, vh_bar: Any) -> Any:
 class Divisors(Rule):
     """divisors(s, vectors): the numbers s; where they are infinity, nothing depends on them."""
 
+    of_complex = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
 
@@ -296,6 +301,7 @@ def divisors(s: Symbol, vectors: Symbol) -> Symbol:
 class SVDValues(OfMatrix):
     """The singular values alone; their derivatives need the vectors."""
 
+    of_complex = True
     text = "x"
 
     def shape(self, shape: values.Shape) -> values.Shape:

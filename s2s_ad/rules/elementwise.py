@@ -62,9 +62,15 @@ class Elementwise(Rule):
             the result; None where NumPy itself has to be asked.
         cost: of one element, in additions; operators and steps count as one.
         total: whether value and derivatives are finite wherever the operands are.
+        of_complex: the texts where complex numbers occur; None: they are the same.
+        tangents: of a function that is not complex-differentiable the texts of the forward mode;
+            the texts of the adjoints are then the adjoints themselves.
+
+    Of a holomorphic function the text is linear in y_bar: with the tangent for y_bar it is the
+    tangent, and the adjoint is its conjugate for the conjugate of y_bar: y_bar * conj(factor).
     """
 
-    allocates = elementwise = True
+    allocates = elementwise = of_complex = True
     #: the modules whose functions the texts may call besides math and np
     modules: ClassVar[dict[str, Any]] = {"runtime": runtime}
     #: what else they may name
@@ -82,10 +88,13 @@ class Elementwise(Rule):
         dtype_of: slice | None = None,
         cost: int = TRANSCENDENTAL,
         total: bool = False,
+        of_complex: tuple[str | None, ...] | None = None,
+        tangents: tuple[str | None, ...] | None = None,
     ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.ufunc = UFUNC_OF.get(function, function)
         self.adjoints, self.domain, self.identity = adjoints, domain, identity or {}
+        self.complex_adjoints, self.tangents = of_complex or adjoints, tangents
         self.operand_names = operands or OPERAND_NAMES[len(adjoints)]
         self.flat = not any(adjoints)
         self.text = ", ".join(self.operand_names) + options
@@ -220,19 +229,41 @@ class Elementwise(Rule):
 
     # ---- derivatives
 
-    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+    def evaluated(self, text: str, operation: Operation, y_bar: Any) -> Any:
         """The row's text for one operand, evaluated on Symbols."""
         builder = operation.result.builder
         known = {name: Helpers(builder, module) for name, module in self.modules.items()}
         options = {name: p.default for name, p in support.signature(self.text).parameters.items()}
         names = dict(zip(self.operand_names, operation.operands, strict=True)) | operation.params
         own = {"math": math, "np": np, "y": operation.result, "y_bar": y_bar}
-        return eval(compiled(self.adjoints[position]), known | self.space | options | names | own)
+        return eval(compiled(text), known | self.space | options | names | own)
+
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        """The derivative by one operand, times y_bar."""
+        texts = self.complex_adjoints if self._is_complex(operation) else self.adjoints
+        return self.evaluated(texts[position], operation, y_bar)
+
+    def _is_complex(self, operation: Operation) -> bool:
+        """Whether complex numbers may occur."""
+        atoms = (*operation.operands, operation.result)
+        return any(map(operation.result.builder.may_be_complex, atoms))
+
+    def adjoint(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        """The contribution to one operand, before it is summed over broadcast axes."""
+        if self.tangents or not self._is_complex(operation):
+            return self.factor(position, operation, y_bar)
+        return support.conj(self.factor(position, operation, support.conj(y_bar)))
+
+    def tangent(self, position: int, operation: Operation, x_dot: Any) -> Any:
+        """What the tangent of one operand gives."""
+        if self.tangents and self._is_complex(operation):
+            return self.evaluated(self.tangents[position], operation, x_dot)
+        return self.factor(position, operation, x_dot)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder = operation.result.builder
         return [
-            builder.call(runtime.unbroadcast, (self.factor(i, operation, y_bar), operand), {})
+            builder.call(runtime.unbroadcast, (self.adjoint(i, operation, y_bar), operand), {})
             if operation.active[i] and self.adjoints[i]
             else None
             for i, operand in enumerate(operation.operands)
@@ -240,7 +271,7 @@ class Elementwise(Rule):
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         terms = [
-            self.factor(i, operation, tangent)
+            self.tangent(i, operation, tangent)
             for i, tangent in enumerate(tangents)
             if tangent is not None and self.adjoints[i]
         ]

@@ -12,10 +12,20 @@ from s2s_ad.rules.arithmetic import Clip, Difference, Multiplication, Negative, 
 from s2s_ad.rules.elementwise import elementwise, flat
 from s2s_ad.rules.outputs import Output
 
-elementwise((abs, np.absolute), "y_bar * np.sign(x)", total=True)
+elementwise(
+    (abs, np.absolute),
+    "y_bar * np.sign(x)",  # of complex numbers x / abs(x), and 0 at 0
+    tangents=("np.real(y_bar * np.conj(np.sign(x)))",),
+    total=True,
+)
 elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0}, total=True)
 elementwise(np.arccos, "-y_bar / np.sqrt(1 - x**2)", domain="unit")
-elementwise(np.arccosh, "y_bar / np.sqrt(x**2 - 1)", domain="above one")
+elementwise(
+    np.arccosh,
+    "y_bar / np.sqrt(x**2 - 1)",
+    of_complex=("y_bar / (np.sqrt(x - 1) * np.sqrt(x + 1))",),  # the branch left of 0, too
+    domain="above one",
+)
 elementwise(np.arcsin, "y_bar / np.sqrt(1 - x**2)", domain="unit")
 elementwise(np.arcsinh, "y_bar / np.sqrt(x**2 + 1)", total=True)
 elementwise(np.arctan, "y_bar / (1 + x**2)", total=True)
@@ -163,7 +173,7 @@ elementwise(runtime.modf_fraction, "y_bar", kind=Output, of=(np.modf, 0))
 TOTAL = {"total": True}
 flat(1, np.bitwise_count, np.ceil, np.fix, np.floor, np.invert, np.iscomplex, **TOTAL)
 flat(1, np.isfinite, np.isinf, np.isnan, np.isneginf, np.isposinf, np.isreal, **TOTAL)
-flat(1, np.logical_not, np.rint, np.sign, np.signbit, np.spacing, np.trunc, **TOTAL)
+flat(1, np.logical_not, np.rint, np.signbit, np.spacing, np.trunc, **TOTAL)
 flat(1, operator.invert, **TOTAL)
 flat(1, np.around, np.round, operands=("a",), options=", decimals=0", **TOTAL)
 flat(1, runtime.frexp_exponent, kind=Output, of=(np.frexp, 1), **TOTAL)

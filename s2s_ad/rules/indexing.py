@@ -37,7 +37,7 @@ from s2s_ad.rules.index_layout import (
 class GetItem(Rule):
     """x[index]; the index is a parameter, for no derivative passes through it."""
 
-    view = True
+    of_complex = view = True
     lists = True
     varied_parameters = True
 
@@ -117,7 +117,7 @@ def _arrays(builder: Builder, index: Any) -> Any:
 class Update(Rule):
     """A copy of x with elements changed by a value; the index is a parameter."""
 
-    lists = updates = True
+    lists = of_complex = updates = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -343,6 +343,8 @@ def _take(x: Symbol, indices: Any, axis: Any) -> Any:
 
 class TakeAlongAxis(Rule):
     """np.take_along_axis(x, indices, axis): linear in x, which gets the adjoint added back."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "x, indices, axis=-1", args, kwargs)

@@ -23,7 +23,7 @@ class Joining(Rule):
     Subclasses give `joined` (the shape of the result) and `places` (where each array stands in it).
     """
 
-    lists = True
+    lists = of_complex = True
     cost = 1
     #: how many axes the result has more than the arrays
     new_axes = 0

@@ -26,6 +26,7 @@ from s2s_ad.runtime import least_residuals, least_squares
 class PseudoInverse(OfMatrix):
     """y = pinv(a)."""
 
+    of_complex = True
     text = "a, rcond=None, hermitian=False, rtol=np._NoValue"
 
     def shape(self, shape: values.Shape) -> values.Shape:
@@ -64,6 +65,7 @@ class MatrixRank(OfMatrix):
 class OfLeastSquares(Rule):
     """A function of a matrix and of one right side or a matrix of these."""
 
+    of_complex = True
     #: the place among the results of np.linalg.lstsq
     item: int
 
@@ -95,7 +97,7 @@ class Solution(OfLeastSquares):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (a, b), x, inverse = operation.operands, operation.result, _inverse(operation)
-        b_bar = mH(inverse) @ y_bar if known_rank(b) > 1 else conj(y_bar @ conj(inverse))
+        b_bar = mH(inverse) @ y_bar if known_rank(b) > 1 else y_bar @ conj(inverse)
         if not operation.active[0]:
             return [None, b_bar]
         a_bar = _outer(b - a @ x, inverse @ b_bar) - _outer(b_bar, x)
@@ -126,7 +128,7 @@ class Solution(OfLeastSquares):
 class FullRank(OfMatrix):
     """full_rank(a): the matrix itself, or an error."""
 
-    view = True
+    of_complex = view = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]

@@ -40,6 +40,8 @@ from s2s_ad.runtime import log_abs_det, sign_of_det
 class Inverse(OfMatrix):
     """y = inv(a): the adjoint is -y.T @ y_bar @ y.T (conjugated, where a is complex)."""
 
+    of_complex = True
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         known_rank(operation.operands[0])
         y = mH(operation.result)
@@ -51,7 +53,12 @@ class Inverse(OfMatrix):
 
 
 class Determinant(OfMatrix):
-    """y = det(a): the adjoint is y_bar * y * inv(a).T, so a has to be invertible."""
+    """y = det(a): the adjoint is y_bar * y * inv(a).T, so a has to be invertible.
+
+    Of complex matrices y and inv(a) are conjugated.
+    """
+
+    of_complex = True
 
     def shape(self, shape: values.Shape) -> values.Shape:
         return shape[:-2]
@@ -96,10 +103,17 @@ class SignOfDet(LogAbsDet):
 
     item = 0
     flat = True
+    of_complex = False
+
+    def is_flat(self, operands: list) -> bool:
+        """Of complex matrices the phase moves."""
+        return not values.is_complex(operands[0])
 
 
 class Cholesky(OfMatrix):
     """The lower Cholesky factor of a symmetric matrix, of which the lower triangle is read."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "a, upper=False", args, kwargs)
@@ -123,6 +137,8 @@ class Cholesky(OfMatrix):
 
 class Solve(Rule):
     """y = solve(a, b), where b is one vector, or a matrix of columns (or a stack of these)."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         a, b = support.bind_call(builder, self, "a, b", args, kwargs).values()

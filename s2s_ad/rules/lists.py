@@ -23,7 +23,7 @@ from s2s_ad.rules.indexing import zeros_like
 class OfLists(Rule):
     """An operation on lists, linear in its operands; they are the arguments by position."""
 
-    lists = True
+    lists = of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), kwargs)
@@ -241,7 +241,7 @@ class ListConcatenate(OfLists):
 class ListSplit(Rule):
     """list_split(x, items): x cut into pieces as long as the items."""
 
-    lists = True
+    lists = of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})

@@ -51,6 +51,9 @@ def upper_half(x: Any) -> Any:
 
 def hermitian(x: Any, lower: bool = True) -> Any:
     """The Hermitian matrix of which a function reads one triangle."""
+    if values.is_complex(x.fact):  # of the diagonal the real part alone
+        half = (lower_half if lower else upper_half)(x)
+        return half + mH(half)
     if lower:
         return np.tril(x) + mH(np.tril(x, -1))
     return np.triu(x) + mH(np.triu(x, 1))
@@ -121,6 +124,8 @@ class Several(OfMatrix):
     `names` are what they are called where the user gives them no name.
 
     Its adjoint has those of the results that have one by their place, its tangent is a list.
+    Of complex matrices vectors are known up to a phase: what depends on it has no derivative, and
+    nothing tells it from what does not.
     """
 
     kind: type = tuple

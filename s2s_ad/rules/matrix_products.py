@@ -26,6 +26,8 @@ class MultiDot(Rule):
     The adjoint of one of the arrays is another such product, of all the others and y_bar.
     """
 
+    of_complex = True
+
     lists = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -95,6 +97,7 @@ class MultiDot(Rule):
 class Cross(Rule):
     """c = cross(a, b) of vectors with three elements: a_bar = b x c_bar, b_bar = c_bar x a."""
 
+    of_complex = True
     linear = (0, 1)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -26,6 +26,8 @@ class Product(Rule):
         super().__init__(function, name)
         self.text = text
 
+    of_complex = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
         a, b = (support.as_operand(builder, arguments.pop(each)) for each in "ab")
@@ -51,7 +53,7 @@ class Product(Rule):
         return [
             builder.call(
                 runtime.product_adjoint,
-                (y_bar, *operation.operands),
+                (y_bar, *_with_conjugate(operation.operands, 1 - position)),
                 {"name": self.name, "position": position} | operation.params,
             )
             if operation.active[position]
@@ -73,6 +75,10 @@ class Product(Rule):
         raise support.CannotBatch
 
 
+def _with_conjugate(operands: list, place: int) -> list:
+    return [support.conj(each) if i == place else each for i, each in enumerate(operands)]
+
+
 def _check_lengths(spec: str, a: Any, b: Any) -> None:
     """Products sum over axes of equal length: unlike einsum's, theirs do not stretch."""
     left, right, out = parts(spec)
@@ -86,7 +92,7 @@ def _check_lengths(spec: str, a: Any, b: Any) -> None:
 class ProductAdjoint(Rule):
     """The adjoint of a product whose ranks are not known: bilinear in y_bar and the other."""
 
-    view = True
+    of_complex = view = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), kwargs)

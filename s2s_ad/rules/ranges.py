@@ -20,7 +20,7 @@ RAMPS = ((1.0, 0.0), (0.0, 1.0))  # how the weight of each end runs along the ra
 class Linspace(Rule):
     """np.linspace: both ends may be arrays; the range runs along a new axis."""
 
-    allocates = True
+    allocates = of_complex = True
     linear = (0, 1)
     cost = 1
 

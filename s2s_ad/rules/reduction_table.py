@@ -46,9 +46,14 @@ class Mean(Reduction):
         if where is True:
             return super().bind(builder, args, kwargs)
         x = given.pop("x")
-        return np.sum(x, **given) / np.sum(
-            np.where(where, np.ones_like(x), 0.0), **given | {"where": True}
-        )
+        return np.sum(x, **given) / np.sum(_chosen(x, where), **given | {"where": True})
+
+
+def _chosen(x: Any, where: Any) -> Any:
+    """One for each element that counts, zero for the others."""
+    if isinstance(x, Symbol) and x.builder.may_be_complex(x):
+        x = np.real(x)
+    return np.where(where, np.ones_like(x), 0.0)
 
 
 class Prod(Reduction):
@@ -115,24 +120,18 @@ OF_MOMENT = "x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, wher
 OF_MOMENT += " correction=None"
 
 
-def _square(x: Any) -> Any:
-    """The square of the absolute value."""
-    is_complex = isinstance(x, Symbol) and x.dtype is not None and x.dtype.kind == "c"
-    return np.real(x * np.conj(x)) if is_complex else x**2
-
-
 def _var(x: Any, dtype: Any, ddof: Any, mean: Any, correction: Any, **options: Any) -> Any:
     x = support.converted(x, dtype)
     where, axis, keepdims = (options[key] for key in ("where", "axis", "keepdims"))
     chosen = {} if where is True else {"where": where}
     if mean is None:
         mean = np.mean(x, axis=axis, keepdims=True, **chosen)
-    ddof, square = ddof if correction is None else correction, _square(x - mean)
+    ddof, square = ddof if correction is None else correction, support.abs_square(x - mean, like=x)
     if ddof == 0:
         return np.mean(square, axis=axis, keepdims=keepdims, **chosen)
     total = np.sum(square, axis=axis, keepdims=keepdims, **chosen)
     if where is not True:
-        count = np.sum(np.where(where, np.ones_like(x), 0.0), axis=axis, keepdims=keepdims)
+        count = np.sum(_chosen(x, where), axis=axis, keepdims=keepdims)
         return total / np.maximum(count - ddof, 0.0)
     axes = axis if x.ndim is None else support.normal_axes(axis, x.ndim)
     return total / (count_of(x, axes) - ddof)

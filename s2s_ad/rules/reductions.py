@@ -41,7 +41,7 @@ class Reduction(Rule):
         many_axes: whether `axis` may be a tuple.
     """
 
-    reduction = True
+    of_complex = reduction = True
 
     def __init__(
         self,

@@ -27,6 +27,8 @@ class Scan(Rule):
         first: what comes before the axis.
     """
 
+    of_complex = True
+
     def __init__(self, function: Any, axis: int | None, options: str = "", first: str = ""):
         super().__init__(function, function.__name__)
         self.text = f"x, {first}axis={axis}{options}"
@@ -108,6 +110,8 @@ def moved_on(x: Symbol, axis: int, first: float, step: int = 1) -> Any:
 
 class Recurrence(Rule):
     """recurrence(a, b, axis, reverse): the adjoint of b is the recurrence from the other end."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         a, b = (builder.call(runtime.broadcast_like, pair, {}) for pair in (args, args[::-1]))

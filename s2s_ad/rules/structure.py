@@ -19,7 +19,8 @@ class Structural(Rule):
     """
 
     text = "x"
-    view = True
+    conjugates = (0,)
+    of_complex = view = True
     cost = 1
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -110,8 +110,11 @@ def at(axis: int, item: Any) -> Any:
 
 def conj(x: Any) -> Any:
     """The complex conjugate: of real values these themselves."""
-    is_complex = isinstance(x, Symbol) and x.dtype is not None and x.dtype.kind == "c"
-    return np.conj(x) if is_complex else x
+    if isinstance(x, Symbol):
+        return np.conj(x)
+    if not isinstance(x, complex | np.complexfloating):
+        return x
+    return x.conjugate() if x.real else -x  # -2j reads better than 0 - 2j
 
 
 def converted(x: Any, dtype: Any) -> Any:
@@ -223,14 +226,27 @@ def strong(builder: Builder, value: Any) -> Any:
     return builder.call(kind, (value,), {}) if isinstance(value, Symbol) else kind(value)
 
 
+def abs_square(x: Any, like: Any = None) -> Any:
+    """x**2 of real numbers; the square of the absolute value where `like`, or x, is complex."""
+    like = x if like is None else like
+    if isinstance(like, Symbol) and like.builder.may_be_complex(like):
+        return np.real(x * np.conj(x))
+    return x**2
+
+
 def cast(builder: Builder, value: Any, like: Any) -> Any:
-    """`value` in the dtype of `like`, where both are known floating-point dtypes that differ."""
+    """`value` in the dtype of `like`, where both are known floating-point dtypes that differ.
+
+    A real value stays real: it is made complex where an array of it has to be.
+    """
     if not isinstance(value, Symbol) or not isinstance(like, Symbol):
         return value
     facts = value.fact, like.fact
     if any(isinstance(fact, values.Scalar) for fact in facts) or not values.is_inexact(facts[1]):
         return value
     if values.missing((value.dtype, like.dtype)) or values.is_dtype(value.dtype, like.dtype):
+        return value
+    if values.is_complex(like.fact) and not values.is_complex(value.fact):
         return value
     return value.astype(like.dtype)
 

@@ -180,6 +180,7 @@ def _segments(function: Any, row: Elementwise) -> Rule:
 class SumOfSegments(Rule):
     """np.add.reduceat(x, indices, axis): the sums from each index to the next."""
 
+    of_complex = True
     text = "x, indices, axis=0"
 
     def __init__(self, function: Any):

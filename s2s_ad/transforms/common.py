@@ -96,6 +96,19 @@ def check_output(program: Program, output: Any) -> list[gast.AST]:
     return floats
 
 
+def check_real(program: Program, floats: Sequence[gast.AST]) -> None:
+    """What has a gradient is real: complex numbers have no order to ascend in."""
+    for leaf in floats:
+        if values.is_complex(program.facts[leaf.id]):
+            raise ArgumentTypeError(
+                "S2S304",
+                f"{program.name} returned {_kind(program, leaf)}",
+                origin=program.origin,
+                why="a gradient is the direction in which a real number grows fastest",
+                help="return its real part or its absolute value, or use vjp",
+            )
+
+
 def always_raises(program: Program) -> bool:
     """Whether the program ends with an exception of the user's, whatever its inputs."""
     return bool(program.body) and isinstance(program.body[-1], gast.Raise)

@@ -12,9 +12,10 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import Callee, callee_of, item_of, items_of
 from s2s_ad.core.custom import CustomCallee
+from s2s_ad.core.parts import fitted
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import region_of
-from s2s_ad.core.registry import CannotBatch, Operation
+from s2s_ad.core.registry import CannotBatch, Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
@@ -89,8 +90,8 @@ class _Walk:
         tangents = [self._dot(each) for each in statement.value.args]
         if all(each is None for each in tangents):
             return
-        refuse_complex(self.program, statement, [name])
         view = self.builder.operation(statement, self.atoms)
+        self._refuse_complex(statement, view.rule, [name])
         if not isinstance(view.result, Symbol):
             return  # folded to a number: its tangent is zero
         if item is not None:
@@ -103,9 +104,18 @@ class _Walk:
             raise unknown_rank(view.rule.name, statement.origin) from None
         if isinstance(tangent, list):
             results = [self.builder.emit_item(view.result, i) for i in range(view.rule.count)]
-            self.compounds[name] = results, tangent
-        else:
-            self._enter(name, view.result, tangent)
+            pairs = zip(tangent, results, strict=True)
+            fit = [x if x is None else fitted(self.builder, x, value) for x, value in pairs]
+            self.compounds[name] = results, fit
+            return
+        if tangent is not None:
+            tangent = fitted(self.builder, tangent, view.result)
+        self._enter(name, view.result, tangent)
+
+    def _refuse_complex(self, statement: gast.Assign, rule: Rule, names: list[str]) -> None:
+        operands = [getattr(each, "id", None) for each in statement.value.args]
+        varied = [each for each in operands if each in self.dots]
+        refuse_complex(self.program, statement, rule, [*names, *varied])
 
     # ---- operations with programs inside
 
@@ -114,6 +124,7 @@ class _Walk:
         name, call, region = form.target(statement), callee_of(statement), region_of(statement)
         operands = [self.builder.view(each, self.atoms) for each in statement.value.args]
         tangents = [self._dot(each) for each in statement.value.args]
+        self._refuse_complex(statement, region or call, [])
         if region is not None:
             items = items_of(self.program).get(name, {})
             wanted = [place for place, item in items.items() if item in self.active]

@@ -17,6 +17,7 @@ from s2s_ad.transforms.common import (
     Target,
     bare_aux,
     check_output,
+    check_real,
     finished,
     pair,
     refill,
@@ -37,12 +38,15 @@ def gradient(
     has_aux: bool = False,
     return_ids: bool = False,
 ) -> Program:
-    """The gradient of the sum of all floating-point outputs.
+    """The gradient of the sum of all floating-point outputs, which are real.
+
+    With respect to a complex input it is the direction of steepest ascent.
 
     `bare`: one position gives its gradient itself, not a tuple of one.
     """
     output, aux = split_aux(program, has_aux)
     floats = check_output(program, output)
+    check_real(program, floats)
     builder = Builder()
     sweep = Reverse(builder, program, wanted_leaves(targets))
     sweep.forward_sweep()

@@ -76,24 +76,35 @@ def _rows(
     seed = adjoint.leaves()[-1]
     if y.ndim is None:
         raise unknown_rank("the Jacobian", program.origin)
-    if y.ndim == 0:
-        _, grads = builder.splice(adjoint, atoms | {seed: 1.0}).items
-        return list(grads.items)
-    rows = _batch_along(builder, adjoint.with_(output=adjoint.output.items[1]), atoms, seed, y)
+    adjoint = adjoint.with_(output=adjoint.output.items[1])
+    rows = _along(builder, adjoint, atoms, seed, y, 1.0)
+    if values.is_complex(y.fact):  # the adjoint for a seed is the real part of conj(J).T @ seed
+        imaginary = _along(builder, adjoint, atoms, seed, y, 1j)
+        rows = [row + 1j * other for row, other in zip(rows, imaginary, strict=True)]
     shaped = iter([_row_shape(row, y) for row in rows])
     return [tree.tree_map(lambda _: next(shaped), target.tree) for target in targets]
 
 
-def _batch_along(builder: Builder, program: Program, atoms: dict, leaf: str, x: Symbol) -> list:
-    """The outputs of `program` for each unit array in the shape of `x` as `leaf`."""
+def _along(
+    builder: Builder, program: Program, atoms: dict, leaf: str, x: Symbol, unit: complex
+) -> list:
+    """The outputs of `program` for each unit array in the shape of `x`, times a unit, as `leaf`."""
+    if x.ndim == 0:
+        return tree.leaves(builder.splice(program, atoms | {leaf: unit}))
+    units = basis(x) if unit == 1 else unit * basis(x)
+    return _batch_along(builder, program, atoms, leaf, units)
+
+
+def _batch_along(builder: Builder, program: Program, atoms: dict, leaf: str, units: Any) -> list:
+    """The outputs of `program` for each of the arrays `units` as `leaf`."""
     in_axes = [0 if name == leaf else None for name in program.leaves()]
     batched = batched_program(program, in_axes, 0)
-    return tree.leaves(builder.splice(batched, atoms | {leaf: basis(x)}))
+    return tree.leaves(builder.splice(batched, atoms | {leaf: units}))
 
 
 def _row_shape(row: Symbol, y: Symbol) -> Any:
     """(y.size, *x.shape) -> (*y.shape, *x.shape)."""
-    if y.ndim == 1:
+    if y.ndim < 2:
         return row
     sizes = [np.size(y, axis) for axis in range(y.ndim)]
     return np.reshape(row, (*sizes, *(np.size(row, axis) for axis in range(1, row.ndim))))
@@ -124,7 +135,9 @@ def _columns(builder: Builder, program: Program, leaf: str, atoms: dict) -> list
         zipped = zip(tree.leaves(dots), tree.leaves(values_), strict=True)
         return [builder.call(runtime.broadcast_like, (dot, y), {}) for dot, y in zipped]
     dots = single.with_(output=single.output.items[1])
-    return [_column_shape(each, x) for each in _batch_along(builder, dots, atoms, direction, x)]
+    return [
+        _column_shape(each, x) for each in _batch_along(builder, dots, atoms, direction, basis(x))
+    ]
 
 
 def _column_shape(columns: Symbol, x: Symbol) -> Any:

@@ -11,21 +11,35 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import Callee, compound_of, has_effect, reached
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import rule_for
+from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.diagnostics import DerivativeError, Origin
 
 
-def refuse_complex(program: Program, statement: gast.Assign, names: Iterable[str]) -> None:
-    """Raise where one of the names that a derivative passes through is complex."""
-    for name in names:
-        dtype = values.strong_dtype(program.facts.get(name))
-        if dtype is not None and dtype.kind == "c":
-            raise DerivativeError(
-                "S2S302",
-                "a derivative of complex numbers",
-                origin=statement.origin,
-                help="differentiate the real and imaginary parts",
-            )
+def refuse_complex(
+    program: Program, statement: gast.Assign, rule: Rule, names: Iterable[str]
+) -> None:
+    """Raise where a derivative passes through `names` whose complex values the rule cannot take.
+
+    Text without known types is for real numbers; where complex numbers occur, it has to be known
+    which values are complex.
+    """
+    facts = [program.facts.get(name) for name in names]
+    if any(map(values.is_complex, facts)) and not rule.of_complex:
+        raise DerivativeError(
+            "S2S302",
+            f"the derivative of {describe(rule.function)} for complex numbers is not known",
+            origin=statement.origin,
+            help="differentiate the real and imaginary parts, or write it with other functions",
+        )
+    unknown = [each for each in facts if not (values.is_complex(each) or values.is_real(each))]
+    if unknown and activity.has_complex(program):
+        raise DerivativeError(
+            "S2S302",
+            "the derivative of a value that may be real or complex",
+            origin=statement.origin,
+            why="whether numbers are conjugated depends on it",
+            help="make it complex with .astype(complex), or give example arguments",
+        )
 
 
 def refuse_parameters(statement: gast.Assign, active: Container[str]) -> None:

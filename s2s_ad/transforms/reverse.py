@@ -14,6 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
+from s2s_ad.core.parts import as_complex, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop
 from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
@@ -204,6 +205,8 @@ class Reverse:
         if not isinstance(given, dict):
             hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
             given = {0: self.builder.named(given, hint)}
+        operands = [each for each in activity.operand_names(statement) if each in self.active]
+        refuse_complex(self.program, statement, compound, operands)
         first = self._first[self.atoms[name].name]
         if first != name:  # computed once for both
             for index, adjoint in given.items():
@@ -224,7 +227,8 @@ class Reverse:
             return  # a simplification made a number of it
         operation = Operation(view.rule, view.operands, view.params, view.result, active)
         varied = (form.target(statement), *activity.operand_names(statement))
-        refuse_complex(self.program, statement, [name for name in varied if name in self.active])
+        varied = [name for name in varied if name in self.active]
+        refuse_complex(self.program, statement, view.rule, varied)
         y_bar = self.named(form.target(statement))
         try:
             contributions = view.rule.reverse(operation, y_bar)
@@ -248,6 +252,8 @@ class Reverse:
 
     def add(self, name: str, contribution: Any) -> None:
         """Add to the adjoint of a name."""
+        if values.is_real(self.program.facts[name]):
+            contribution = real_part(self.builder, contribution)
         if name in self.adjoints:
             contribution = self.sum(self.adjoints[name], contribution)
         self.adjoints[name] = contribution
@@ -265,7 +271,13 @@ class Reverse:
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""
         hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
-        return self.builder.named(self.adjoints.pop(name), hint)
+        adjoint = self.adjoints.pop(name)
+        if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
+            adjoint = as_complex(adjoint, self.atoms[name])
+        return self.builder.named(adjoint, hint)
+
+    def _has_axes(self, adjoint: Any) -> bool:
+        return isinstance(adjoint, Symbol) and adjoint.shape != ()
 
     def _finished(self, name: str) -> Any:
         """An adjoint as it is handed out: zeros where nothing depends on the input."""
@@ -291,7 +303,8 @@ class Reverse:
             return self._in_kind_of(adjoint, fact)
         if isinstance(fact, values.List):
             return self.builder.call(runtime.zeros_like, (primal,), {})
-        return self.builder.call(runtime.broadcast_like, (float(adjoint), primal), {})
+        kind = complex if type(adjoint) is complex else float
+        return self.builder.call(runtime.broadcast_like, (kind(adjoint), primal), {})
 
     def _in_kind_of(self, adjoint: Any, fact: values.AbstractValue) -> Any:
         """A Python number, such as 1.0 or a count, as a number of the primal's type."""
@@ -299,8 +312,11 @@ class Reverse:
             typed = isinstance(fact, values.Array) and fact.shape == () and fact.dtype is not None
             if typed and not values.is_dtype(fact.dtype, float):
                 return fact.dtype.type(adjoint)
-            return float(adjoint)
+            return complex(adjoint) if values.is_complex(fact) else float(adjoint)
+        if values.is_complex(fact):
+            adjoint = as_complex(adjoint, fact)
         if not isinstance(adjoint.fact, values.Scalar) or adjoint.fact == fact:
             return adjoint
-        kind = fact.dtype.type if isinstance(fact, values.Array) else float
+        kind = complex if values.is_complex(fact) else float
+        kind = fact.dtype.type if isinstance(fact, values.Array) else kind
         return self.builder.call(kind, (adjoint,), {})

@@ -216,7 +216,6 @@ def call_rows(maker, inner):
         refused("int array", square, {}, (INTS,), "0 (x)", "dtype int64", "floating-point"),
         refused("bool array", square, {}, (X > 0,), "0 (x)", "dtype bool", "floating-point"),
         refused("bool", square, {}, (True,), "0 (x)", "bool True"),
-        refused("complex", square, {}, (X * 1j,), "0 (x)", "complex128", "not supported"),
         each("objects", square, {}, on(np.array([None])), TYPE, "argument x", "dtype object"),
         each("int output", returns_int, {}, on(X), TYPE, "returned", "int64"),
         each("number output", returns_number, {}, on(X), TYPE, "returned float 3.0"),

@@ -84,7 +84,7 @@ def case_of(name, rule, pattern) -> Case:
         inputs = [upper() if each.shape is None else each for each in inputs]
     elif name == "np.ldexp":
         inputs = [draw(real, pattern[0]), integers(*(pattern[1] or ()))]
-    elif name in ("np.remainder", "operator.mod"):
+    elif name in ("np.fmod", "np.remainder", "operator.mod"):
         inputs = [draw(between_steps, pattern[0]), draw(near_one, pattern[1])]
         inputs = [number(1.0, 1.05) if each.shape is None else each for each in inputs]
     else:

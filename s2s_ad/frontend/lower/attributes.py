@@ -36,7 +36,7 @@ COPIES = {"copy": np.ndarray.copy, "flatten": np.ndarray.flatten}
 CHANGES = ("fill", "put", "sort")
 UFUNC_METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
 #: what Python's numbers have too
-OF_NUMBERS = ("real",)
+OF_NUMBERS = ("conjugate", "imag", "real")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -151,9 +151,7 @@ def _dtype(lowering: Lowering, x: Symbol) -> Any:
 
 
 def _real(lowering: Lowering, x: Symbol) -> Any:
-    if isinstance(x.fact, values.Unknown) or x.dtype is None or x.dtype.kind == "c":
-        raise _refused("the real part of this value")
-    return x
+    return x if values.is_real(x.fact) else lowering.call(np.real, x)
 
 
 def _item(lowering: Lowering, x: Symbol) -> Any:
@@ -165,6 +163,7 @@ def _item(lowering: Lowering, x: Symbol) -> Any:
 PROPERTIES = {
     "T": lambda lowering, x: lowering.call(np.transpose, x),
     "dtype": _dtype,
+    "imag": lambda lowering, x: lowering.call(np.imag, x),
     "item": _item,
     "mT": _matrix_transpose,
     "ndim": lambda lowering, x: np.ndim(x),

@@ -78,6 +78,15 @@ def to_int(lowering: Lowering, value: Any = 0, *base: Any) -> Any:
     return lowering.call(int, value)
 
 
+@evaluates(complex)
+def to_complex(lowering: Lowering, *parts: Any) -> Any:
+    if _is_known(*parts):
+        return complex(*map(known_object, parts))
+    if any(isinstance(each, Symbol) and each.shape not in ((), None) for each in parts):
+        raise _refused("complex() of an array", "write a + 1j * b, or use .astype(complex)")
+    return lowering.call(complex, *parts)
+
+
 @evaluates(bool)
 def to_bool(lowering: Lowering, value: Any = False) -> Any:
     truth = known_truth(value)

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from s2s_ad.core import tree
+from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.attributes import Method, keep, method_of, read_attri
 from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
+from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 
@@ -135,6 +136,11 @@ def _default(lowering: Lowering, kind: type, name: str, value: Any) -> Any:
 
 def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> None:
     """`holder.name = value`"""
+    if isinstance(holder, Symbol) and name in ("real", "imag"):
+        if name == "imag" and not values.is_complex(holder.fact):
+            raise TypeError("an array that is not complex has no imaginary part to set")
+        set_item(lowering, read_attribute(lowering, holder, name), Ellipsis, value)
+        return
     if isinstance(holder, Symbol):
         raise UnsupportedError(
             "S2S204",

@@ -19,7 +19,9 @@ from s2s_ad.rules.index_layout import is_array, is_integer
 from s2s_ad.rules.shapes import reshape_like
 
 #: functions that give their argument itself where it is an array
-IDENTITIES = (np.asarray, np.real)
+IDENTITIES = (np.asarray,)
+#: the two parts of complex numbers
+PARTS = (np.real, np.imag)
 #: functions that permute the axes: what a permutation is undone by follows from the axes
 PERMUTATIONS = (np.transpose, np.ndarray.transpose, np.swapaxes, np.moveaxis)
 #: functions whose elements keep their order: views wherever the memory allows
@@ -80,8 +82,10 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
         return View(whole, read, lambda x, part: stored(builder, x, rest[0], part), place)
     if whole.shape is None:
         return None
-    if function in IDENTITIES:
+    if function in IDENTITIES or (function is np.real and values.is_real(whole.fact)):
         return IDENTITY if not (rest or named) else None
+    if function in PARTS and values.is_complex(whole.fact):
+        return View(whole, read, functools.partial(_with_part, function))
     if function in PERMUTATIONS:
         axes = _undone(function, whole.ndim, rest, named)
         place = functools.partial(_place_in_permutation, axes)
@@ -91,6 +95,12 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
     if function in INVOLUTIONS:
         return View(whole, read, lambda x, part: read(part))
     return View(whole, read, None) if function in READ_ONLY else None
+
+
+def _with_part(function: Callable, x: Symbol, part: Any) -> Symbol:
+    """Complex numbers whose real or imaginary part is another one."""
+    whole = part + 1j * np.imag(x) if function is np.real else np.real(x) + 1j * part
+    return whole if values.is_dtype(x.dtype, complex) else whole.astype(x.dtype.type)
 
 
 def stored(builder: Builder, whole: Symbol, index: Any, part: Any) -> Any:

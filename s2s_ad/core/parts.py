@@ -1,0 +1,43 @@
+"""Derivatives where real and complex values meet: real of the real ones, complex of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+
+
+def real_part(builder: Builder, value: Any) -> Any:
+    """The adjoint of a real value: a change of it can only be real."""
+    if type(value) is complex:
+        return value.real
+    complex_ = isinstance(value, Symbol) and values.is_complex(value.fact)
+    return builder.call(np.real, (value,), {}) if complex_ else value
+
+
+def as_complex(value: Any, like: Any) -> Any:
+    """A derivative of a complex value in its dtype, though it may be real by itself."""
+    if not isinstance(value, Symbol) or not values.is_real(value.fact):
+        return value
+    if isinstance(value.fact, values.List):
+        return value
+    if value.shape == ():
+        return value + 0j
+    rule, operands, params = value.builder.definition(value)
+    place = None if rule is None or not isinstance(like, Symbol) else rule.like_position
+    others = [each for i, each in enumerate(operands) if i != place]
+    if place is None or any(isinstance(each, Symbol) for each in others):
+        return value.astype(like.dtype.type)
+    operands = [like if i == place else each for i, each in enumerate(operands)]
+    return value.builder.emit(rule, operands, params)  # a number in the shape of the other
+
+
+def fitted(builder: Builder, derivative: Any, value: Any) -> Any:
+    """A derivative of `value`: real where it is real, complex where it is complex."""
+    fact = builder.fact(value)
+    if values.is_complex(fact):
+        return as_complex(derivative, value)
+    return real_part(builder, derivative) if values.is_real(fact) else derivative
