@@ -193,7 +193,8 @@ class Frame:
     """One function being lowered: its locals, the frame it was defined in, cells and globals.
 
     `owner` is the function or closure that runs, by which a call of itself is known;
-    `is_kept` tells whether it becomes a function of the generated code.
+    `is_kept` tells whether it becomes a function of the generated code. `inner` is the scope of
+    the comprehension that is lowered, as the lambdas in it see it.
     """
 
     def __init__(
@@ -208,10 +209,15 @@ class Frame:
         self.cells, self.parent = cells, parent
         self.locals: dict[str, Any] = {}
         self.is_kept = False
+        self.inner: Frame | None = None
 
     @property
     def scope(self) -> Scope:
         return scope_of(self.source.node)
+
+    def around(self) -> Frame:
+        """The scope in which a function that is defined now looks up its names."""
+        return self if self.inner is None else self.inner
 
     def lookup(self, name: str, captures: Captures) -> Any:
         """The value of a name.
@@ -242,6 +248,15 @@ class Frame:
         except ValueError:
             raise Unassigned(name) from None
         return captures.of(value, Place.in_cell(cell, name))
+
+
+class Comprehension(Frame):
+    """The scope of a comprehension in a frame; its names are in `locals` once it is at its end."""
+
+    scope = Scope(frozenset(), None)  # type: ignore[assignment]
+
+    def __init__(self, frame: Frame):
+        super().__init__(frame.owner, frame.source, frame.globals, frame.cells, frame.around())
 
 
 def cells_of(function: types.FunctionType) -> dict[str, types.CellType]:

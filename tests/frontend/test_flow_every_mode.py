@@ -2,11 +2,18 @@
 
 import pytest
 
-from frontend import test_flow_iterators, test_flow_optional, test_flow_rows, test_flow_sorting
+from frontend import (
+    test_flow_functions,
+    test_flow_iterators,
+    test_flow_optional,
+    test_flow_rows,
+    test_flow_sorting,
+)
 from frontend.every_mode import assert_batched, assert_both_modes
 from frontend.flow import assert_like_python
 
-MODULES = (test_flow_iterators, test_flow_optional, test_flow_rows, test_flow_sorting)
+MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
+MODULES += (test_flow_sorting,)
 every_program = pytest.mark.parametrize(
     "function, args", [program for module in MODULES for program in module.PROGRAMS]
 )

@@ -14,6 +14,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     consumers,
     containers,
     contexts,
+    decorators,
     effects,
     functions,
     in_place,

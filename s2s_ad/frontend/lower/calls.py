@@ -21,7 +21,7 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.functions import Closure, Remembering
 from s2s_ad.frontend.lower.iteration import named_once
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box
@@ -94,6 +94,8 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
     if isinstance(function, Closure):
         arguments = bind(lowering, function.signature(), function.name, args, kwargs)
         return lowering.enter_closure(function.new_frame(), arguments)
+    if isinstance(function, Remembering):
+        return HANDLERS[Remembering](lowering, [function, *args], kwargs)
     if isinstance(function, Tree):
         method = read_attribute(lowering, function, "__call__")
         return apply(lowering, method, args, kwargs)

@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import rearranged
 from s2s_ad.frontend.lower.iteration import Generator
 from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.resolve import Comprehension
 from s2s_ad.frontend.scopes import bound_names
 
 
@@ -104,14 +105,18 @@ def consumed(
 def hidden(lowering: Lowering, items: Generator, names: list[str]) -> Iterator[None]:
     """These locals of the frame in which a comprehension stands are its own inside it."""
     lowering.frames.append(items.frame)
+    outer = items.frame.inner
     try:
         before = {name: items.frame.locals.pop(name, UNDEFINED) for name in names}
+        scope = items.frame.inner = Comprehension(items.frame)
         yield
         for name, value in before.items():
-            items.frame.locals.pop(name, None)
+            if name in items.frame.locals:  # a lambda in it reads what the name was last
+                scope.locals[name] = items.frame.locals.pop(name)
             if value is not UNDEFINED:
                 items.frame.locals[name] = value
     finally:
+        items.frame.inner = outer
         lowering.frames.pop()
 
 

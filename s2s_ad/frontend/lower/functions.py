@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
-from s2s_ad.frontend.lower.core import CONTINUE, Lowering, expression, statement
+from s2s_ad.frontend.lower.core import CONTINUE, HANDLERS, Lowering, expression, statement
 from s2s_ad.frontend.resolve import Frame
 from s2s_ad.frontend.source import Source
+
+#: the key of the handler of decorators inside functions
+DECORATED = object()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,20 @@ class Closure:
         return tuple(self.defaults.values())
 
 
+@dataclass(frozen=True, eq=False)
+class Remembering:
+    """A function of the function that keeps its results: functools.cache.
+
+    `read` holds what it read of the function around it at its first call: names, and contents.
+    """
+
+    function: Closure
+    read: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+
+    def holds(self) -> tuple:
+        return (self.function,)
+
+
 @expression(gast.Lambda)
 def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
     """`lambda x: value` Anywhere, with all kinds of parameters."""
@@ -61,17 +78,17 @@ def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
 
 @statement(gast.FunctionDef)
 def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
-    """`def f(x): ...` A function in the function, with all kinds of parameters."""
-    if node.decorator_list:
-        raise lowering.refuse(
-            node, "a decorator inside the function", "decorate a function at module level"
-        )
-    lowering.frame.locals[node.name] = _closure(lowering, node, node.name)
+    """`def f(x): ...` A function in the function, with all kinds of parameters and decorators."""
+    decorators = [lowering.evaluate(each) for each in node.decorator_list]
+    value: Any = _closure(lowering, node, node.name)
+    for each in reversed(decorators):
+        value = HANDLERS[DECORATED](lowering, [each, value], {})
+    lowering.frame.locals[node.name] = value
     return CONTINUE
 
 
 def _closure(lowering: Lowering, node: gast.Lambda | gast.FunctionDef, name: str) -> Closure:
-    return Closure(node, lowering.frame, _defaults(lowering, node.args), name)
+    return Closure(node, lowering.frame.around(), _defaults(lowering, node.args), name)
 
 
 def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:

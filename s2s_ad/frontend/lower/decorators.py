@@ -1,0 +1,110 @@
+"""Decorators inside functions: calls of them; functions that keep their results have none to keep.
+
+What a function with `functools.cache` gives for the same arguments is the same, as long as it
+changes nothing; so it may as well be called again.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import gast
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.callee import has_effect
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, make_partial
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.functions import DECORATED, Closure, Remembering
+from s2s_ad.frontend.lower.references import Box, changing
+from s2s_ad.frontend.resolve import Comprehension, Frame, unwrap
+from s2s_ad.frontend.scopes import bound_names, scope_of
+
+
+def decorated(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """`@decorator` above a function of the function."""
+    decorator, function = args
+    return apply(lowering, decorator, [function], {})
+
+
+def wrapping(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """functools.wraps(f), which changes nothing but what a function is called."""
+    return make_partial(lowering, [_itself], {})
+
+
+def _itself(function: Any) -> Any:
+    return function
+
+
+def remembering(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """functools.cache, and functools.lru_cache with and without arguments."""
+    if len(args) == 1 and isinstance(args[0], Closure) and not kwargs:
+        return Remembering(args[0])
+    if any(isinstance(each, Closure) for each in args) or unwrap(kwargs.get("typed", False)):
+        raise UnsupportedError("S2S201", "such a use of functools.lru_cache")
+    return make_partial(lowering, [functools.cache], {})
+
+
+def remembered(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """A call of a function that keeps its results."""
+    kept, *args = args
+    for each in (*args, *kwargs.values()):
+        array = isinstance(each, Symbol) and values.rank_of(each.fact) != 0
+        if array or isinstance(each, Box):
+            raise TypeError("an argument of a function with a cache is not hashable")
+    _check_what_it_reads(lowering, kept)
+    moment, start = lowering.memory.moment(), len(lowering.builder.body)
+    result = apply(lowering, kept.function, args, kwargs)
+    if lowering.memory.changes(moment) or any(map(has_effect, lowering.builder.body[start:])):
+        raise UnsupportedError(
+            "S2S201",
+            f"a call of {kept.function.name}, which keeps its results, and does more",
+            why="it would do that at its first call only",
+            help="leave the cache out",
+        )
+    for each in changing(result):
+        each.refusal = "what a function with a cache has returned is changed"
+    return result
+
+
+def _check_what_it_reads(lowering: Lowering, kept: Remembering) -> None:
+    """Its results may be kept only if what it reads of the function around it stays the same."""
+    around = kept.function.frame
+    names = {each.id for each in gast.walk(kept.function.node) if isinstance(each, gast.Name)}
+    for name in sorted(names - scope_of(kept.function.node).names):
+        value = around.locals.get(name)
+        now = value, [each.content for each in changing(value)]
+        first, held = kept.read.setdefault(name, now)
+        same = first is value and all(map(operator.is_, held, now[1]))
+        if isinstance(around, Comprehension) or not same or _is_bound_again(around, name):
+            raise UnsupportedError(
+                "S2S201",
+                f"a call of {kept.function.name}, which keeps its results and reads {name!r}",
+                why=f"{name!r} may be another one at the next call",
+                help="leave the cache out, or pass it as an argument",
+            )
+
+
+def _is_bound_again(around: Frame, name: str) -> bool:
+    """Whether the function around binds a local more than once, or in a loop."""
+    function = around.source.node
+    loops = [each for each in gast.walk(function) if isinstance(each, gast.For | gast.While)]
+    in_loops = any(name in names for names in bound_names(loops))
+    stores = [each for each in gast.walk(function) if _binds(each, name)]
+    return in_loops or len(stores) > 1
+
+
+def _binds(node: gast.AST, name: str) -> bool:
+    if isinstance(node, gast.FunctionDef):
+        return node.name == name
+    return isinstance(node, gast.Name) and node.id == name and not isinstance(node.ctx, gast.Load)
+
+
+HANDLERS[DECORATED] = decorated
+HANDLERS[Remembering] = remembered
+HANDLERS[_itself] = lambda lowering, args, kwargs: args[0]
+HANDLERS[functools.wraps] = wrapping
+HANDLERS[functools.cache] = HANDLERS[functools.lru_cache] = remembering

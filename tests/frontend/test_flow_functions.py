@@ -1,0 +1,122 @@
+"""Functions defined inside functions: lambdas of comprehensions, decorators, caches."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from frontend.flow import lowered
+from s2s_ad import S2SError
+
+XS = np.array([1.0, 0.3, 2.0])
+
+
+def late_and_early(xs):
+    late = [lambda t: t * i for i in range(1, 4)]
+    early = [lambda t, i=i: t * i for i in range(1, 4)]
+    called = [(lambda t: t + k)(j * x) for j, x in enumerate(xs) for k in (1, 2)]
+    i = 10.0
+    total = sum(f(x) for f in late for x in xs) + sum(g(xs[0]) ** 2 for g in early)
+    return total + sum(called) * xs[1] + i
+
+
+def decorated(x, n):
+    def scaled(factor):
+        def decorate(f):
+            @functools.wraps(f)
+            def wrapper(*args):
+                return factor * f(*args)
+
+            return wrapper
+
+        return decorate
+
+    @scaled(3.0)
+    def product(t, u):
+        return t * u * x
+
+    return product(x, 2.0) + n
+
+
+def cached(x):
+    @functools.cache
+    def power(n):
+        if n == 0:
+            return 1.0
+        return x * power(n - 1)
+
+    @functools.cache
+    def square(t):
+        return t * t
+
+    return power(5) + square(x) + square(x * 2)
+
+
+PROGRAMS = [(late_and_early, (XS,)), (decorated, (1.3, 2.0)), (cached, (1.3,))]
+
+
+# ---- caches that would be seen -------------------------------------------------------------------
+
+
+def reads_what_is_bound_again(x):
+    scale = 1.0
+
+    @functools.cache
+    def f(t):
+        return t * scale * x
+
+    first, scale = f(2.0), 3.0
+    return first + f(2.0)
+
+
+def reads_the_name_of_a_loop(x):
+    total = 0.0
+
+    @functools.cache
+    def f(t):
+        return t * k * x
+
+    for k in range(3):
+        total += f(2.0)
+    return total
+
+
+def reads_what_changes(x):
+    a = np.ones(2)
+
+    @functools.cache
+    def f(t):
+        return t * a[0] * x
+
+    total = 0.0
+    for k in range(3):
+        a[0] = k
+        total += f(2.0)
+    return total
+
+
+def counts_its_calls(x):
+    calls = []
+
+    @functools.cache
+    def f(t):
+        calls.append(t)
+        return t * x
+
+    return f(2.0) + f(2.0) + len(calls)
+
+
+@pytest.mark.parametrize(
+    "function, what",
+    [
+        (reads_what_is_bound_again, "reads 'scale'"),
+        (reads_the_name_of_a_loop, "reads 'k'"),
+        (reads_what_changes, "reads 'a'"),
+        (counts_its_calls, "and does more"),
+    ],
+)
+def test_a_cache_that_would_be_seen_is_refused(function, what):
+    with pytest.raises(S2SError, match=what) as caught:
+        lowered(function, (1.5,))
+    assert "leave the cache out" in str(caught.value)
+    assert caught.value.origin is not None
