@@ -56,7 +56,18 @@ def function_of(statement: gast.Assign) -> Any:
 
 
 def reads(node: gast.AST) -> list[str]:
-    """The names that the node reads, in order, with repeats; names it binds itself are left out."""
+    """The names that the node reads, in order, with repeats; names it binds itself are left out.
+
+    A statement is asked often, and never changes: it remembers them.
+    """
+    if not isinstance(node, gast.Assign):
+        return _reads(node)
+    if not hasattr(node, "names_read"):
+        node.names_read = _reads(node)
+    return node.names_read[:]
+
+
+def _reads(node: gast.AST) -> list[str]:
     found: list[str] = []
     bound: set[str] = set()
     _collect(node, found, bound)

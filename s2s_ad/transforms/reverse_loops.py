@@ -18,9 +18,12 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity, elements
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.registry import ITEM
+from s2s_ad.core.tree import Tree
+from s2s_ad.storage.costs import cost_of_computing
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import adjoint_fact
 from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
@@ -61,8 +64,8 @@ class Backward:
         if changed:
             made = self._divide(sweep, changed)
             saving = Saving(self.outer, self.loop, self.result, self.operands)
-            lists, count = saving.write(made)
-            items = self._backward(made, lists, count)
+            lists, lasting, count = saving.write(made)
+            items = self._backward(made, lists, lasting, count)
             pairs = zip(carried, items, strict=False)
             found += [(each.operand, item) for each, item in pairs if each.operand is not None]
         return found
@@ -178,13 +181,29 @@ class Backward:
         hints = dict(zip(finals, names, strict=True))
         joint = joint.with_(facts=joint.facts | facts, hints=joint.hints | hints)
         options = {"passing": passing, "instead": instead, "repeated": True}
-        made = halves.halve(joint, results, **options)
+        lasting = self._lasting(joint)
+        made = halves.halve(joint, results, free=lasting, **options)
         free = self._free(carried, made.kept)
         if free:
-            made = halves.halve(joint, results, free=free, **options)
+            made = halves.halve(joint, results, free=free | lasting, **options)
         shadows = self._shadows(carried, made.kept)
-        saved = [name for name in made.kept if name not in shadows]
-        return Pass(sweep, changed, joint, made, saved, shadows, finals)
+        saved = [name for name in made.kept if name not in {*shadows, *lasting}]
+        still = [name for name in made.kept if name in lasting]
+        return Pass(sweep, changed, joint, made, saved, shadows, finals, still)
+
+    def _lasting(self, joint: Program) -> set[str]:
+        """The values that are the same in each pass and too dear to compute again."""
+        known = {*self.leaves.fixed, *(each.name for each in joint.captured())}
+        found = set()
+        for each in joint.body:
+            same = not has_effect(each) and known.issuperset(form.reads(each))
+            if each.phase == "backward" or not same:
+                continue
+            name = form.target(each)
+            known.add(name)
+            if item_of(each) or cost_of_computing(each, joint.facts[name]) is None:
+                found.add(name)
+        return found - {name for name in found if isinstance(joint.facts[name], Tree)}
 
     def _finals(
         self, joint: Program, carried: list
@@ -227,7 +246,7 @@ class Backward:
 
     # ---- the backward loop
 
-    def _backward(self, made: Pass, lists: list[Symbol], count: Any) -> list:
+    def _backward(self, made: Pass, lists: list, lasting: list, count: Any) -> list:
         """Write the backward loop; returns its outputs, the adjoints first."""
         writer, leaves = halves.writer(made.joint), self.leaves
         popped = [list_leaf(writer, name) for name in made.saved]
@@ -245,7 +264,7 @@ class Backward:
         names = [*index, *carried, *(leaves.fixed[i] for i in fixed)]
         names += [each.name for each in still]
         finals = [name for name in made.finals if name in made.halves.read]
-        names += finals
+        names += [*finals, *made.lasting]
         nexts = [Symbol(writer, leaves.carried[place]) for place in made.shadows.values()]
         outputs = [*(value for _, value in made.adjoints), *rests, *nexts]
         body = halves.written(writer, made.joint, names, outputs)
@@ -255,6 +274,7 @@ class Backward:
         starts += [*lists, *(self._final(place) for place in made.shadows.values())]
         operands = [*bounds, *starts, *(self.operands.fixed[i] for i in fixed)]
         operands += [*map(self._start, still), *(self._final(made.finals[x]) for x in finals)]
+        operands += lasting
         return Loop(body, len(carried), backwards=backwards).call(self.builder, operands)
 
     def _still(self, made: Pass) -> list[Carried]:

@@ -11,6 +11,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Loop, LoopParts
+from s2s_ad.core.values import UNDEFINED
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import Halves
 
@@ -46,6 +47,7 @@ class Pass:
             its own pass started from.
         finals: arrays as they are after the loop, with the place where the loop carries them:
             what the passes fill in and do not change again is still there.
+        lasting: values that are the same in each pass: that of the last pass is still there.
     """
 
     sweep: Any
@@ -55,6 +57,7 @@ class Pass:
     saved: list[str]
     shadows: dict[str, int]
     finals: dict[str, int]
+    lasting: list[str]
 
 
 def list_leaf(writer: Builder, name: str) -> Symbol:
@@ -78,19 +81,28 @@ class Saving:
         self.result, self.operands = result, operands
         self.leaves = loop.leaves(loop.body)
 
-    def write(self, made: Pass) -> tuple[list[Symbol], Any]:
-        """Let the forward loop keep what is saved; (the lists, how many passes it made)."""
+    def write(self, made: Pass) -> tuple[list[Symbol], list[Symbol], Any]:
+        """Let the forward loop keep what is saved.
+
+        Returns the lists, the values that last, and how many passes it made.
+        """
         loop, writer = self.loop, halves.writer(made.joint)
         counts = not made.saved and (loop.exits or not loop.is_for)
-        if not made.saved and not counts:
-            return [], None
+        if not made.saved and not made.lasting and not counts:
+            return [], [], None
         lists = {name: list_leaf(writer, name) for name in made.saved}
         count = writer.symbol(values.Scalar(int), Hint("passes", "derived")) if counts else None
         with writer.at(self.loop.body.origin, "forward"):
             after = self._first_half(writer, made, lists)
             after += [count + 1] if counts else []
         outputs = [made.sweep.output(atom) for atom in self.loop.body.outputs()]
-        more = [each.name for each in lists.values()] + ([count.name] if counts else [])
+        after += [Symbol(writer, name) for name in made.lasting]
+        before = [
+            writer.symbol(writer.facts[name], writer.hints.get(name, TEMPORARY))
+            for name in made.lasting
+        ]
+        leaves = [*lists.values(), *([count] if counts else []), *before]
+        more = [each.name for each in leaves]
         names = [*self.leaves.bounds, *self.leaves.carried, *more, *self.leaves.fixed]
         outputs[loop.carried : loop.carried] = after
         body = halves.written(writer, made.joint, names, outputs)
@@ -127,15 +139,19 @@ class Saving:
 
     def _replace(
         self, loop: Loop, made: Pass, lists: Mapping[str, Symbol], counts: bool
-    ) -> tuple[list[Symbol], Any]:
+    ) -> tuple[list[Symbol], list[Symbol], Any]:
         outer, parts = self.outer, self.operands
         with outer.instead_of(self.result):
             starts = [self.builder.call(runtime.list_of, (), {}) for _ in lists]
             starts += [0] if counts else []
+            starts += [UNDEFINED for _ in made.lasting]
             operands = [*parts.bounds, *parts.carried, *starts, *parts.fixed]
             outer.define(self.result.name, loop, operands)
             hints = [loop.body.hints[each.name] for each in lists.values()]
             hints += [Hint("passes", "derived")] if counts else []
+            hints += [loop.body.hints.get(name, TEMPORARY) for name in made.lasting]
             first = self.loop.carried
             items = [outer.take(self.result, first + i, hint) for i, hint in enumerate(hints)]
-        return (items[:-1], items[-1]) if counts else (items, None)
+        last = len(items) - len(made.lasting)
+        passes = items[len(lists)] if counts else None
+        return items[: len(lists)], items[last:], passes
