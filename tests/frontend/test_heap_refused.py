@@ -304,6 +304,20 @@ def test_refused_by_place_with_advice(function):
     assert word in str(error)
 
 
+@pytest.mark.parametrize(
+    "function, changing",
+    [
+        (one_of_two, "z[1] = 5.0"),
+        (raveled_argument, "a[0] = 0.0"),
+        (row_of_the_last_pass, "b[1] = 0.0"),
+    ],
+)
+def test_what_may_have_changed_is_refused_with_the_line_that_changes_it(function, changing):
+    with pytest.raises(S2SError) as caught:
+        lowered(function, CASES[function][0])
+    assert f"`{changing}`; whether that is the same memory" in caught.value.why
+
+
 def test_nothing_of_the_module_was_changed():
     np.testing.assert_array_equal(ARRAY, np.zeros(4))
     np.testing.assert_array_equal(HOLDER.w, np.zeros(4))

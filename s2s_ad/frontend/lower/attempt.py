@@ -113,7 +113,7 @@ def handled(
         )
     for each in changed:
         what = "what a 'try' body changed, which may have failed before or after that,"
-        lowering.memory.assign(each, Poison(what, origin))
+        lowering.memory.assign(each, Poison(what, origin, "how far it came is not known"))
     if handler.name is not None:
         names[handler.name.id] = Unreadable(
             "the exception that was caught, as a value", "raise or print a text instead"

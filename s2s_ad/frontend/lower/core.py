@@ -73,7 +73,7 @@ class Lowering:
 
     def __init__(self, static: frozenset[tuple] = frozenset()) -> None:
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
-        self.memory = Memory()
+        self.memory = Memory(self.builder)
         self.assumptions = Assumptions()
         self.partial: set[str] = set()  # values that are not there on some paths
         self.captures = Captures(self.builder, static, self.memory.captured)

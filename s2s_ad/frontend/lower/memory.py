@@ -35,8 +35,13 @@ from s2s_ad.frontend.lower.references import (
 )
 
 CHANGED = "a value that may share memory with what was changed"
+UNCERTAIN = "whether that is the same memory is not known when the code is generated"
+PERHAPS_SHARED = "an array that may share memory with another is changed"
 FOREIGN = "an array that is not the function's own is changed"
-WHY = {FOREIGN: "it stands outside the function, and who calls the function would see the change"}
+WHY = {
+    FOREIGN: "it stands outside the function, and who calls the function would see the change",
+    PERHAPS_SHARED: "which other arrays would change with it is not known here",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,9 @@ class Memory(Kinship):
         mutated: the sources of the arguments that the function changes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, builder: Builder | None = None) -> None:
         super().__init__()
+        self.builder = builder
         self.journal: list[tuple[Any, Any]] = []
         self.mutated: dict[tuple, None] = {}
         self._clock = 0
@@ -209,7 +215,7 @@ class Memory(Kinship):
     def renewed(self, symbol: Symbol, *, own: bool) -> Reference:
         """The result of a call: an array with memory of its own, or one that nobody may change."""
         result = self.fresh(symbol)
-        result.refusal = "" if own else "an array that may share memory with another is changed"
+        result.refusal = "" if own else PERHAPS_SHARED
         return result
 
     # ---- stores
@@ -228,7 +234,7 @@ class Memory(Kinship):
         self.allow(target)
         root = target.root
         kin = [k for k in root.kin if isinstance(root, Box) or not is_known(k)]
-        self._spoil([*kin, *self.unions_after(root)], CHANGED, value.builder)
+        self._spoil([*kin, *self.unions_after(root)], CHANGED)
         self._note(root)
         self._write(target, value)
 
@@ -253,11 +259,11 @@ class Memory(Kinship):
     def forget(self, root: Any, what: str) -> None:
         """From now on nobody may read an array, nor what may share its memory."""
         self._note(root)
-        self._spoil([root, *(k for k in root.kin if not is_known(k))], what, root.builder)
+        self._spoil([root, *(k for k in root.kin if not is_known(k))], what)
 
-    def _spoil(self, values: Iterable[Any], what: str, builder: Builder | None) -> None:
+    def _spoil(self, values: Iterable[Any], what: str) -> None:
         for each in values:
-            self._hold(each, Poison(what, builder.origin if builder else None))
+            self._hold(each, Poison(what, self.builder.origin if self.builder else None, UNCERTAIN))
             self._refresh(each)
 
     # ---- containers
@@ -312,7 +318,7 @@ class Memory(Kinship):
                 help="hold what is needed of it, not the object",
             )
         self._note(box.root)
-        self._spoil(box.holders, CHANGED, None)
+        self._spoil(box.holders, CHANGED)
         if is_open(content):
             if not box.is_dynamic:
                 self.hold_items(box, box.content)

@@ -24,10 +24,14 @@ class Poison:
 
     what: str
     origin: Origin | None
+    why: str = ""
 
     def error(self, *_: Any) -> UnsupportedError:
-        place = f" at line {self.origin.line}" if self.origin else ""
-        return UnsupportedError("S2S207", f"{self.what}{place}", help=COPY)
+        if self.origin is None:
+            return UnsupportedError("S2S207", self.what, why=self.why, help=COPY)
+        line, text = self.origin.line, self.origin.text.strip()
+        why = f"line {line} is `{text}`; {self.why}" if self.why else ""
+        return UnsupportedError("S2S207", f"{self.what} at line {line}", why=why, help=COPY)
 
 
 @dataclass(frozen=True, slots=True)
