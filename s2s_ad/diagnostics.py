@@ -32,7 +32,8 @@ CATALOGUE = {
 class Origin:
     """A place in the user's code: 1-based line, 0-based column, as Python counts them.
 
-    `root` is the line of the differentiated function that led here: the call of a helper.
+    `root` is the line of the differentiated function that led here: the call of a helper;
+    `settings` those of `np.errstate` under which the code there runs.
     """
 
     file: str
@@ -42,6 +43,7 @@ class Origin:
     text: str
     function: str
     root: int = 0
+    settings: tuple[tuple[str, str], ...] = ()
 
     def pointer(self) -> str:
         """The source line with a caret under the place."""

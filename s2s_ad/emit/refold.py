@@ -73,6 +73,7 @@ class Refold:
         self.outputs = set(names)
         self.counts = Counter(names)
         self.read_by_effect: set[str] = set()
+        self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
         self.bases: set[str] = set()
         self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
         for each in every(entries):
@@ -84,6 +85,8 @@ class Refold:
         read = list(direct_reads(entry))
         self.counts.update(read)
         self.counts.update(_tested(entry))
+        for name in (*read, *_tested(entry)):
+            self.read_under.setdefault(name, set()).add(settings_of(entry.statement))
         if entry.kind == "effect":
             self.read_by_effect.update(read)
         if entry.store is not None:
@@ -186,6 +189,8 @@ class Refold:
         rule = rule_for(entry.call.func.value)
         if name in self.bases or name in readers.tried or has_effect(statement):
             return False
+        if self.read_under.get(name, set()) - {settings_of(statement)}:
+            return False
         hint = self.program.hints.get(name)
         if hint is not None and hint.kind != "temporary" and not self._is_stored(name, hint):
             return False
@@ -239,6 +244,11 @@ class Readers:
         """What changes between the definition of the name at `place` and its last reader."""
         until = self.last.get(name, -1) + (name in self.nested)
         return set().union(*(found for at, found in self._changes if place < at < until))
+
+
+def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:
+    """The settings of np.errstate under which a statement runs."""
+    return () if statement.origin is None else statement.origin.settings
 
 
 def _changes(entry: Entry) -> set[str]:
@@ -308,4 +318,4 @@ def is_plain_view(call: gast.Call) -> bool:
     return plain and all(isinstance(atom, gast.Constant) for atom in atoms)
 
 
-__all__ = ["Line", "Refold", "every", "is_undefined"]
+__all__ = ["Line", "Refold", "every", "is_undefined", "settings_of"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form, values
 from s2s_ad.emit.coalesce import flat, ordered
-from s2s_ad.emit.refold import Line, negative_of
+from s2s_ad.emit.refold import Line, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened
 from s2s_ad.emit.surface import BINARY, Surface, dotted
@@ -26,9 +27,19 @@ class Statements:
 
     def __init__(self, naming: Naming, surface: Surface, unbound: Collection[str] = ()):
         self.naming, self.surface, self.unbound = naming, surface, unbound
+        self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate around what is written
 
     def of(self, lines: Sequence[Line]) -> list[gast.stmt]:
-        """The statements of the lines."""
+        """The statements of the lines, under the settings that they need."""
+        around, found = self.settings, []
+        for settings, several in groupby(lines, lambda line: settings_of(line.statement) or around):
+            self.settings = settings
+            statements = self._plainly([*several])
+            found += statements if settings == around else under(settings, statements)
+        self.settings = around
+        return found
+
+    def _plainly(self, lines: Sequence[Line]) -> list[gast.stmt]:
         found: list[gast.stmt] = []
         for line in lines:
             made = getattr(self, f"_{line.kind}")(line)
@@ -211,6 +222,33 @@ class Statements:
             handler = gast.ExceptHandler(type=kind, name=None, body=block)
             made.append(form.place(handler, line.statement.origin, line.statement.phase))
         return [gast.Try(body=body, handlers=made, orelse=[], finalbody=[])]
+
+
+def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[gast.stmt]:
+    """The statements where `np.errstate` is entered with these settings."""
+    places = [place for place, each in enumerate(body) if _computes(each)]
+    if not places:
+        return body
+    before, body, after = (
+        body[: places[0]],
+        body[places[0] : places[-1] + 1],
+        body[places[-1] + 1 :],
+    )
+    alike = {value for _, value in settings}
+    if len(settings) == 4 and len(alike) == 1:
+        settings = [("all", alike.pop())]
+    keywords = [gast.keyword(name, form.constant(value)) for name, value in settings]
+    context = gast.Call(dotted("np", "errstate"), [], keywords)
+    made = gast.With([gast.withitem(context, None)], body, None)
+    return [*before, form.place(made, None, getattr(body[0], "phase", "")), *after]
+
+
+def _computes(statement: gast.stmt) -> bool:
+    """Whether the statement does more than to bind and to leave."""
+    value = getattr(statement, "value", None)
+    return not isinstance(statement, gast.Break | gast.Pass) and not (
+        isinstance(statement, gast.Assign) and isinstance(value, gast.Name | gast.Constant)
+    )
 
 
 def _is_atom(node: gast.AST) -> bool:

@@ -32,7 +32,9 @@ class Source:
     lines: tuple[str, ...]
     name: str
 
-    def origin(self, node: gast.AST, root: int = 0) -> Origin:
+    def origin(
+        self, node: gast.AST, root: int = 0, settings: tuple[tuple[str, str], ...] = ()
+    ) -> Origin:
         """The place of a node of this source."""
         line = getattr(node, "lineno", self.node.lineno)
         column = getattr(node, "col_offset", 0)
@@ -41,7 +43,7 @@ class Source:
         if end is None or getattr(node, "end_lineno", line) != line:
             end = len(text.rstrip().encode())
         columns = _characters(text, column), _characters(text, end)
-        return Origin(self.file, line, *columns, text, self.name, root or line)
+        return Origin(self.file, line, *columns, text, self.name, root or line, settings)
 
 
 def _characters(text: str, offset: int) -> int:

@@ -14,6 +14,7 @@ from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.resolve import unwrap
 
 QUIET = ("ignore", "warn")
+KINDS = ("divide", "over", "under", "invalid")
 
 
 #: functions that make a context which changes how its body is compiled
@@ -22,18 +23,20 @@ CONTEXTS: dict[Any, Callable[[Lowering, gast.With, gast.withitem], Exits]] = {}
 
 @statement(gast.With)
 def with_(lowering: Lowering, node: gast.With) -> Exits:
-    """`with np.errstate(...)`, `with insert_grad_of(x) as x_bar` Of settings that do not raise."""
+    """`with np.errstate(...)`, `with insert_grad_of(x) as x_bar` Settings that do not raise."""
     made = [_maker(lowering, item) for item in node.items]
     if len(made) == 1 and made[0] in CONTEXTS:
         return CONTEXTS[made[0]](lowering, node, node.items[0])
+    settings = dict(lowering.settings)
     for item, function in zip(node.items, made, strict=True):
         if function is not np.errstate:
             raise lowering.refuse(
                 node, "'with' of anything but np.errstate", "enter the context around the call"
             )
         with lowering.placed(item.context_expr):
-            _check_settings(lowering, node, item.context_expr)
-    return lowering.run(node.body)
+            settings |= _settings(lowering, node, item.context_expr)
+    with lowering.under(tuple(settings.items())):
+        return lowering.run(node.body)
 
 
 def _maker(lowering: Lowering, item: gast.withitem) -> Any:
@@ -45,12 +48,15 @@ def _maker(lowering: Lowering, item: gast.withitem) -> Any:
     return function if isinstance(function, type | types.FunctionType) else None
 
 
-def _check_settings(lowering: Lowering, node: gast.With, call: gast.Call) -> None:
+def _settings(lowering: Lowering, node: gast.With, call: gast.Call) -> dict[str, str]:
     """Warnings of NumPy are no part of what the function computes; exceptions are."""
-    settings: list[Any] = [unwrap(lowering.evaluate(each.value)) for each in call.keywords]
-    if call.args or any(each not in QUIET for each in settings):
+    settings = {each.arg: unwrap(lowering.evaluate(each.value)) for each in call.keywords}
+    if call.args or any(each not in QUIET for each in settings.values()):
         raise lowering.refuse(
             node,
             "np.errstate with anything but 'ignore' or 'warn'",
             "enter the context around the call, or compare with np.isfinite",
         )
+    return {each: settings["all"] for each in KINDS if "all" in settings} | {
+        name: value for name, value in settings.items() if name != "all"
+    }

@@ -6,6 +6,8 @@ While a function is lowered its values are Symbols (known by abstract value only
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -79,6 +81,7 @@ class Lowering:
         self.captures = Captures(self.builder, static, self.memory.captured)
         self.frames: list[Frame] = []
         self.root = 0
+        self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
         self.needed_at: Origin | None = None
         self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
@@ -185,7 +188,7 @@ class Lowering:
         )
 
     def origin(self, node: gast.AST) -> Origin:
-        return self.frame.source.origin(node, self.root)
+        return self.frame.source.origin(node, self.root, self.settings)
 
     def refuse(self, node: gast.AST, what: str = "", help: str = "") -> UnsupportedError:
         """The error for a construct that is not accepted."""
@@ -226,12 +229,32 @@ class Lowering:
         return self.enter_frame(frame, arguments)
 
     def _enter_kept(self, frame: Frame, arguments: dict[str, Any]) -> Any:
-        root, frame.is_kept = self.root, True
+        root, frame.is_kept, start = self.root, True, len(self.builder.body)
         known, self.assumptions.known = self.assumptions.known, {}  # other calls know other things
         try:
-            return outlined_call(self, frame, arguments)
+            with self.under(()):  # they hold where it is called
+                result = outlined_call(self, frame, arguments)
         finally:
             self.root, self.assumptions.known = root, known
+        self.builder.body[start:] = map(self._settled, self.builder.body[start:])
+        return result
+
+    @contextmanager
+    def under(self, settings: tuple[tuple[str, str], ...]) -> Iterator[None]:
+        """What is lowered inside runs under these settings of np.errstate."""
+        before, self.settings = self.settings, settings
+        try:
+            yield
+        finally:
+            self.settings = before
+
+    def _settled(self, statement: form.Statement) -> form.Statement:
+        """The statement under the settings that hold now."""
+        if not self.settings or statement.origin is None:
+            return statement
+        settings = dict(self.settings) | dict(statement.origin.settings)
+        origin = dataclasses.replace(statement.origin, settings=tuple(settings.items()))
+        return form.place(copy.copy(statement), origin, statement.phase)
 
     def result_of(self, left: Exits) -> Any:
         """What the function returns, whose body was left in this way."""
