@@ -315,6 +315,17 @@ def recurrence(a, b, axis, reverse=False):
     return np.flip(y, axis) if reverse else y
 
 
+def row_order(piv, matrix):
+    """The order of the rows of a matrix after the exchanges of an LU factorisation."""
+    order = np.broadcast_to(np.arange(np.shape(matrix)[-2]), np.shape(matrix)[:-1]).copy()
+    for i in range(np.shape(piv)[-1]):
+        place = piv[..., i, None].astype(int)
+        other = np.take_along_axis(order, place, -1)
+        np.put_along_axis(order, place, order[..., i, None], -1)
+        order[..., i] = other[..., 0]
+    return order
+
+
 def sign_of_det(a):
     """The sign of the determinant."""
     return np.linalg.slogdet(a)[0]

@@ -134,10 +134,6 @@ def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: float) -> Sy
 # ---- Hermitian eigenvalues -----------------------------------------------------------------------
 
 
-def is_lower(params: dict[str, Any]) -> bool:
-    return params.get("UPLO", "L").upper() == "L"
-
-
 class Eigh(Several):
     """w, v = eigh(a); M. Giles (2008), 3.1, for one triangle and Hermitian matrices."""
 
@@ -148,17 +144,21 @@ class Eigh(Several):
     def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
         return [shape[:-1], shape]
 
+    def is_lower(self, params: dict[str, Any]) -> bool:
+        """Whether the lower triangle is read."""
+        return params.get("UPLO", "L").upper() == "L"
+
     def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
         w, v = self.items(operation.result.builder, operation.result)
         terms = [v * rows(y_bar[0])] if 0 in y_bar else []
         if 1 in y_bar:
             terms.append(v @ (inverse_gaps(w) * (mH(v) @ y_bar[1])))
         a_bar = functools.reduce(operator.add, terms) @ mH(v)
-        return [onto_triangle(a_bar, is_lower(operation.params))]
+        return [onto_triangle(a_bar, self.is_lower(operation.params))]
 
     def forward(self, operation: Operation, tangents: list) -> list:
         w, v = self.items(operation.result.builder, operation.result)
-        turned = mH(v) @ hermitian(tangents[0], is_lower(operation.params)) @ v
+        turned = mH(v) @ hermitian(tangents[0], self.is_lower(operation.params)) @ v
         w_dot = np.diagonal(turned, axis1=-2, axis2=-1)
         return [w_dot, v @ (inverse_gaps(w) * turned)]
 
@@ -168,17 +168,18 @@ class Eigvalsh(OfMatrix):
 
     of_complex = True
     text = "a, UPLO='L'"
+    is_lower = Eigh.is_lower
 
     def shape(self, shape: values.Shape) -> values.Shape:
         return shape[:-1]
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         v = _eigenvectors(operation)
-        return [onto_triangle((v * rows(y_bar)) @ mH(v), is_lower(operation.params))]
+        return [onto_triangle((v * rows(y_bar)) @ mH(v), self.is_lower(operation.params))]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         v = _eigenvectors(operation)
-        turned = hermitian(tangents[0], is_lower(operation.params)) @ v
+        turned = hermitian(tangents[0], self.is_lower(operation.params)) @ v
         return np.sum(conj(v) * turned, axis=-2)
 
 

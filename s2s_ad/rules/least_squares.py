@@ -19,7 +19,16 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-from s2s_ad.rules.matrices import OfMatrix, conj, hermitian, known_rank, mH, mT, onto_triangle
+from s2s_ad.rules.matrices import (
+    OfMatrix,
+    conj,
+    hermitian,
+    known_rank,
+    mH,
+    mT,
+    onto_triangle,
+    outer,
+)
 from s2s_ad.runtime import least_residuals, least_squares
 
 
@@ -100,8 +109,8 @@ class Solution(OfLeastSquares):
         b_bar = mH(inverse) @ y_bar if known_rank(b) > 1 else y_bar @ conj(inverse)
         if not operation.active[0]:
             return [None, b_bar]
-        a_bar = _outer(b - a @ x, inverse @ b_bar) - _outer(b_bar, x)
-        a_bar = a_bar + _outer(mH(inverse) @ x, y_bar - inverse @ (a @ y_bar))
+        a_bar = outer(b - a @ x, inverse @ b_bar) - outer(b_bar, x)
+        a_bar = a_bar + outer(mH(inverse) @ x, y_bar - inverse @ (a @ y_bar))
         return [a_bar, b_bar]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
@@ -161,7 +170,7 @@ class Residuals(OfLeastSquares):
         a, b, x = self._parts(operation)
         one = len(b.shape) == 1 or b.shape[1] == 1
         moved = 2 * (b - a @ x) * (np.sum(y_bar) if one else y_bar)
-        return [-_outer(moved, x), moved]
+        return [-outer(moved, x), moved]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         a, b, x = self._parts(operation)
@@ -185,11 +194,6 @@ def _inverse(operation: Operation) -> Symbol:
     a, b = operation.operands
     known_rank(a), known_rank(b)
     return a.builder.call(np.linalg.pinv, (a,), operation.params or {"rtol": None})
-
-
-def _outer(a: Symbol, b: Symbol) -> Symbol:
-    """The products of two vectors, or the sum of those of the columns of two matrices."""
-    return np.outer(a, conj(b)) if known_rank(a) == 1 else a @ mH(b)
 
 
 def _lstsq(x: Symbol, b: Any, rcond: Any) -> tuple:

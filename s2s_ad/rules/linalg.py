@@ -9,8 +9,6 @@ adjoint is lower triangular: exactly the derivative of the function that NumPy c
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +18,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Rule, register
-from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.core.registry import Operation, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import (
@@ -34,6 +31,7 @@ from s2s_ad.rules.matrices import (
     mH,
     mT,
 )
+from s2s_ad.rules.systems import System
 from s2s_ad.runtime import log_abs_det, sign_of_det
 
 
@@ -135,74 +133,12 @@ class Cholesky(OfMatrix):
         return y @ lower_half(inner)
 
 
-class Solve(Rule):
-    """y = solve(a, b), where b is one vector, or a matrix of columns (or a stack of these)."""
-
-    of_complex = True
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        a, b = support.bind_call(builder, self, "a, b", args, kwargs).values()
-        a, b = as_matrix(builder, self, a), support.as_operand(builder, b)
-        if support.rank(b) == 0:
-            raise ArgumentValueError(
-                "S2S203", "np.linalg.solve with a number for b", origin=builder.origin
-            )
-        if support.rank(b) == 1 and (support.rank(a) or 0) > 2:
-            return np.linalg.solve(a, b[:, None])[..., 0]
-        return builder.emit(self, [a, b], {})
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        a, b = operands
-        if support.any_unknown(a, b):
-            return support.unknown(a, b)
-        dtype = support.result_dtype(self.function, operands)
-        if len(b.shape) == 1:
-            return values.Array(dtype, a.shape[:-1])
-        stack = values.broadcast((a.shape[:-2], b.shape[:-2]))
-        return values.Array(dtype, (*stack, a.shape[-2], b.shape[-1]))
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        a, b = operation.operands
-        vector, builder = known_rank(b) == 1, operation.result.builder
-        known_rank(a)
-        b_bar = np.linalg.solve(mH(a), y_bar)
-        y, adjoints = operation.result, [None, None]
-        if operation.active[0]:
-            a_bar = -(np.outer(b_bar, conj(y)) if vector else b_bar @ mH(y))
-            adjoints[0] = builder.call(runtime.unbroadcast, (a_bar, a), {})
-        if operation.active[1]:
-            adjoints[1] = builder.call(runtime.unbroadcast, (b_bar, b), {})
-        return adjoints
-
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        a, b = operation.operands
-        known_rank(b)
-        a_dot, b_dot = tangents
-        terms = [] if b_dot is None else [b_dot]
-        terms += [] if a_dot is None else [-(a_dot @ operation.result)]
-        y_dot = np.linalg.solve(a, functools.reduce(operator.add, terms))
-        return operation.result.builder.call(runtime.broadcast_like, (y_dot, operation.result), {})
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        a, b = operation.operands
-        ranks = [
-            support.sample_rank(each, flag) for each, flag in zip((a, b), batched, strict=True)
-        ]
-        if ranks[1] > 1:
-            rank = max(ranks)
-            pairs = zip((a, b), batched, strict=True)
-            return np.linalg.solve(*(support.align(*pair, rank) for pair in pairs))
-        if not batched[0]:
-            return np.linalg.solve(a, b.T).T  # one factorisation serves all samples
-        return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
-
-
 register(Cholesky(np.linalg.cholesky, "cholesky"))
 register(Determinant(np.linalg.det, "det"))
 register(Inverse(np.linalg.inv, "inv"))
 register(LogAbsDet(log_abs_det, "slogdet"))
 register(SignOfDet(sign_of_det, "slogdet"))
-register(Solve(np.linalg.solve, "solve"))
+register(System(np.linalg.solve, "solve"))
 
 
 def _slogdet(a: Symbol) -> Any:

@@ -39,6 +39,11 @@ def columns(x: Symbol) -> Symbol:
     return x[..., None] if known_rank(x) > 1 else x[:, None]
 
 
+def outer(a: Symbol, b: Symbol) -> Symbol:
+    """The products of two vectors, or the sum of those of the columns of two matrices."""
+    return np.outer(a, conj(b)) if known_rank(a) == 1 else a @ mH(b)
+
+
 def lower_half(x: Any) -> Any:
     """The lower triangle, its diagonal halved."""
     return 0.5 * (np.tril(x) + np.tril(x, -1))

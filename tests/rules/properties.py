@@ -131,12 +131,14 @@ class Case:
     Args:
         general: whether the text without example arguments has to exist.
         batches: whether all samples have results of one shape.
+        empty: whether a batch may have no samples, which most functions of SciPy refuse.
     """
 
     text: str
     inputs: dict
     general: bool = True
     batches: bool = True
+    empty: bool = True
 
     @property
     def names(self) -> list[str]:
@@ -153,8 +155,8 @@ class Case:
         return f"{self.text} {', '.join(str(shape).replace(' ', '') for shape in shapes)}"
 
 
-def case(text, general=True, batches=True, **inputs):
-    return Case(text, inputs, general, batches)
+def case(text, general=True, batches=True, empty=True, **inputs):
+    return Case(text, inputs, general, batches, empty)
 
 
 def spelled(function: Callable) -> str:
@@ -418,7 +420,7 @@ def check_batches(subject: Subject, sizes=(3, 1, 0), thorough: bool = False) -> 
     """vmap, the gradient of each sample, and the gradient of the sum, against loops."""
     for axes in placements(subject.case, thorough):
         batched = Batched(subject, axes)
-        for size in sizes:
+        for size in [each for each in sizes if each or subject.case.empty]:
             what = f"vmap over {axes}, batch of {size}"
             samples = Samples(subject, axes, size)
             try:

@@ -6,7 +6,7 @@ A function that is registered with a derivative and named by no case fails `test
 import numpy as np
 import pytest
 
-from rules.cases import linear_algebra, ufuncs
+from rules.cases import linear_algebra, scipy_linalg, ufuncs
 from rules.cases.padding import PADDING
 from rules.cases.reductions import REDUCTIONS
 from rules.cases.scans import SCANS
@@ -187,7 +187,7 @@ def test_function_at_every_batch_axis(each):
 
 def test_every_rule():
     """No function is registered as differentiable without a case."""
-    cases = CASES + INDEXING + PRODUCTS
+    cases = CASES + INDEXING + PRODUCTS + scipy_linalg.CASES
     named = {function for each in cases for function in functions_named(each.text)}
     named |= {METHODS.get(getattr(function, "__name__", "")) for function in named}
     missing = [

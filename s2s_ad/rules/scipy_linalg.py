@@ -1,0 +1,268 @@
+"""scipy.linalg: what NumPy has too is written as NumPy's, the rest is in the modules beside.
+
+check_finite and overwrite_a are about errors and memory, and do not show in generated text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation, register
+from s2s_ad.diagnostics import DerivativeError, UnsupportedError
+from s2s_ad.rules import (  # noqa: F401  (they register their rows)
+    decompositions,
+    scipy_linalg_equations,
+    scipy_linalg_functions,
+    scipy_linalg_matrices,
+    scipy_linalg_systems,
+    support,
+)
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.matrices import Several, as_matrix, conj, hermitian, mH
+from s2s_ad.rules.scipy_linalg_systems import assumed, triangular
+
+CHECKED = "overwrite_a=False, check_finite=True"
+
+
+def _inv(x: Symbol, overwrite_a: Any, check_finite: Any, assume_a: Any, lower: Any) -> Any:
+    assume_a, lower = static((assume_a, lower), "an option of scipy.linalg.inv")
+    return np.linalg.inv(assumed(x, assume_a, lower))
+
+
+def _cholesky(x: Symbol, lower: Any, **_: Any) -> Any:
+    return np.linalg.cholesky(x, upper=not static(lower, "lower of scipy.linalg.cholesky"))
+
+
+def _pinv(x: Symbol, atol: Any, rtol: Any, return_rank: Any, check_finite: Any) -> Any:
+    inverse = np.linalg.pinv(x, rtol=rtol)
+    return (inverse, np.linalg.matrix_rank(x, rtol=rtol)) if return_rank else inverse
+
+
+def _chosen(x: Symbol, subset: Any) -> Symbol:
+    return x if subset is None else x[..., subset[0] : subset[1] + 1]
+
+
+def _generalised(x: Symbol, b: Any, lower: bool, only: bool, subset: Any) -> Any:
+    """a @ v = b @ v * w: the eigenvectors of inv(l) @ a @ inv(l).T, where l @ l.T = b."""
+    factor = np.linalg.cholesky(b) if lower else mH(np.linalg.cholesky(b, upper=True))
+    half = triangular(factor, hermitian(x, lower), lower=True)
+    inner = triangular(factor, mH(half), lower=True)
+    options = {"eigvals_only": only, "subset_by_index": subset}
+    found = x.builder.call(linalg.eigh, (inner,), options)
+    return found if only else (found[0], triangular(factor, found[1], lower=True, trans=2))
+
+
+def _eigvalsh(x: Symbol, b: Any, lower: Any, subset_by_index: Any, **_: Any) -> Any:
+    options = {"lower": lower, "eigvals_only": True, "subset_by_index": subset_by_index}
+    return x.builder.call(linalg.eigh, (x, b), options)
+
+
+def double(x: Any) -> Any:
+    """Where SciPy gives Python's floats, or works in double precision."""
+    return x.astype(float) if values.is_dtype(x.dtype, np.float32) else x
+
+
+def _det(x: Symbol, **_: Any) -> Any:
+    return double(np.linalg.det(x))
+
+
+def _lstsq(x: Symbol, b: Any, cond: Any, **_: Any) -> tuple:
+    """SciPy's residuals are a number where b is a vector."""
+    cond = np.finfo(float if x.dtype is None else x.dtype).eps if cond is None else cond
+    found, residuals, rank, s = np.linalg.lstsq(x, b, rcond=float(cond))
+    return found, residuals[0] if support.rank(b) == 1 else residuals, rank, s
+
+
+def _norm(x: Symbol, ord: Any, axis: Any, keepdims: Any, check_finite: Any) -> Any:
+    found = np.linalg.norm(x, ord, axis, keepdims)
+    by_lapack = {1: (None, 2), 2: ("fro", 1, np.inf)}.get(x.ndim, ())
+    return double(found) if axis is None and not keepdims and ord in by_lapack else found
+
+
+def _orth(x: Symbol, rcond: Any) -> Any:
+    u, s, _ = np.linalg.svd(x, full_matrices=False)
+    rows, cols = support.lengths(x, (-2, -1))
+    rcond = np.finfo(s.dtype).eps * np.maximum(rows, cols) if rcond is None else rcond
+    return u[..., : np.sum(s > np.max(s) * rcond)]
+
+
+def _pinvh(x: Symbol, lower: Any, rtol: Any, **_: Any) -> Any:
+    x = hermitian(x, static(lower, "lower of scipy.linalg.pinvh"))
+    return np.linalg.pinv(x, rtol=rtol, hermitian=True)
+
+
+def _procrustes(x: Symbol, B: Any, check_finite: Any) -> tuple:
+    """The unitary polar factor, and the sum of singular values, of one product."""
+    both = mH(mH(B) @ x)
+    return x.builder.call(linalg.polar, (both,), {})[0], np.sum(np.linalg.svdvals(both))
+
+
+def _qr(x: Symbol, mode: Any, pivoting: Any, **_: Any) -> Any:
+    mode, pivoting = static((mode, pivoting), "an option of scipy.linalg.qr")
+    if pivoting:
+        raise UnsupportedError(
+            "S2S203",
+            "scipy.linalg.qr with pivoting=True",
+            origin=x.builder.origin,
+            help="decompose the matrix with its columns in an order of yours",
+        )
+    if mode == "economic":
+        return tuple(np.linalg.qr(x))
+    q, r = np.linalg.qr(x, mode="raw" if mode == "raw" else "complete")
+    return (r,) if mode == "r" else (q, r)
+
+
+def _qr_multiply(x: Symbol, c: Any, mode: Any, pivoting: Any, conjugate: Any, **_: Any) -> Any:
+    mode, conjugate = static((mode, conjugate), "an option of scipy.linalg.qr_multiply")
+    q, r = _qr(x, "economic", pivoting)
+    q = conj(q) if conjugate else q
+    return (c @ q if mode == "right" else q @ c), r
+
+
+def _svd(x: Symbol, full_matrices: Any, compute_uv: Any, **_: Any) -> Any:
+    found = np.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
+    return tuple(found) if isinstance(found, tuple) else found
+
+
+class Eigh(decompositions.Eigh):
+    """scipy.linalg.eigh, whose eigenvectors may have other signs than NumPy's."""
+
+    text = (
+        "a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False,"
+        " check_finite=True, subset_by_index=None, driver=None"
+    )
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        a = as_matrix(builder, self, params["a"])
+        names = ("lower", "eigvals_only", "subset_by_index")
+        lower, only, subset = static(tuple(params[each] for each in names), "an option of eigh")
+        if params["b"] is not None:
+            return _generalised(a, params["b"], lower, only, subset)
+        if only:
+            return _chosen(np.linalg.eigvalsh(a, UPLO="L" if lower else "U"), subset)
+        result = builder.emit(self, [a], {} if lower else {"lower": False})
+        w, v = self.items(builder, result)
+        return _chosen(w, subset), _chosen(v, subset)
+
+    def is_lower(self, params: dict[str, Any]) -> bool:
+        return params.get("lower", True)
+
+
+class Polar(Several):
+    """u, p = polar(a) with a = u @ p: of u_dot the part in the space of u is u @ w with w skew, and
+    w @ p + p @ w is the skew part of mH(u) @ a_dot, twice.
+    """
+
+    text = "a, side='right'"
+    names = ("u", "p")
+
+    def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
+        if params.get("side", "right") == "left":
+            u, p = super().of_matrix(builder, mH(a), {})
+            return mH(u), p
+        return super().of_matrix(builder, a, {})
+
+    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
+        return [shape, (*shape[:-2], shape[-1], shape[-1])]
+
+    def _turn(self, p: Symbol, x: Symbol) -> Symbol:
+        return p.builder.call(linalg.solve_sylvester, (p, p, x - mH(x)), {})
+
+    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
+        u, p = self.items(operation.result.builder, operation.result)
+        u_bar, p_bar = y_bar.get(0), y_bar.get(1)
+        inner = None if u_bar is None else mH(u) @ u_bar
+        if p_bar is None:
+            of_u = u @ self._turn(p, inner)
+        else:
+            inner = -(p_bar @ p) if inner is None else inner - p_bar @ p
+            of_u = u @ (p_bar + self._turn(p, inner))
+        if u_bar is None:
+            return [of_u]
+        return [of_u + mH(np.linalg.solve(p, mH(u_bar - u @ (mH(u) @ u_bar))))]
+
+    def forward(self, operation: Operation, tangents: list) -> list:
+        u, p = self.items(operation.result.builder, operation.result)
+        inner = mH(u) @ tangents[0]
+        turn = self._turn(p, inner)
+        beyond = mH(np.linalg.solve(p, mH(tangents[0] - u @ inner)))
+        return [u @ turn + beyond, inner - turn @ p]
+
+
+class WithoutDerivative(Several):
+    """A decomposition whose derivative depends on choices of the algorithm."""
+
+    def __init__(self, function: Callable, text: str, why: str, help: str, names: tuple[str, ...]):
+        super().__init__(function, function.__name__)
+        self.text, self.why, self.help, self.names = text, why, help, names
+        self.count = len(names)
+
+    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
+        return [shape] * self.count
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        raise DerivativeError(
+            "S2S302",
+            f"a derivative of scipy.linalg.{self.name}",
+            origin=operation.result.builder.origin,
+            why=self.why,
+            help=self.help,
+        )
+
+    forward = reverse
+
+
+composite(linalg.cholesky, f"x, lower=False, {CHECKED}", _cholesky)
+composite(linalg.det, f"x, {CHECKED}", _det)
+composite(
+    linalg.eigvalsh,
+    "x, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, check_finite=True,"
+    " subset_by_index=None, driver=None",
+    _eigvalsh,
+)
+composite(linalg.inv, f"x, {CHECKED}, *, assume_a=None, lower=False", _inv)
+composite(
+    linalg.lstsq,
+    "x, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None",
+    _lstsq,
+)
+composite(linalg.norm, "x, ord=None, axis=None, keepdims=False, check_finite=True", _norm)
+composite(linalg.orth, "x, rcond=None", _orth)
+composite(linalg.orthogonal_procrustes, "x, B, check_finite=True", _procrustes)
+composite(linalg.pinv, "x, *, atol=None, rtol=None, return_rank=False, check_finite=True", _pinv)
+composite(linalg.pinvh, "x, rtol=None, lower=True, check_finite=True", _pinvh)
+composite(
+    linalg.qr,
+    "x, overwrite_a=False, lwork=None, mode='full', pivoting=False, check_finite=True",
+    _qr,
+)
+composite(
+    linalg.qr_multiply,
+    "x, c, mode='right', pivoting=False, conjugate=False, overwrite_a=False, overwrite_c=False",
+    _qr_multiply,
+)
+composite(
+    linalg.svd,
+    f"x, full_matrices=True, compute_uv=True, {CHECKED}, lapack_driver='gesdd'",
+    _svd,
+)
+composite(linalg.svdvals, f"x, {CHECKED}", lambda x, **_: np.linalg.svdvals(x))
+
+register(Eigh(linalg.eigh, "eigh"))
+register(Polar(linalg.polar, "polar"))
+register(
+    WithoutDerivative(
+        linalg.schur,
+        "a, output='real', lwork=None, overwrite_a=False, sort=None, check_finite=True",
+        "the order of the eigenvalues, and the blocks of complex ones, are the algorithm's choice",
+        "use scipy.linalg.eigh for Hermitian matrices, np.linalg.eig for others",
+        ("t", "z"),
+    )
+)

@@ -1,0 +1,154 @@
+"""scipy.linalg: functions of matrices, by the Frechet derivative of their block-triangular form.
+
+For f analytic, f([[a, e], [0, a]]) has f(a) twice on its diagonal and the derivative at a in the
+direction e beside it (R. Mathias, "A chain rule for matrix functions and applications", 1996); the
+adjoint of that derivative is the derivative at the conjugate transpose of a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.rules import support
+from s2s_ad.rules.matrices import OfMatrix, as_matrix, known_rank, mH
+
+
+def block(a: Symbol, e: Any) -> Symbol:
+    """[[a, e], [0, a]]"""
+    top, bottom = np.concatenate([a, e], axis=-1), np.concatenate([np.zeros_like(a), a], axis=-1)
+    return np.concatenate([top, bottom], axis=-2)
+
+
+def beside(x: Symbol, a: Symbol) -> Symbol:
+    """The block of x beside the diagonal."""
+    count = np.size(a, -1)
+    return x[..., :count, count:]
+
+
+class MatrixFunction(OfMatrix):
+    """A function of matrices that is analytic; `text` names its parameters.
+
+    Args:
+        stays_real: whether the result of a real matrix is always real.
+    """
+
+    def __init__(self, function: Callable, text: str = "A", *, stays_real: bool = True):
+        super().__init__(function, function.__name__)
+        self.text, self.stays_real = text, stays_real
+
+    def options(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {key: each for key, each in params.items() if each is not None}
+
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        fact = super().infer(operands, params)
+        if self.stays_real or not isinstance(fact, values.Array) or fact.dtype is None:
+            return fact
+        return fact if fact.dtype.kind == "c" else values.Array(None, fact.shape)
+
+    def directed(self, a: Symbol, e: Any, params: dict[str, Any]) -> Symbol:
+        """The derivative at a in the direction e."""
+        known_rank(a)
+        return beside(a.builder.emit(self, [block(a, e)], params), a)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (a,) = operation.operands
+        return [support.cast(a.builder, self.directed(mH(a), y_bar, operation.params), a)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        y_dot = self.directed(operation.operands[0], tangents[0], operation.params)
+        return support.cast(y_dot.builder, y_dot, operation.result)
+
+
+class Exponential(MatrixFunction):
+    """expm(a), whose derivative SciPy has."""
+
+    def directed(self, a: Symbol, e: Any, params: dict[str, Any]) -> Symbol:
+        known_rank(a)
+        return a.builder.emit(FRECHET, [a, e], {"compute_expm": False})
+
+
+class ExpmFrechet(Rule):
+    """expm_frechet(a, e): expm(a), and its derivative in the direction e."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        text = "A, E, method=None, compute_expm=True, check_finite=True"
+        params = support.bind_call(builder, self, text, args, kwargs)
+        operands = [as_matrix(builder, self, params[each]) for each in "AE"]
+        directed = builder.emit(self, operands, {"compute_expm": False})
+        if not static(params["compute_expm"], "compute_expm of scipy.linalg.expm_frechet"):
+            return directed
+        whole = builder.call(linalg.expm, (operands[0],), {})
+        return support.cast(builder, whole, directed), directed
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(*operands)
+        dtype = support.result_dtype(self.function, operands, **params)
+        return values.Array(dtype, values.broadcast(each.shape for each in operands))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        a, e = operation.operands
+        count = np.size(a, -1)
+        known_rank(a)
+        zeros = np.zeros_like(y_bar)
+        whole_bar = np.concatenate(
+            [np.concatenate([zeros, y_bar], axis=-1), np.concatenate([zeros, zeros], axis=-1)],
+            axis=-2,
+        )
+        whole = a.builder.emit(self, [mH(block(a, e)), whole_bar], operation.params)
+        a_bar = whole[..., :count, :count] + whole[..., count:, count:]
+        pairs = ((a_bar, a), (beside(whole, a), e))
+        return [a.builder.call(runtime.unbroadcast, pair, {}) for pair in pairs]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        a, e = operation.operands
+        a_dot, e_dot = (
+            np.zeros_like(primal) if tangent is None else tangent
+            for primal, tangent in zip((a, e), tangents, strict=True)
+        )
+        known_rank(a)
+        if tangents[0] is None:
+            return a.builder.emit(self, [a, e_dot], operation.params)
+        whole = a.builder.emit(self, [block(a, e), block(a_dot, e_dot)], operation.params)
+        return beside(whole, a)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
+        return batch.builder.emit(self, operands, operation.params)
+
+
+class SquareRoot(MatrixFunction):
+    """y = sqrtm(a): y @ y_dot + y_dot @ y = a_dot."""
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        y = operation.result
+        known_rank(y)
+        return [y.builder.call(linalg.solve_sylvester, (mH(y), mH(y), y_bar), {})]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        y = operation.result
+        known_rank(y)
+        return y.builder.call(linalg.solve_sylvester, (y, y, tangents[0]), {})
+
+
+FRECHET = ExpmFrechet(linalg.expm_frechet, "expm_frechet")
+
+register(Exponential(linalg.expm))
+register(FRECHET)
+register(MatrixFunction(linalg.cosm))
+register(MatrixFunction(linalg.coshm))
+register(MatrixFunction(linalg.fractional_matrix_power, "A, t", stays_real=False))
+register(MatrixFunction(linalg.logm, stays_real=False))
+register(MatrixFunction(linalg.sinhm))
+register(MatrixFunction(linalg.sinm))
+register(MatrixFunction(linalg.tanhm))
+register(MatrixFunction(linalg.tanm))
+register(SquareRoot(linalg.sqrtm, stays_real=False))

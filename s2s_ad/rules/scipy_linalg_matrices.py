@@ -1,0 +1,159 @@
+"""scipy.linalg: matrices that are made of vectors, as gathers, and matrices of numbers alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.registry import register
+from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+from s2s_ad.rules.creation import Creation
+from s2s_ad.rules.matrices import conj
+from s2s_ad.rules.shapes import dim_of
+
+
+def vector(x: Symbol, name: str) -> Symbol:
+    if support.known_rank(x, f"scipy.linalg.{name}") != 1:
+        raise ArgumentValueError(
+            "S2S203",
+            f"scipy.linalg.{name} of an array of rank {x.ndim}",
+            origin=x.builder.origin,
+            help="give a vector, and use vmap for several",
+        )
+    return x
+
+
+def counted(x: Symbol, size: Any) -> Symbol:
+    """0, 1, ... as many as `size` says."""
+    return x.builder.call(np.arange, (size,), {})
+
+
+def zeros(x: Symbol, *shape: Any) -> Symbol:
+    return x.builder.call(np.zeros, (shape,), {} if x.dtype is None else {"dtype": x.dtype})
+
+
+def _toeplitz(x: Symbol, r: Any) -> Any:
+    c = vector(x, "toeplitz")
+    r = conj(c) if r is None else vector(r, "toeplitz")
+    places = counted(x, np.size(c, 0))[:, None] - counted(x, np.size(r, 0))
+    return np.concatenate([r[:0:-1], c])[places + (np.size(r, 0) - 1)]
+
+
+def _hankel(x: Symbol, r: Any) -> Any:
+    c = vector(x, "hankel")
+    r = np.zeros_like(c) if r is None else vector(r, "hankel")
+    places = counted(x, np.size(c, 0))[:, None] + counted(x, np.size(r, 0))
+    return np.concatenate([c, r[1:]])[places]
+
+
+def _circulant(x: Symbol) -> Any:
+    c = vector(x, "circulant")
+    places = counted(x, np.size(c, 0))
+    return c[(places[:, None] - places) % np.size(c, 0)]
+
+
+def _companion(x: Symbol) -> Any:
+    a = vector(x, "companion")
+    options = {} if x.dtype is None else {"dtype": x.dtype}
+    below = x.builder.call(np.eye, (np.size(a, 0) - 2, np.size(a, 0) - 1), options)
+    return np.concatenate([(-a[1:] / a[0])[None], below])
+
+
+def _leslie(x: Symbol, s: Any) -> Any:
+    f = vector(x, "leslie")
+    below = np.concatenate([np.diag(s), zeros(x, np.size(s, 0), 1)], axis=1)
+    return np.concatenate([f[None], below])
+
+
+def _convolution_matrix(x: Symbol, n: Any, mode: Any) -> Any:
+    a, mode = vector(x, "convolution_matrix"), static(mode, "mode of convolution_matrix")
+    size = np.size(a, 0)
+    around = zeros(x, n - 1)
+    places = counted(x, size + n - 1)[:, None] - counted(x, n)
+    whole = np.concatenate([around, a, around])[places + (n - 1)]
+    if mode == "full":
+        return whole
+    trim = (np.minimum(n, size) if isinstance(size, Symbol) else min(n, size)) - 1
+    before = trim // 2 if mode == "same" else trim
+    after = trim - before if mode == "same" else trim
+    return whole[before : size + n - 1 - after]
+
+
+def _fiedler(x: Symbol) -> Any:
+    a = vector(x, "fiedler")
+    return np.abs(a[:, None] - a)
+
+
+def _khatri_rao(x: Symbol, b: Any) -> Any:
+    """The products of all rows of one with all rows of the other."""
+    products = x[..., :, None, :] * b[..., None, :, :]
+    rows = np.size(x, -2) * np.size(b, -2)
+    stack = support.lengths(products, range(products.ndim - 3))
+    return np.reshape(products, (*stack, rows, np.size(x, -1)))
+
+
+def _block_diag(arrs: tuple) -> Any:
+    blocks = [_as_block(each) for each in arrs]
+    widths = [np.size(each, 1) for each in blocks]
+    rows = []
+    for place, each in enumerate(blocks):
+        height = np.size(each, 0)
+        parts = [zeros(blocks[0], height, width) for width in widths]
+        rows.append(np.concatenate([*parts[:place], each, *parts[place + 1 :]], axis=1))
+    return np.concatenate(rows)
+
+
+def _as_block(x: Symbol) -> Symbol:
+    rank = support.known_rank(x, "scipy.linalg.block_diag")
+    return x if rank == 2 else np.reshape(x, (1, -1))
+
+
+def _pair(c_or_cr: Any) -> tuple:
+    return c_or_cr if isinstance(c_or_cr, tuple | list) else (c_or_cr, None)
+
+
+def _matmul_toeplitz(c_or_cr: Any, x: Any, **_: Any) -> Any:
+    c, r = _pair(c_or_cr)
+    product = _toeplitz(c, r) @ x
+    return product.astype(float) if values.is_dtype(product.dtype, np.float32) else product
+
+
+def _solve_toeplitz(c_or_cr: Any, b: Any, check_finite: Any) -> Any:
+    c, r = _pair(c_or_cr)
+    return np.linalg.solve(_toeplitz(c, r), b)
+
+
+def _solve_circulant(x: Symbol, b: Any) -> Any:
+    return np.linalg.solve(_circulant(x), b)
+
+
+def made(function: Any, text: str, dtype: Any = float) -> None:
+    """A matrix of numbers alone, of n rows and columns."""
+
+    def shape(full: dict[str, Any]) -> tuple:
+        return (dim_of(full["n"]),) * 2
+
+    register(Creation(function, text, shape, lambda full: np.dtype(dtype)))
+
+
+composite(linalg.block_diag, "*arrs", _block_diag)
+composite(linalg.circulant, "x", _circulant)
+composite(linalg.companion, "x", _companion)
+composite(linalg.convolution_matrix, "x, n, mode='full'", _convolution_matrix)
+composite(linalg.fiedler, "x", _fiedler)
+composite(linalg.hankel, "x, r=None", _hankel)
+composite(linalg.khatri_rao, "x, b", _khatri_rao)
+composite(linalg.leslie, "x, s", _leslie)
+composite(linalg.matmul_toeplitz, "c_or_cr, x, check_finite=False, workers=None", _matmul_toeplitz)
+composite(linalg.solve_circulant, "x, b", _solve_circulant)
+composite(linalg.solve_toeplitz, "c_or_cr, b, check_finite=True", _solve_toeplitz)
+composite(linalg.toeplitz, "x, r=None", _toeplitz)
+
+made(linalg.dft, "n, scale=None", complex)
+made(linalg.hilbert, "n")

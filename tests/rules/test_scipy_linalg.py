@@ -1,0 +1,45 @@
+"""scipy.linalg: the derivatives of each case, and slowly every property of it."""
+
+import numpy as np
+import pytest
+
+from rules.cases.scipy_linalg import CASES
+from rules.properties import (
+    Subject,
+    check_all,
+    check_forward,
+    check_reverse,
+    check_value,
+    module,
+)
+from s2s_ad import grad
+from s2s_ad.diagnostics import DerivativeError
+
+
+@pytest.mark.parametrize("each", CASES, ids=str)
+def test_derivatives(each):
+    subject = Subject(each)
+    check_value(subject)
+    if each.varying:
+        check_forward(subject)
+        check_reverse(subject)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", CASES, ids=str)
+def test_every_property(each):
+    check_all(each)
+
+
+def test_the_text_calls_what_the_user_calls_where_numpy_has_nothing_like_it():
+    f = module("def f(a, b):\n    return scipy.linalg.solve_triangular(a, b, lower=True)[0]\n").f
+    text = grad(f, 1).source(np.eye(3), np.ones(3), standalone=True)
+    assert "import scipy.linalg\n" in text
+    assert "b_bar = scipy.linalg.solve_triangular(a, " in text
+    assert "lower=True, trans=1)" in text
+
+
+def test_a_schur_decomposition_has_no_derivative_and_says_why():
+    f = module("def f(a):\n    return np.sum(scipy.linalg.schur(a)[0])\n").f
+    with pytest.raises(DerivativeError, match="the algorithm's choice"):
+        grad(f)(np.eye(3))
