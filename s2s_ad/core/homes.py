@@ -20,6 +20,7 @@ PREFIXES: dict[ModuleType, str] = {
     np: "np",
     np.linalg: "np.linalg",
     np.fft: "np.fft",
+    np.lib.stride_tricks: "np.lib.stride_tricks",
 }
 #: functions by the shorter of their names
 SHORT = {np.absolute: "abs", np.conjugate: "conj"}

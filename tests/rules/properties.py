@@ -209,8 +209,11 @@ import operator
 import numpy as np
 import scipy
 import scipy.fft
+import scipy.integrate
 import scipy.linalg
+import scipy.ndimage
 import scipy.signal
+import scipy.spatial.distance
 import scipy.special
 import scipy.stats
 

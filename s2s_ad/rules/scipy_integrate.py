@@ -1,0 +1,70 @@
+"""scipy.integrate: integrals of samples, written as plain NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.integrate
+
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+
+
+def _neighbours(x: Any, axis: int) -> tuple:
+    return x[support.at(axis, slice(1, None))], x[support.at(axis, slice(None, -1))]
+
+
+def _cumulative_trapezoid(y: Symbol, x: Any, dx: Any, axis: Any, initial: Any) -> Any:
+    rank = support.known_rank(y, "cumulative_trapezoid")
+    axis = support.normal_axis(static(axis, "axis of cumulative_trapezoid"), rank)
+    after, before = _neighbours(y, axis)
+    sums = np.cumsum(_steps(x, dx, axis, rank) * (after + before) / 2.0, axis=axis)
+    if initial is None:
+        return sums
+    width = [(1, 0) if each == axis else (0, 0) for each in range(rank)]
+    return np.pad(sums, width)
+
+
+def _steps(x: Any, dx: Any, axis: int, rank: int) -> Any:
+    """The distances of the samples, along the axis."""
+    if x is None:
+        return dx
+    if support.rank(x) > 1:
+        return np.diff(x, axis=axis)
+    steps, others = np.diff(x), tuple(each for each in range(rank) if each != axis)
+    return np.expand_dims(steps, others) if others else steps
+
+
+def _simpson(y: Symbol, x: Any, dx: Any, axis: Any) -> Any:
+    """Parabolas through three samples each; for an odd number of intervals Cartwright's formula."""
+    rank = support.known_rank(y, "simpson")
+    axis = support.normal_axis(static(axis, "axis of simpson"), rank)
+    count = support.length(y, axis)
+    if not isinstance(count, int) or count % 2 == 0 or x is not None:
+        raise UnsupportedError(
+            "S2S203",
+            "scipy.integrate.simpson of these samples",
+            origin=y.builder.origin,
+            why="the derivative is there for an odd number of samples, known now, at distance dx",
+            help="use trapezoid, or np.dot of the samples and weights of your own",
+        )
+    ends = y[support.at(axis, 0)] + y[support.at(axis, -1)]
+    odd = np.sum(y[support.at(axis, slice(1, None, 2))], axis=axis)
+    even = np.sum(y[support.at(axis, slice(2, -1, 2))], axis=axis)
+    return (ends + 4.0 * odd + 2.0 * even) * (dx / 3.0)
+
+
+composite(
+    scipy.integrate.trapezoid,
+    "y, x=None, dx=1.0, axis=-1",
+    lambda y, x, dx, axis: np.trapezoid(y, x, dx, axis),
+)
+composite(
+    scipy.integrate.cumulative_trapezoid,
+    "y, x=None, dx=1.0, axis=-1, initial=None",
+    _cumulative_trapezoid,
+)
+composite(scipy.integrate.simpson, "y, x=None, dx=1.0, axis=-1", _simpson)

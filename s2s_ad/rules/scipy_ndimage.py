@@ -1,0 +1,151 @@
+"""scipy.ndimage: filters, written as padding and sums over sliding windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.ndimage
+from numpy.lib.stride_tricks import sliding_window_view
+
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+
+#: SciPy's names of what lies beyond the edges -> np.pad's
+MODES = {"constant": "constant", "grid-constant": "constant", "grid-mirror": "symmetric"}
+MODES |= {"grid-wrap": "wrap", "mirror": "reflect", "nearest": "edge", "reflect": "symmetric"}
+MODES |= {"wrap": "wrap"}
+EDGES = "mode='reflect', cval=0.0, origin=0"
+
+
+def _padded(x: Symbol, widths: list, mode: Any, cval: Any) -> Any:
+    mode = MODES[static(mode, "mode")]
+    return np.pad(x, widths, mode, **({"constant_values": cval} if mode == "constant" else {}))
+
+
+def _checked(x: Symbol, origin: Any) -> int:
+    if static(origin, "origin") != 0:
+        raise UnsupportedError("S2S203", "a filter with origin=", origin=x.builder.origin)
+    return support.known_rank(x, "a filter")
+
+
+def _correlate_along(x: Symbol, weights: Any, axis: int, mode: Any, cval: Any, shift: int) -> Any:
+    """Sums of windows along an axis; a window of even length reaches further to one side."""
+    size = support.length(weights, 0)
+    before = (size - 1) // 2 if shift else size // 2
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = (before, size - 1 - before)
+    return sliding_window_view(_padded(x, widths, mode, cval), size, axis) @ weights
+
+
+def _along(x: Symbol, axis: Any) -> int:
+    return support.normal_axis(static(axis, "axis"), support.known_rank(x, "a filter"))
+
+
+def _convolve1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
+    _checked(input, origin)
+    weights = support.as_operand(input.builder, weights)
+    return _correlate_along(input, weights[::-1], _along(input, axis), mode, cval, 1)
+
+
+def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
+    _checked(input, origin)
+    weights = support.as_operand(input.builder, weights)
+    return _correlate_along(input, weights, _along(input, axis), mode, cval, 0)
+
+
+def _windows(x: Symbol, sizes: list, mode: Any, cval: Any, shift: int = 0) -> Any:
+    """The windows around each element, their elements along the last axes.
+
+    A window of even length reaches further to the front; `shift` 1 is for a reversed one.
+    """
+    before = [(size - 1) // 2 if shift else size // 2 for size in sizes]
+    widths = [(b, size - 1 - b) for b, size in zip(before, sizes, strict=True)]
+    x = _padded(x, widths, mode, cval)
+    for axis, size in enumerate(sizes):
+        x = sliding_window_view(x, size, axis)
+    return x
+
+
+def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, shift: int = 0) -> Any:
+    rank, weights = _checked(input, origin), support.as_operand(input.builder, weights)
+    sizes = list(support.lengths(weights, range(rank)))
+    return np.tensordot(_windows(input, sizes, mode, cval, shift), weights, rank)
+
+
+def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
+    weights = np.flip(support.as_operand(input.builder, weights))
+    return _correlate(input, weights, mode, cval, origin, shift=1)
+
+
+def _gaussian(sigma: float, truncate: float, order: int) -> np.ndarray:
+    """The weights of a Gaussian filter, or of a derivative of it, as SciPy has them."""
+    radius = int(truncate * sigma + 0.5)
+    impulse = np.zeros(2 * radius + 1)
+    impulse[radius] = 1.0
+    return scipy.ndimage.gaussian_filter1d(
+        impulse, sigma, order=order, truncate=truncate, mode="constant"
+    )
+
+
+def _gaussian1d(
+    input: Any, sigma: Any, axis: Any, order: Any, mode: Any, cval: Any, truncate: Any
+) -> Any:
+    sigma, truncate, order = static((sigma, truncate, order), "sigma, truncate and order")
+    numbers = _gaussian(sigma, truncate, order)[::-1].tolist()
+    weights = support.cast(input.builder, input.builder.call(np.array, (numbers,), {}), input)
+    return _correlate_along(input, weights, _along(input, axis), mode, cval, 0)
+
+
+def _gaussian_filter(
+    input: Any, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any
+) -> Any:
+    rank = support.known_rank(input, "gaussian_filter")
+    sigma, order, mode = static((sigma, order, mode), "sigma, order and mode")
+    for axis in range(rank):
+        given = [
+            each[axis] if isinstance(each, tuple | list) else each for each in (sigma, order, mode)
+        ]
+        input = _gaussian1d(input, given[0], axis, given[1], given[2], cval, truncate)
+    return input
+
+
+def _of_windows(statistic: Callable) -> Callable:
+    """A filter that takes a statistic of the window around each element."""
+
+    def meaning(input: Any, size: Any, mode: Any, cval: Any, origin: Any) -> Any:
+        rank, size = _checked(input, origin), static(size, "size")
+        sizes = list(size) if isinstance(size, tuple | list) else [size] * rank
+        return statistic(_windows(input, sizes, mode, cval), axis=tuple(range(rank, 2 * rank)))
+
+    return meaning
+
+
+def _median(windows: Any, axis: tuple) -> Any:
+    """The element in the middle; of an even number the upper one."""
+    rank = windows.ndim - len(axis)
+    flat = np.reshape(windows, (*support.lengths(windows, range(rank)), -1))
+    return np.sort(flat, axis=-1)[..., support.length(flat, -1) // 2]
+
+
+composite(scipy.ndimage.convolve, f"input, weights, {EDGES}", _convolve)
+composite(scipy.ndimage.convolve1d, f"input, weights, axis=-1, {EDGES}", _convolve1d)
+composite(scipy.ndimage.correlate, f"input, weights, {EDGES}", _correlate)
+composite(scipy.ndimage.correlate1d, f"input, weights, axis=-1, {EDGES}", _correlate1d)
+composite(
+    scipy.ndimage.gaussian_filter,
+    "input, sigma, order=0, mode='reflect', cval=0.0, truncate=4.0",
+    _gaussian_filter,
+)
+composite(
+    scipy.ndimage.gaussian_filter1d,
+    "input, sigma, axis=-1, order=0, mode='reflect', cval=0.0, truncate=4.0",
+    _gaussian1d,
+)
+composite(scipy.ndimage.maximum_filter, f"input, size, {EDGES}", _of_windows(np.max))
+composite(scipy.ndimage.median_filter, f"input, size, {EDGES}", _of_windows(_median))
+composite(scipy.ndimage.minimum_filter, f"input, size, {EDGES}", _of_windows(np.min))
+composite(scipy.ndimage.uniform_filter, f"input, size=3, {EDGES}", _of_windows(np.mean))

@@ -1,0 +1,208 @@
+"""scipy.signal: convolutions and recursive filters, whose adjoints are functions of their kind."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.signal
+from numpy.lib.stride_tricks import sliding_window_view
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.registry import CannotBatch, Operation, Rule, register
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.rules import support
+
+
+class Convolution(Rule):
+    """A convolution or correlation of two arrays of one rank, bilinear.
+
+    Args:
+        options: keywords that change how it is computed, with the one value of each that has rules.
+        correlates: whether it is a correlation, a convolution with the second array reversed.
+    """
+
+    linear = (0, 1)
+    of_complex = False
+
+    def __init__(self, function: Callable, options: str, correlates: bool = False):
+        super().__init__(function, function.__name__)
+        self.text, self.correlates = f"in1, in2, mode='full'{options}", correlates
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        operands = [support.as_operand(builder, given.pop(each)) for each in ("in1", "in2")]
+        if len({support.known_rank(each, self.name) for each in operands}) != 1:
+            raise ValueError("in1 and in2 should have the same dimensionality")
+        mode = static(given.pop("mode"), f"mode of {self.name}")
+        options = support.given(support.static_params(given, self), self.text)
+        if options.keys() - {"method"}:
+            raise UnsupportedError(
+                "S2S203",
+                f"scipy.signal.{self.name} with {next(iter(options))}=",
+                origin=builder.origin,
+                help=f"the supported form is {self.name}(in1, in2, mode)",
+            )
+        return builder.emit(self, operands, {} if mode == "full" else {"mode": mode})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(*operands)
+        a, v = (each.shape for each in operands)
+        shape = a if params.get("mode") == "same" else tuple(map(values.fresh_dim, a))
+        dtypes = [values.strong_dtype(each) for each in operands]
+        return values.Array(None if values.missing(dtypes) else np.result_type(*dtypes), shape)
+
+    def _called(self, correlates: bool, a: Any, v: Any, mode: str) -> Any:
+        """The same family's convolution or correlation."""
+        function = {
+            False: getattr(scipy.signal, self.name.replace("correlate", "convolve")),
+            True: getattr(scipy.signal, self.name.replace("convolve", "correlate"), None),
+        }[correlates]
+        if function is None:  # by Fourier transforms: a correlation is a convolution reversed
+            return self._called(False, a, np.flip(v), mode)
+        return a.builder.call(function, (a, v), {"mode": mode})
+
+    def _whole(self, operation: Operation, y_bar: Any) -> Any:
+        """The adjoint of the full convolution, of which the result is the part that `mode` says."""
+        mode = operation.params.get("mode", "full")
+        if mode == "full":
+            return y_bar
+        a, v = operation.operands
+        widths = []
+        for axis in range(a.ndim):
+            n, m = np.size(a, axis), np.size(v, axis)
+            shorter = np.minimum(n, m)
+            before = (m - 1) // 2 if mode == "same" else shorter - 1
+            after = m - 1 - before if mode == "same" else shorter - 1
+            widths.append((before, after))
+        return np.pad(y_bar, widths)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (a, v), whole = operation.operands, self._whole(operation, y_bar)
+        a_bar = (
+            self._called(not self.correlates, whole, v, "valid") if operation.active[0] else None
+        )
+        v_bar = self._called(True, whole, a, "valid") if operation.active[1] else None
+        return [a_bar, np.flip(v_bar) if self.correlates and v_bar is not None else v_bar]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (a, v), (a_dot, v_dot) = operation.operands, tangents
+        emit = operation.result.builder.emit
+        terms = [] if a_dot is None else [emit(self, [a_dot, v], operation.params)]
+        terms += [] if v_dot is None else [emit(self, [a, v_dot], operation.params)]
+        return terms[0] if len(terms) == 1 else operator.add(*terms)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        """Sums over windows of the first array: in a batch each may have a second of its own."""
+        (a, v), mode = operation.operands, operation.params.get("mode", "full")
+        rank = support.sample_rank(a, batched[0])
+        first = int(batched[0])
+        if not self.correlates:
+            v = np.flip(v, tuple(range(int(batched[1]), v.ndim)))
+        sizes = [np.size(v, int(batched[1]) + axis) for axis in range(rank)]
+        if mode != "valid":
+            befores = [size // 2 if mode == "same" else size - 1 for size in sizes]
+            pairs = zip(befores, sizes, strict=True)
+            widths = [(b, n - 1 - b if mode == "same" else n - 1) for b, n in pairs]
+            a = np.pad(a, [(0, 0)] * first + widths)
+        for axis, size in enumerate(sizes):
+            a = sliding_window_view(a, size, first + axis)
+        places, taps = "ijkl"[:rank], "mnop"[:rank]
+        spec = f"{'b' * first}{places}{taps},{'b' * batched[1]}{taps}->b{places}"
+        return np.einsum(spec, a, v)
+
+
+class Filter(Rule):
+    """lfilter(b, a, x): y[n] = sum(b[k] * x[n - k]) - sum(a[k] * y[n - k]), for a[0] = 1.
+
+    The adjoint of x is the filter run backwards. Those of the coefficients are sums of the adjoint
+    times x, or y, filtered by 1 / a and delayed.
+    """
+
+    TEXT = "b, a, x, axis=-1, zi=None"
+    linear = (0, 2)
+    of_complex = False
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.TEXT, args, kwargs)
+        if given["zi"] is not None:
+            raise UnsupportedError("S2S203", "lfilter with zi=", origin=builder.origin)
+        b, a, x = (support.as_operand(builder, given[each]) for each in "bax")
+        rank = support.known_rank(x, "lfilter")
+        axis = support.normal_axis(static(given["axis"], "axis of lfilter"), rank)
+        return builder.emit(self, [b, a, x], {} if axis == rank - 1 else {"axis": axis})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if support.any_unknown(*operands):
+            return support.unknown(*operands)
+        dtypes = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(dtypes) else np.result_type(*dtypes, np.float32)
+        return values.Array(dtype, operands[2].shape)
+
+    def _axis(self, operation: Operation) -> int:
+        return operation.params.get("axis", operation.operands[2].ndim - 1)
+
+    def _recursion(self, operation: Operation, x: Any) -> Any:
+        """x filtered by 1 / a."""
+        b, a, _ = operation.operands
+        return x.builder.emit(self, [np.ones_like(b[:1]), a, x], operation.params)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (b, a, x), axis, y = operation.operands, self._axis(operation), operation.result
+        emit = y.builder.emit
+        backwards = np.flip(y_bar, axis)
+        x_bar = np.flip(emit(self, [b, a, backwards], operation.params), axis)
+        bars: list = [None, None, x_bar if operation.active[2] else None]
+        for place, (signal, sign) in enumerate(((x, 1), (y, -1))):
+            if operation.active[place]:
+                delayed = self._recursion(operation, signal)
+                bars[place] = sign * self._delays(y_bar, delayed, operation.operands[place], axis)
+        return bars
+
+    def _delays(self, y_bar: Any, delayed: Any, like: Any, axis: int) -> Any:
+        """For each coefficient the sum of the adjoint times the signal that many steps before."""
+        size = np.size(delayed, axis)
+        if y_bar.ndim == 1:
+            lags = y_bar.builder.call(scipy.signal.correlate, (y_bar, delayed), {})
+            return lags[size - 1 : size - 1 + np.size(like)]
+        count = static(support.length(like, 0), "the number of coefficients")
+        sums = [
+            np.sum(
+                y_bar[support.at(axis, slice(k, None))]
+                * delayed[support.at(axis, slice(None, size - k))]
+            )
+            for k in range(count)
+        ]
+        return np.stack(sums)
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (b, a, x), (b_dot, a_dot, x_dot) = operation.operands, tangents
+        emit, params = operation.result.builder.emit, operation.params
+        terms = [] if x_dot is None else [emit(self, [b, a, x_dot], params)]
+        if b_dot is not None:
+            terms.append(emit(self, [b_dot, a, x], params))
+        if a_dot is not None:
+            terms.append(-emit(self, [a_dot, a, operation.result], params))
+        total = terms[0]
+        for each in terms[1:]:
+            total = total + each
+        return total
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        if batched[0] or batched[1]:
+            raise CannotBatch
+        axis = {key: each + 1 for key, each in operation.params.items()}
+        return batch.builder.emit(self, operation.operands, axis)
+
+
+register(Convolution(scipy.signal.convolve, ", method='auto'"))
+register(Convolution(scipy.signal.convolve2d, ", boundary='fill', fillvalue=0"))
+register(Convolution(scipy.signal.correlate, ", method='auto'", correlates=True))
+register(Convolution(scipy.signal.correlate2d, ", boundary='fill', fillvalue=0", correlates=True))
+register(Convolution(scipy.signal.fftconvolve, ", axes=None"))
+register(Convolution(scipy.signal.oaconvolve, ", axes=None"))
+register(Filter(scipy.signal.lfilter, "lfilter"))

@@ -1,0 +1,130 @@
+"""scipy.integrate, ndimage, signal and spatial: functions of arrays, in every mode."""
+
+import numpy as np
+import pytest
+
+from rules.properties import case, check_all, distinct, module, positive, real
+from s2s_ad import grad
+from s2s_ad.diagnostics import S2SError
+
+LIKE = {"general": False}
+MODES = ("constant", "mirror", "nearest", "reflect", "wrap")
+
+INTEGRALS = [
+    case("scipy.integrate.trapezoid(y, dx=0.5)", y=real(5), **LIKE),
+    case("scipy.integrate.trapezoid(y, x, axis=0)", y=real(4, 3), x=real(4), **LIKE),
+    case("scipy.integrate.cumulative_trapezoid(y, dx=0.5)", y=real(2, 5), **LIKE),
+    case("scipy.integrate.cumulative_trapezoid(y, x, axis=0)", y=real(4, 3), x=real(4), **LIKE),
+    case("scipy.integrate.cumulative_trapezoid(y, x)", y=real(4), x=real(4), **LIKE),
+    case("scipy.integrate.cumulative_trapezoid(y, initial=0)", y=real(4), **LIKE),
+]
+IMAGES = [
+    case(f"scipy.ndimage.{name}(x, k, mode='{mode}')", x=real(6), k=real(size), **LIKE)
+    for name in ("convolve1d", "correlate1d")
+    for mode in MODES
+    for size in (3, 2)
+]
+IMAGES += [
+    case(f"scipy.ndimage.{name}(x, k)", x=real(4, 5), k=real(*size), **LIKE)
+    for name in ("convolve", "correlate")
+    for size in ((3, 3), (2, 3))
+]
+IMAGES += [
+    case("scipy.ndimage.convolve1d(x, k, axis=0)", x=real(4, 2), k=real(3), **LIKE),
+    case("scipy.ndimage.gaussian_filter1d(x, 0.7)", x=real(6), **LIKE),
+    case("scipy.ndimage.gaussian_filter1d(x, 0.7, axis=0, order=1)", x=real(6, 2), **LIKE),
+    case("scipy.ndimage.gaussian_filter(x, 0.5, mode='nearest')", x=real(4, 5), **LIKE),
+    case("scipy.ndimage.maximum_filter(x, 2)", x=distinct(4, 3), **LIKE),
+    case("scipy.ndimage.maximum_filter(x, 3)", x=distinct(5), **LIKE),
+    case("scipy.ndimage.median_filter(x, 3)", x=distinct(5), **LIKE),
+    case("scipy.ndimage.median_filter(x, (2, 3))", x=distinct(4, 3), **LIKE),
+    case("scipy.ndimage.minimum_filter(x, 3, mode='constant')", x=distinct(5), **LIKE),
+    case("scipy.ndimage.uniform_filter(x, 3)", x=real(4, 3), **LIKE),
+]
+SIGNALS = [
+    case(f"scipy.signal.{name}(x, k, mode='{mode}')", x=real(*n), k=real(*m), **LIKE)
+    for name in ("convolve", "correlate", "fftconvolve")
+    for mode, n, m in [
+        ("full", (5,), (3,)),
+        ("same", (5,), (3,)),
+        ("same", (6,), (2,)),
+        ("valid", (5,), (3,)),
+        ("same", (4, 3), (2, 3)),
+    ]
+]
+SIGNALS += [
+    case("scipy.signal.convolve2d(x, k)", x=real(4, 3), k=real(2, 2), **LIKE),
+    case("scipy.signal.correlate2d(x, k, mode='valid')", x=real(4, 3), k=real(2, 2), **LIKE),
+    case("scipy.signal.oaconvolve(x, k)", x=real(5), k=real(3), **LIKE),
+    case(
+        "scipy.signal.lfilter(np.array([0.5, 0.2]), np.array([2.0, 0.3]), x, axis=0)",
+        x=real(4, 2),
+        **LIKE,
+    ),
+    case("scipy.signal.detrend(x)", x=real(6), **LIKE),
+    case("scipy.signal.detrend(x, axis=0, type='constant')", x=real(4, 2), **LIKE),
+    case("scipy.signal.medfilt(x, 3)", x=distinct(5), **LIKE),
+    case("scipy.signal.savgol_filter(x, 5, 2)", x=real(8), **LIKE),
+    case("scipy.signal.savgol_filter(x, 3, 1, deriv=1, delta=0.5)", x=real(6), **LIKE),
+    case("x * scipy.signal.windows.hann(4)", x=real(4), **LIKE),
+    case("x * scipy.signal.get_window('hamming', 4)", x=real(4), **LIKE),
+    case("scipy.signal.lfilter(*scipy.signal.butter(2, 0.4), x)", x=real(5), **LIKE),
+]
+DISTANCES = [
+    case(
+        f"scipy.spatial.distance.cdist(x, y, '{name}')", x=positive(3, 2), y=positive(2, 2), **LIKE
+    )
+    for name in ("braycurtis", "canberra", "cityblock", "cosine", "euclidean", "sqeuclidean")
+]
+DISTANCES += [
+    case(f"scipy.spatial.distance.{name}(x, y)", x=positive(3), y=positive(3), **LIKE)
+    for name in ("chebyshev", "cosine", "euclidean")
+]
+EVERY = 5  # of the cases is checked by `make test`, all by `make test-all`
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if place % EVERY else [])
+        for place, each in enumerate(INTEGRALS + IMAGES + SIGNALS + DISTANCES)
+    ],
+)
+def test_function(each):
+    check_all(each)
+
+
+@pytest.mark.parametrize(
+    "call, sizes",
+    [
+        ("scipy.signal.lfilter(a, b, x)", (3, 2, 6)),
+        ("scipy.signal.convolve(a, x, mode='valid') * b", (3, 1, 6)),
+    ],
+)
+def test_slopes_without_a_batch(call, sizes):
+    """Against central differences along a random direction."""
+    f = module(f"def f(a, b, x):\n    return np.sum({call} ** 2)\n").f
+    rng = np.random.default_rng(0)
+    args = [rng.uniform(0.5, 1.5, size) for size in sizes]
+    ways = [rng.normal(size=size) for size in sizes]
+    near = [
+        f(*(x + step * way for x, way in zip(args, ways, strict=True))) for step in (1e-5, -1e-5)
+    ]
+    slopes = grad(f, (0, 1, 2))(*args)
+    along = sum(bar @ way for bar, way in zip(slopes, ways, strict=True))
+    np.testing.assert_allclose(along, (near[0] - near[1]) / 2e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        ("scipy.spatial.distance.cdist(x, x, 'hamming')", "hamming"),
+        ("scipy.ndimage.convolve1d(x[0], x[1], origin=1)", "origin"),
+        ("scipy.signal.lfilter(x[0], x[1], x[0], zi=x[1][1:])", "zi"),
+        ("scipy.signal.fftconvolve(x, x, axes=0)", "axes"),
+    ],
+)
+def test_what_is_refused(call, said):
+    f = module(f"def f(x):\n    return np.sum({call})\n").f
+    with pytest.raises(S2SError, match=said):
+        grad(f)(np.ones((3, 3)))
