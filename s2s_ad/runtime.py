@@ -326,6 +326,11 @@ def row_order(piv, matrix):
     return order
 
 
+def segment_ends(x, xp):
+    """For each x the place of the point at which its segment ends."""
+    return np.clip(np.searchsorted(xp, x, side="right"), 1, len(xp) - 1)
+
+
 def sign_of_det(a):
     """The sign of the determinant."""
     return np.linalg.slogdet(a)[0]

@@ -14,18 +14,23 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
 from s2s_ad.rules.structure import Structural
 
 
 class AsType(Structural):
     """x.astype(dtype); the adjoint goes back to the dtype of x."""
 
-    text = "x, dtype"
+    text = "x, dtype, order='K', casting='unsafe', subok=True, copy=True"
     view = False
     allocates = total = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
-        return {"dtype": np.dtype(static(params["dtype"], "the dtype of astype")).type}
+        dtype = np.dtype(static(params["dtype"], "the dtype of astype"))
+        casting = static(params["casting"], "casting of astype")
+        if x.dtype is not None and not np.can_cast(x.dtype, dtype, casting):
+            raise TypeError(f"Cannot cast array data from {x.dtype} to {dtype}: {casting!r}")
+        return {"dtype": dtype.type}
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         dtype = np.dtype(params["dtype"])
@@ -127,8 +132,11 @@ class Identity(Structural):
     """np.copy(x): the identity of values."""
 
     copy = allocates = total = True
-    text = "x"
+    text = "x, order='K', subok=False"
     view = False
+
+    def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
+        return {}
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
@@ -151,18 +159,32 @@ register(AsType(np.ndarray.astype, "astype"))
 register(Identity(np.copy, "copy"))
 
 
+# ---- the same array in another layout: its values are the same -----------------------------------
+
+
+def _as_array(x: Any, dtype: Any, **layout: Any) -> Any:
+    if not isinstance(x, Symbol):
+        return np.asarray(x, dtype)
+    return x.builder.call(np.asarray, (x,), {"dtype": dtype})
+
+
+def _as_vector(x: Any, dtype: Any) -> Any:
+    """np.ascontiguousarray and np.asfortranarray: at least one axis."""
+    x = _as_array(x, dtype)
+    return np.reshape(x, (1,)) if isinstance(x, Symbol) and x.shape == () else x
+
+
+composite(np.asanyarray, "x, dtype=None, order=None, copy=None", _as_array)
+composite(np.ascontiguousarray, "x, dtype=None", _as_vector)
+composite(np.asfortranarray, "x, dtype=None", _as_vector)
+composite(np.astype, "x, dtype, copy=True", lambda x, dtype, copy: x.astype(dtype))
+composite(np.require, "x, dtype=None, requirements=None", _as_array)
+
+
 register(ComplexNumber(complex))
-for each in (
-    float,
-    int,
-    np.complex64,
-    np.complex128,
-    np.float16,
-    np.float32,
-    np.float64,
-    np.int32,
-    np.int64,
-):
+OF_NUMBERS = (float, int, np.bool_, np.complex64, np.complex128, np.float16, np.float32)
+OF_NUMBERS += (np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8)
+for each in OF_NUMBERS:
     register(Conversion(each))
 
 

@@ -113,8 +113,12 @@ class MakeArray(Creation):
         elif _has_symbols(value):
             result = np.stack([_row(builder, each) for each in value])
         else:
-            return super().bind(builder, args, kwargs)
-        return result if dtype is None else result.astype(static(dtype, "dtype"))
+            result = super().bind(builder, (value, *(() if dtype is None else (dtype,))), {})
+            dtype = None
+        result = result if dtype is None else result.astype(static(dtype, "dtype"))
+        least = static(params.get("ndmin", 0), "ndmin")
+        missing = least and least - support.known_rank(result, "np.array with ndmin=")
+        return np.expand_dims(result, support.axis_of(range(missing))) if missing > 0 else result
 
 
 def _row(builder: Builder, value: Any) -> Any:
@@ -226,7 +230,9 @@ register(Full(np.full, "full"))
 register(Like(np.empty_like, "empty_like"))
 register(Like(np.ones_like, "ones_like"))
 register(Like(np.zeros_like, "zeros_like"))
-register(MakeArray(np.array, "object, dtype=None", _constant_shape, _constant_dtype))
-register(MakeArray(np.asarray, "object, dtype=None", _constant_shape, _constant_dtype))
+AS_ARRAY = "object, dtype=None, order=None, copy=None"
+ARRAY = "object, dtype=None, copy=True, order='K', subok=False, ndmin=0"
+register(MakeArray(np.array, ARRAY, _constant_shape, _constant_dtype))
+register(MakeArray(np.asarray, AS_ARRAY, _constant_shape, _constant_dtype))
 
 composite(np.full_like, "x, fill_value", _full_like)

@@ -244,6 +244,24 @@ def _cumulative(function: Callable, first: float) -> Callable:
 
 TYPED = ", dtype=None, out=None"
 SELECTING = ", kind='introselect', order=None"
+
+
+class Unwrap(Scan):
+    """np.unwrap: whole periods are added, so that its derivative is the identity."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        text = "p, discont=None, axis=-1, period=2 * np.pi"
+        given = support.bind_call(builder, self, text, args, kwargs)
+        x, axis = given.pop("p"), given.pop("axis")
+        return super().bind(builder, (x, axis), support.given(given, text))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [y_bar]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return tangents[0]
+
+
 SORTING = ", kind=None, order=None, *, stable=None"
 
 register(ArgPartition(np.argpartition, -1, SELECTING, "kth, "))
@@ -253,6 +271,7 @@ register(Recurrence(runtime.recurrence, "recurrence"))
 register(RunningProduct(np.cumprod, None, TYPED))
 register(RunningSum(np.cumsum, None, TYPED))
 register(Sort(np.sort, -1, SORTING))
+register(Unwrap(np.unwrap, -1, ", discont=None, period=2 * np.pi"))
 
 CUMULATIVE = "x, *, axis=None, dtype=None, out=None, include_initial=False"
 composite(np.cumulative_prod, CUMULATIVE, _cumulative(np.cumprod, 1))

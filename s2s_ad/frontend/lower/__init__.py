@@ -16,6 +16,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     contexts,
     decorators,
     effects,
+    facts,
     functions,
     in_place,
     iterables,

@@ -98,7 +98,7 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, Symbol) or type(value) in values.PYTHON_NUMBERS
+    return isinstance(value, Symbol | np.generic) or type(value) in values.PYTHON_NUMBERS
 
 
 def _unsupported(*operands: Any) -> UnsupportedError:

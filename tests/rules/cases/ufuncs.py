@@ -1,6 +1,14 @@
 """Cases of elementwise functions beyond their rows: options, choices, methods of ufuncs."""
 
-from rules.properties import Draw, case, distinct, integers, mask, number, positive, real
+import numpy as np
+
+from rules.properties import Draw, case, distinct, integers, mask, number, positive, real, unit
+
+
+def ascending(*shape):
+    """Numbers in order, well apart."""
+    return Draw(shape, lambda rng, shape: np.cumsum(rng.uniform(0.4, 0.8, shape)))
+
 
 LIKE = {"general": False}  # needs the rank of its argument
 
@@ -98,4 +106,52 @@ CALLERS = [
     case("np.fromiter((q * x for q in range(3)), float)", x=number()),
 ]
 
-CASES = CALLERS + CHOICES + KEYWORDS + METHODS_OF_UFUNCS + PARTS + ROUNDING
+POINTS = [
+    case("np.interp(x, np.cumsum(y), z)", x=unit(2, 3), y=positive(4), z=real(4), **LIKE),
+    case("np.interp(x, y - 1.0, z, left=0.5)", x=real(5), y=ascending(3), z=real(3), **LIKE),
+    case("np.interp(x, [0.0, 0.3, 1.1], z, right=2.0)", x=number(0.1, 1.0), z=real(3), **LIKE),
+    case("np.interp(x, y, z, period=2.5)", x=real(5), y=ascending(3), z=real(3), **LIKE),
+    case("np.interp(x, [0.2], z, 1.0)", x=distinct(3), z=real(1), **LIKE),
+    case("np.polyval(p, x)", p=real(4), x=real(2, 3), **LIKE),
+    case("np.polyval(p, x) * np.polyval([2.0, 1.0], x)", p=real(1), x=real(), **LIKE),
+    case("np.polynomial.polynomial.polyval(x, p)", p=real(3), x=real(3), **LIKE),
+]
+AS_ARRAYS = [
+    case(
+        "np.asanyarray(x) * np.ascontiguousarray(y) + np.asfortranarray(x)",
+        x=real(2, 3),
+        y=real(),
+        **LIKE,
+    ),
+    case("np.require(x, float, ['C']) * np.astype(x, np.float64, copy=False)", x=real(2, 3)),
+    case(
+        "np.array(x, copy=True, order='C', ndmin=3) + np.array([x, x], ndmin=1)",
+        x=real(2, 3),
+        **LIKE,
+    ),
+    case("x.astype(np.float64, copy=False) * np.copy(x, order='F')", x=real(2, 3), **LIKE),
+    case("np.unwrap(x * 4.0) * x", x=real(5)),
+    case("np.unwrap(x * 4.0, axis=0, period=3.0)", x=real(4, 2)),
+]
+COMPARISONS = [
+    case("x * np.allclose(x, y, atol=5.0) + y * np.allclose(x, 2.0)", x=real(3), y=real(2, 3)),
+    case(
+        "x * np.array_equal(x, x) + x * np.array_equal(x, y, equal_nan=True)",
+        x=real(3),
+        y=real(3),
+        batches=False,  # the lengths may differ: sample by sample, of which there has to be one
+    ),
+    case("x * np.array_equiv(x, x) + 2 * x * np.array_equal(x, x[0])", x=real(2, 3), **LIKE),
+]
+
+CASES = (
+    AS_ARRAYS
+    + CALLERS
+    + COMPARISONS
+    + POINTS
+    + CHOICES
+    + KEYWORDS
+    + METHODS_OF_UFUNCS
+    + PARTS
+    + ROUNDING
+)

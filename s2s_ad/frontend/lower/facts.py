@@ -1,0 +1,155 @@
+"""What NumPy says of arrays and types without a look at their elements: known while lowering."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.builder import Symbol, describe
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import HANDLERS, known_object
+from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.memory import Reference
+from s2s_ad.frontend.resolve import unwrap
+
+
+def _refused(function: Any, why: str, help: str = "") -> UnsupportedError:
+    return UnsupportedError("S2S205", f"{describe(function)} of a value", why=why, help=help)
+
+
+def _dtype_of(function: Any, value: Symbol) -> np.dtype:
+    if value.dtype is None:
+        raise _refused(function, "its dtype is not known", "give example arguments")
+    return value.dtype
+
+
+# ---- types ---------------------------------------------------------------------------------------
+
+
+def _of_types(function: Callable, stand_in: Callable[[Any, Symbol], Any]) -> None:
+    """Let the function be asked of `stand_in` in place of a value."""
+
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        def known(value: Any) -> Any:
+            found = tree.tree_map(
+                lambda each: stand_in(function, each) if isinstance(each, Symbol) else each, value
+            )
+            return known_object(found)
+
+        return function(*map(known, args), **{key: known(each) for key, each in kwargs.items()})
+
+    HANDLERS[function] = handler
+
+
+def _example(function: Any, value: Symbol) -> Any:
+    """An array, or a Python number, of the same type."""
+    if isinstance(value.fact, values.Scalar):
+        return value.fact.kind(0)
+    return np.empty(0, _dtype_of(function, value))
+
+
+def _exact(function: Any, value: Symbol) -> Any:
+    raise _refused(function, "it depends on the value", "pass a dtype: x.dtype")
+
+
+for _function in (np.common_type, np.iscomplexobj, np.isrealobj, np.result_type):
+    _of_types(_function, _example)
+for _function in (np.can_cast, np.promote_types):
+    _of_types(_function, _dtype_of)
+for _function in (np.broadcast_shapes, np.min_scalar_type):
+    _of_types(_function, _exact)
+
+
+def _limits(function: Any) -> Callable:
+    """np.finfo(x.dtype), whose attributes are numbers known now."""
+
+    def handler(lowering: Lowering, value: Any) -> Any:
+        dtype = _dtype_of(function, value) if isinstance(value, Symbol) else known_object(value)
+        return lowering.captures.held(function(dtype), f"{function.__name__}_{np.dtype(dtype)}")
+
+    return handler
+
+
+for _function in (np.finfo, np.iinfo):
+    evaluates(_function)(_limits(_function))
+
+
+# ---- what kind of object -------------------------------------------------------------------------
+
+
+@evaluates(np.isscalar)
+def is_scalar(lowering: Lowering, element: Any) -> Any:
+    if not isinstance(element, Symbol):
+        return np.isscalar(unwrap(element)) and not isinstance(element, Tree)
+    number = getattr(element, "number", False if element.shape else None)
+    if isinstance(element.fact, values.Scalar) or number is not None:
+        return isinstance(element.fact, values.Scalar) or bool(number)
+    raise _refused(np.isscalar, "it may be an array without axes", "write np.ndim(x) == 0")
+
+
+@evaluates(np.iterable)
+def is_iterable(lowering: Lowering, y: Any) -> Any:
+    if not isinstance(y, Symbol):
+        return isinstance(y, Tree) or np.iterable(unwrap(y))
+    if y.shape is None:
+        raise _refused(np.iterable, "its rank is not known", "give example arguments")
+    return bool(y.shape)
+
+
+@evaluates(np.isfortran)
+def is_fortran(lowering: Lowering, a: Any) -> Any:
+    flat = isinstance(a, Symbol) and a.shape is not None and len(a.shape) < 2
+    if flat or getattr(a, "contiguous", False):
+        return False
+    raise _refused(np.isfortran, "where its elements stand in memory is not known")
+
+
+def _shares(function: Any) -> Callable:
+    """Whether two arrays share memory, where that is certain."""
+
+    def handler(lowering: Lowering, a: Any, b: Any, *options: Any, **more: Any) -> Any:
+        if a is b and isinstance(a, Reference):
+            return lowering.call(operator.gt, lowering.call(np.size, a), 0)
+        both = isinstance(a, Reference) and isinstance(b, Reference)
+        if both and not lowering.memory.may_share(a, b):
+            return False
+        raise _refused(function, "whether the arrays share memory is not certain")
+
+    return handler
+
+
+for _function in (np.may_share_memory, np.shares_memory):
+    evaluates(_function)(_shares(_function))
+
+
+# ---- text, and plans -----------------------------------------------------------------------------
+
+
+def _text(function: Any) -> Callable:
+    """Text of values that are known; of others it would have to be made by a print."""
+
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        if any(isinstance(each, Symbol) for arg in args for each in tree.leaves(arg)):
+            raise _refused(function, "text is made when the code runs", "print it: print(x)")
+        return function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
+
+    return handler
+
+
+for _function in (np.array2string, np.array_repr, np.array_str):
+    HANDLERS[_function] = _text(_function)
+for _function in (np.format_float_positional, np.format_float_scientific):
+    HANDLERS[_function] = _text(_function)
+
+
+@evaluates(np.einsum_path)
+def einsum_path(lowering: Lowering, *operands: Any, optimize: Any = "greedy") -> Any:
+    """A plan for np.einsum(optimize=...), which says how and not what: it is made there."""
+    return sequence(tuple, [True, ""])
