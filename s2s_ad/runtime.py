@@ -30,6 +30,12 @@ def broadcast_like(value, array):
     return np.broadcast_to(value, np.shape(array))
 
 
+def complex_eig(a):
+    """The eigenvalues and eigenvectors of a, complex also where all of them are real."""
+    w, v = np.linalg.eig(a)
+    return w.astype(np.result_type(w, np.complex64)), v.astype(np.result_type(v, np.complex64))
+
+
 def contract(spec, a, b):
     """The contraction of two arrays that an einsum specification names."""
     return np.einsum(spec, a, b)

@@ -12,6 +12,7 @@ from s2s_ad.rules import (  # noqa: F401
     decompositions,
     differences,
     draws,
+    eigenvalues,
     einsum,
     elementwise_table,
     indexing,

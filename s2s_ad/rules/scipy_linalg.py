@@ -58,6 +58,11 @@ def _generalised(x: Symbol, b: Any, lower: bool, only: bool, subset: Any) -> Any
     return found if only else (found[0], triangular(factor, found[1], lower=True, trans=2))
 
 
+def _eig(x: Symbol, right: Any, **_: Any) -> Any:
+    w, v = np.linalg.eig(x)
+    return (w, v) if static(right, "right of scipy.linalg.eig") else w
+
+
 def _eigvalsh(x: Symbol, b: Any, lower: Any, subset_by_index: Any, **_: Any) -> Any:
     options = {"lower": lower, "eigvals_only": True, "subset_by_index": subset_by_index}
     return x.builder.call(linalg.eigh, (x, b), options)
@@ -221,6 +226,8 @@ class WithoutDerivative(Several):
 
 composite(linalg.cholesky, f"x, lower=False, {CHECKED}", _cholesky)
 composite(linalg.det, f"x, {CHECKED}", _det)
+composite(linalg.eig, "x, *, right=True, overwrite_a=False, check_finite=True", _eig)
+composite(linalg.eigvals, f"x, *, {CHECKED}", lambda x, **_: np.linalg.eigvals(x))
 composite(
     linalg.eigvalsh,
     "x, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, check_finite=True,"

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 import gast
 
 from s2s_ad.analysis import activity
-from s2s_ad.core import form, values
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import Callee, compound_of, has_effect, reached
 from s2s_ad.core.program import Program
@@ -23,7 +23,7 @@ def refuse_complex(
     Text without known types is for real numbers; where complex numbers occur, it has to be known
     which values are complex.
     """
-    facts = [program.facts.get(name) for name in names]
+    facts = [fact for name in names for fact in tree.leaves(program.facts.get(name))]
     if any(map(values.is_complex, facts)) and not rule.of_complex:
         raise DerivativeError(
             "S2S302",

@@ -19,6 +19,16 @@ def apart(*shape):
     return Draw(shape, values)
 
 
+def turning(*shape):
+    """Matrices with pairs of complex eigenvalues, well apart."""
+
+    def values(rng, shape):
+        turns = np.kron(np.diag([1.0, 3.0]), np.array([[0.5, -1.0], [1.0, 0.5]]))
+        return turns + 0.3 * rng.normal(size=shape)
+
+    return Draw(shape, values)
+
+
 SOLVING = [
     case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(3), **LIKE),
     case("np.linalg.solve(a, b)", a=invertible(3, 3), b=real(3, 2), **LIKE),
@@ -101,6 +111,16 @@ DECOMPOSITIONS = [
     case("np.linalg.qr(a, mode='complete')[1]", a=apart(4, 2), **LIKE),
 ]
 
+EIGENVALUES = [
+    case("np.abs(np.linalg.eig(a)[0])", a=apart(3, 3), **LIKE),
+    case("np.real(np.linalg.eig(a).eigenvectors)", a=apart(3, 3), **LIKE),
+    case("np.abs(np.linalg.eigvals(a))", a=apart(2, 3, 3), **LIKE),
+    case("np.imag(np.linalg.eigvals(a))", a=turning(4, 4), **LIKE),
+    case("np.real(np.linalg.eig(a)[0])", a=turning(4, 4), **LIKE),
+    case("np.real(np.linalg.eig(a)[1])", a=turning(4, 4), **LIKE),
+    case("np.imag(np.linalg.eig(a)[1])", a=turning(2, 4, 4), **LIKE),
+]
+
 NORMS = [
     case("np.linalg.norm(x)", x=real(3)),
     case("np.linalg.norm(x)", x=real(2, 3)),
@@ -158,4 +178,4 @@ PRODUCTS = [
     case("np.linalg.vecdot(x, y, axis=0)", x=real(3, 2), y=real(3, 2), **LIKE),
 ]
 
-CASES = SOLVING + LEAST_SQUARES + DECOMPOSITIONS + NORMS + PRODUCTS
+CASES = SOLVING + LEAST_SQUARES + DECOMPOSITIONS + EIGENVALUES + NORMS + PRODUCTS
