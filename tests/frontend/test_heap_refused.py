@@ -108,20 +108,6 @@ def raveled_argument(a):
     return v * 2.0
 
 
-def one_of_two(x, c):
-    y = x * 1.0
-    z = y if c > 0 else x * 2
-    z[1] = 5.0
-    return y
-
-
-def view_of_one_of_two(x, c):
-    y = x * 1.0
-    v = y[1:] if c > 0 else y[:-1]
-    y[1] = 50.0
-    return v
-
-
 def perhaps_no_pass(x, n):
     y = x
     for _ in range(n):
@@ -279,7 +265,6 @@ CASES = {
     list_in_itself: ((X,), "S2S201", "items.append(items)", "holds itself"),
     object_returned: ((X,), "S2S304", "", "Holder"),
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),
-    one_of_two: ((X, 1.0), MUTABLE, "return y", COPY),
     own_way_to_set_attributes: ((X,), "S2S201", "s = Slots()", "__setattr__"),
     perhaps_no_pass: ((X, 3), MUTABLE, "return x * y", COPY),
     raveled_argument: ((A,), MUTABLE, "return v * 2.0", COPY),
@@ -289,7 +274,6 @@ CASES = {
     resized: ((X,), MUTABLE, "y.resize(2)", "new array"),
     row_of_the_last_pass: ((A, 3), MUTABLE, "return row", COPY),
     shape_assigned: ((X,), "S2S204", "y.shape = (2, 2)", "reshape"),
-    view_of_one_of_two: ((X, 1.0), MUTABLE, "return v", COPY),
 }
 
 
@@ -307,7 +291,6 @@ def test_refused_by_place_with_advice(function):
 @pytest.mark.parametrize(
     "function, changing",
     [
-        (one_of_two, "z[1] = 5.0"),
         (raveled_argument, "a[0] = 0.0"),
         (row_of_the_last_pass, "b[1] = 0.0"),
     ],

@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.exits import (
     leave,
     structured,
 )
+from s2s_ad.frontend.lower.following import branch_and_rest, decides
 from s2s_ad.frontend.lower.iteration import Once
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
@@ -82,6 +83,7 @@ class Lowering:
         self.frames: list[Frame] = []
         self.root = 0
         self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
+        self.written_twice = 0  # see `following`
         self.needed_at: Origin | None = None
         self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
@@ -151,16 +153,21 @@ class Lowering:
         for place, node in enumerate(body):
             if len(self.frames) == 1 or self.frame.is_kept:
                 self.root = getattr(node, "lineno", self.root)
-            handler = STATEMENTS.get(type(node))
-            if handler is None:
+            if type(node) not in STATEMENTS:
                 raise self.refuse(node)
-            with self.placed(node):
-                result = handler(self, node)
-            if result is MAYBE and place + 1 < len(body):
-                return unless_left(self, lambda rest=body[place + 1 :]: self.run(rest))
+            rest = body[place + 1 :]
+            if rest and decides(node):
+                return branch_and_rest(self, node, rest, self._run_one)
+            result = self._run_one(node)
+            if result is MAYBE and rest:
+                return unless_left(self, lambda rest=rest: self.run(rest))
             if result is not CONTINUE:
                 return result
         return CONTINUE
+
+    def _run_one(self, node: gast.stmt) -> Exits:
+        with self.placed(node):
+            return STATEMENTS[type(node)](self, node)
 
     @contextmanager
     def placed(self, node: gast.AST) -> Iterator[None]:
