@@ -193,14 +193,6 @@ def shape_assigned(x):
     return y
 
 
-def stored_slice(x, n):
-    items = []
-    for i in range(n):
-        items.append(x[i])
-    items[1:2] = [1.0]
-    return items
-
-
 def tuples_in_a_growing_list(x, n):
     items = []
     for i in range(n):
@@ -257,7 +249,6 @@ CASES = {
     complex_into_real: ((X,), "S2S203", "y[0] = 1j", "complex"),
     deleted: ((X,), "S2S202", "return y", "before it is assigned"),
     in_a_list_of_unknown_length: ((X, 3), MUTABLE, "items.append(y)", COPY),
-    stored_slice: ((X, 3), "S2S201", "items[1:2] = [1.0]", "append"),
     integers_take_no_floats: ((X,), "S2S203", "n += x", "int64"),
     item_of_a_number: ((X,), "S2S203", "s[0] = 1.0", "number"),
     item_of_a_tuple: ((X,), "S2S203", "t[0] = 1.0", "item assignment"),
