@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
@@ -34,6 +34,17 @@ composite(np.select, "condlist, choicelist, default=0", _select)
 
 
 MOST_CHOICES = 64  # that NumPy takes
+
+
+def _compress(condition: Any, x: Any, axis: Any) -> Any:
+    """What stands where the condition, which may be the shorter one, is true."""
+    builder = next(each.builder for each in (condition, x) if isinstance(each, Symbol))
+    condition = support.as_operand(builder, condition)
+    places = builder.call(np.flatnonzero, (condition,), {})
+    return builder.call(np.take, (x, places), {"axis": axis})
+
+
+composite(np.compress, "condition, x, axis=None", _compress)
 
 
 class Choose(Elementwise):

@@ -22,18 +22,20 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.references import Box
-from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS
+from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 
 CONTAINERS = (tuple, list, dict, set)
 #: a deque is a list
 OF_DEQUES = ("appendleft", "popleft")
 #: of arrays, where the function of the same name has a rule
-SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "round")
+SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "repeat", "round", "searchsorted")
 #: methods that give a copy, where the function that METHODS has gives a view
 COPIES = {"copy": np.ndarray.copy, "flatten": np.ndarray.flatten}
 #: methods that change the array
-CHANGES = ("fill", "put", "sort")
+CHANGES = ("fill", "partition", "put", "sort")
+#: methods that no function of NumPy stands for: see array_methods
+OWN = ("compress", "item", "tolist", "view")
 UFUNC_METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
 #: what Python's numbers have too
 OF_NUMBERS = ("conjugate", "imag", "real")
@@ -109,7 +111,7 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         return PROPERTIES[name](lowering, x)
     if name in COPIES:
         return Method(COPIES[name], x)
-    if name in CHANGES:
+    if name in CHANGES or name in OWN:
         return Method(getattr(np.ndarray, name), x)
     function = METHODS.get(name) or same_as_function(name)
     if function is not None:
@@ -118,6 +120,9 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         raise UnsupportedError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
         )
+    if name in REFUSED_ATTRIBUTES:
+        why, help = REFUSED_ATTRIBUTES[name]
+        raise UnsupportedError("S2S204", f"{name!r} of an array", why=why, help=help)
     unknown = isinstance(x.fact, values.Unknown)
     raise _refused(
         f"the attribute or method {name!r} of an array",
@@ -154,17 +159,10 @@ def _real(lowering: Lowering, x: Symbol) -> Any:
     return x if values.is_real(x.fact) else lowering.call(np.real, x)
 
 
-def _item(lowering: Lowering, x: Symbol) -> Any:
-    if x.shape != () or x.dtype is None or x.dtype.kind != "f":
-        raise _refused("'item' of anything but one floating-point number", "index the array")
-    return Method(float, x)
-
-
 PROPERTIES = {
     "T": lambda lowering, x: lowering.call(np.transpose, x),
     "dtype": _dtype,
     "imag": lambda lowering, x: lowering.call(np.imag, x),
-    "item": _item,
     "mT": _matrix_transpose,
     "ndim": lambda lowering, x: np.ndim(x),
     "real": _real,

@@ -17,6 +17,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.effects import require
 from s2s_ad.frontend.lower.references import Reference, settled
 from s2s_ad.frontend.lower.stores import (
     add_item,
@@ -125,17 +126,25 @@ def put(lowering: Lowering, a: Reference, ind: Any, v: Any) -> None:
     index, value = as_index(ind), as_array(lowering, v)
     number = isinstance(index, int) or (isinstance(index, Symbol) and index.shape == ())
     if not _is_scalar(lowering, value) and not number and not _same_length(index, value):
-        raise UnsupportedError(
-            "S2S201",
-            "np.put with another number of values than of indices",
-            help="write x.ravel()[ind] = values",
-        )
+        _require_same_length(lowering, index, value)
     if _rank(a, "np.put") == 1:
         return set_item(lowering, a, index, value)
     flat = lowering.builder.call(np.ravel, (settled(a),), {})
     stored = lowering.builder.call(runtime.index_set, (flat, settled(index), value), {})
     shape = tuple(lengths(settled(a), range(a.ndim)))
     return replace(lowering, a, np.reshape(stored, shape))
+
+
+def _require_same_length(lowering: Lowering, index: Any, value: Any) -> None:
+    """A check where code runs; NumPy would repeat the values, or leave some out."""
+    shape = (len(index),) if isinstance(index, list) else values.shape_of(index)
+    if not shape or len(shape) != 1 or not isinstance(shape[0], int) or value.ndim != 1:
+        raise UnsupportedError(
+            "S2S201",
+            "np.put with another number of values than of indices",
+            help="write x.ravel()[ind] = values",
+        )
+    require(lowering, np.size(value, 0), shape[0], f"{shape[0]} values expected by np.put")
 
 
 def _same_length(index: Any, value: Any) -> bool:

@@ -136,7 +136,7 @@ def _default(lowering: Lowering, kind: type, name: str, value: Any) -> Any:
 
 def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> None:
     """`holder.name = value`"""
-    if isinstance(holder, Symbol) and name in ("real", "imag"):
+    if isinstance(holder, Symbol) and name in ("flat", "imag", "real"):
         if name == "imag" and not values.is_complex(holder.fact):
             raise TypeError("an array that is not complex has no imaginary part to set")
         set_item(lowering, read_attribute(lowering, holder, name), Ellipsis, value)

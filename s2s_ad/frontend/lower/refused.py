@@ -37,8 +37,19 @@ _NEW_ARRAY = "build a new array"
 
 #: methods that change their array and are refused: what to do instead
 IN_PLACE_METHODS: dict[str, str] = {
-    **dict.fromkeys(("byteswap", "itemset", "partition", "resize"), _NEW_ARRAY),
+    **dict.fromkeys(("byteswap", "itemset", "resize"), _NEW_ARRAY),
     **dict.fromkeys(("setfield", "setflags"), _NEW_ARRAY),
+}
+
+_MEMORY = "where elements stand in memory is no part of an array's value"
+_OUTSIDE = "the bytes would leave the function"
+
+#: attributes and methods of arrays that are refused: why, and what to do instead
+REFUSED_ATTRIBUTES: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), (_MEMORY, "leave it out")),
+    **dict.fromkeys(("dump", "dumps", "tobytes", "tofile"), (_OUTSIDE, "return the array")),
+    "getfield": (_MEMORY, "use x.astype(dtype)"),
+    "to_device": ("there is one device", "leave it out"),
 }
 
 STATEMENTS_ONLY = (print, warnings.warn, logging.debug, logging.info, logging.warning)

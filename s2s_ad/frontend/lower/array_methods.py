@@ -1,0 +1,113 @@
+"""Attributes and methods of arrays that no function of NumPy is: flat, item, tolist, view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import in_place
+from s2s_ad.frontend.lower.attributes import PROPERTIES
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.containers import new_list, rows, sequence
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.memory import Reference, View, settled
+from s2s_ad.frontend.lower.stores import replace
+from s2s_ad.frontend.lower.subscripts import read_item
+from s2s_ad.rules.shapes import reshape_like
+
+#: Python's numbers by the kind of the dtype
+NUMBERS = {"b": bool, "c": complex, "f": float, "i": int, "u": int}
+
+
+def _refused(what: str, help: str) -> UnsupportedError:
+    return UnsupportedError("S2S204", f"{what} is not supported", help=help)
+
+
+# ---- attributes ----------------------------------------------------------------------------------
+
+
+def _flat(lowering: Lowering, x: Symbol) -> Any:
+    """x.flat: the elements in order; what is written there stands in the array."""
+    if not isinstance(x, Reference) or x.shape is None:
+        raise _refused("'flat' of an array whose rank is not known", "give example arguments")
+    view = View(x, np.ravel, lambda whole, part: reshape_like(part, whole))
+    return lowering.memory.viewed(np.ravel(settled(x)), view)
+
+
+def _itemsize(lowering: Lowering, x: Symbol) -> int:
+    if x.dtype is None:
+        raise _refused("'itemsize' where the dtype is not known", "give example arguments")
+    return x.dtype.itemsize
+
+
+PROPERTIES |= {
+    "device": lambda lowering, x: "cpu",
+    "flat": _flat,
+    "itemsize": _itemsize,
+    "nbytes": lambda lowering, x: np.size(x) * _itemsize(lowering, x),
+}
+
+# ---- numbers and lists ---------------------------------------------------------------------------
+
+
+@evaluates(np.ndarray.item)
+def item(lowering: Lowering, x: Symbol, *index: Any) -> Any:
+    """x.item(), x.item(5), x.item(1, 2): one element, as Python's number."""
+    if x.shape is None or x.dtype is None:
+        raise _refused("'item' of an array whose type is not known", "give example arguments")
+    if not index and any(dim != 1 for dim in x.shape):
+        raise _refused("'item' of an array that may have several elements", "index it")
+    place = index[0] if len(index) == 1 else sequence(tuple, list(index) or [0] * len(x.shape))
+    if not isinstance(place, Tree) and len(x.shape) != 1:
+        x = lowering.call(np.ravel, x)
+    found = read_item(lowering, x, place) if x.shape else x
+    return lowering.call(NUMBERS[x.dtype.kind], found)
+
+
+@evaluates(np.ndarray.tolist)
+def to_list(lowering: Lowering, x: Symbol) -> Any:
+    """Lists in lists; the innermost items are NumPy's numbers."""
+    if x.shape is None:
+        raise _refused("'tolist' of an array whose rank is not known", "give example arguments")
+    if not x.shape:
+        return item(lowering, x)
+    if len(x.shape) == 1:
+        return HANDLERS[list](lowering, [x], {})
+    if not isinstance(x.shape[0], int):
+        return lowering.enter(_nested, {"x": x}) if len(x.shape) == 2 else _too_deep()
+    return new_list(lowering, [to_list(lowering, row) for row in rows(lowering, x, x.shape[0])])
+
+
+def _nested(x):
+    return [list(row) for row in x]
+
+
+def _too_deep() -> Any:
+    raise _refused("'tolist' of an array of three axes or more", "index the array: x[i, j, k]")
+
+
+# ---- views, and changes in place -----------------------------------------------------------------
+
+
+@evaluates(np.ndarray.view)
+def view(lowering: Lowering, x: Symbol, dtype: Any = None, **more: Any) -> Any:
+    if dtype is not None or more:
+        raise _refused("'view' of the memory as another type", "use x.astype(dtype)")
+    return read_item(lowering, x, Ellipsis)
+
+
+@evaluates(np.ndarray.compress)
+def compress(lowering: Lowering, x: Symbol, condition: Any, axis: Any = None) -> Any:
+    plain = condition if isinstance(condition, Symbol) else [*condition.items]
+    return lowering.call(np.compress, plain, x, axis=axis)
+
+
+@in_place.evaluates(np.ndarray.partition)
+def partition(lowering: Lowering, target: Reference, kth: Any, axis: Any = -1) -> None:
+    result = lowering.builder.call(np.partition, (settled(target), kth), {"axis": axis})
+    replace(lowering, target, result)

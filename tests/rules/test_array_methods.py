@@ -1,0 +1,70 @@
+"""Methods and attributes of arrays: values, gradients by differences, batches, and refusals."""
+
+import numpy as np
+import pytest
+
+from rules.properties import module
+from s2s_ad import S2SError, grad, jit, vmap
+
+BODIES = {
+    "flat": "y = np.copy(x)\n    y.flat[3] = x[0, 0] ** 2\n    return sum([q**2 for q in y.flat]) * y",
+    "flat_all": "y = x.T.copy()\n    y.flat = x[0, 1] * x[1, 2]\n    return y * x.T",
+    "flat_of_a_view": "y = np.copy(x)\n    y[:, 1:].flat[2] *= x[0, 0]\n    return y * y.flat[5]",
+    "item": "return x.item(1, 2) * x.item(3) * x[0, 0].item() * x[0, 0].reshape(1, 1).item()",
+    "item_of_a_vector": "return x[0].item(2) * x[1].item(-1) * x",
+    "tolist": "rows = x.tolist()\n    return rows[1][2] * sum(rows[0]) + x[0].tolist()[1]",
+    "view": "y = np.copy(x)\n    y.view()[0] = x[1] ** 2\n    return y * x",
+    "partition": "y = x[0] * x[1]\n    y.partition(1)\n    return np.sort(y[:2])",
+    "compress": "return x.compress([True, False, True], axis=1) ** 2",
+    "compress_all": "return x.compress(np.array([True, False, True, True])) ** 2",
+    "put": "y = np.copy(x)\n    y.put(np.array([1, 5]), x[0, :2] ** 2)\n    return y * x",
+    "sizes": "return x * x.itemsize / x.nbytes * (1.0 if x.device == 'cpu' else 0.0) * x",
+    "astype": "return x.astype(float, copy=False, order='C') * x.clip(-0.5, 0.5) * x.round(1)",
+}
+X = np.array([[0.3, -1.2, 0.8], [1.1, 0.4, -0.7]])
+
+
+def function(name):
+    return module(f"def f(x):\n    {BODIES[name]}\n").f
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_method(name):
+    f, space = function(name), module(f"def f(x):\n    {BODIES[name]}\n\n\n{LOSS}")
+    np.testing.assert_array_equal(jit(f)(X), f(X))
+    w, dot = np.random.default_rng(2).normal(size=(2, *X.shape))
+    space.w = np.resize(w, np.shape(f(X)))
+    near = (space.loss(X + 1e-6 * dot) - space.loss(X - 1e-6 * dot)) / 2e-6
+    assert np.sum(grad(space.loss)(X) * dot) == pytest.approx(near, rel=1e-7)
+    xs = np.stack([X, 2 * X, X[::-1]])
+    np.testing.assert_allclose(vmap(f)(xs), [f(x) for x in xs], rtol=1e-13)
+    np.testing.assert_allclose(
+        vmap(grad(space.loss))(xs), [grad(space.loss)(x) for x in xs], rtol=1e-12
+    )
+
+
+LOSS = "def loss(x):\n    return np.sum(w * f(x))\n"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("x.flags.writeable", "'flags' of an array"),
+        ("x.strides[0] * x", "where elements stand in memory"),
+        ("x.base is None", "'base' of an array"),
+        ("x.tobytes()", "the bytes would leave the function"),
+        ("x.item()", "may have several elements"),
+        ("x.view(np.int64)", "'view' of the memory as another type"),
+        ("x.resize((3, 2))", "'resize' changes the array in place"),
+        ("x.setflags(write=False)", "'setflags' changes the array in place"),
+        ("np.array_str(x)", "text is made when the code runs"),
+        ("x * np.isfortran(x)", "np.isfortran of a value"),
+        ("x * np.shares_memory(x, x.reshape(6))", "whether the arrays share memory is not certain"),
+    ],
+)
+def test_what_is_refused(text, said):
+    f = module(f"def f(x):\n    y = {text}\n    return np.sum(x * y)\n").f
+    with pytest.raises(S2SError) as caught:
+        grad(f)(X)
+    assert said in str(caught.value)
