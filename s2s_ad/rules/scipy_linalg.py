@@ -5,7 +5,6 @@ check_finite and overwrite_a are about errors and memory, and do not show in gen
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,13 @@ from scipy import linalg
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, register
-from s2s_ad.diagnostics import DerivativeError, UnsupportedError
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     decompositions,
     scipy_linalg_equations,
     scipy_linalg_functions,
     scipy_linalg_matrices,
+    scipy_linalg_spectra,
     scipy_linalg_systems,
     support,
 )
@@ -201,29 +201,6 @@ class Polar(Several):
         return [u @ turn + beyond, inner - turn @ p]
 
 
-class WithoutDerivative(Several):
-    """A decomposition whose derivative depends on choices of the algorithm."""
-
-    def __init__(self, function: Callable, text: str, why: str, help: str, names: tuple[str, ...]):
-        super().__init__(function, function.__name__)
-        self.text, self.why, self.help, self.names = text, why, help, names
-        self.count = len(names)
-
-    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
-        return [shape] * self.count
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        raise DerivativeError(
-            "S2S302",
-            f"a derivative of scipy.linalg.{self.name}",
-            origin=operation.result.builder.origin,
-            why=self.why,
-            help=self.help,
-        )
-
-    forward = reverse
-
-
 composite(linalg.cholesky, f"x, lower=False, {CHECKED}", _cholesky)
 composite(linalg.det, f"x, {CHECKED}", _det)
 composite(linalg.eig, "x, *, right=True, overwrite_a=False, check_finite=True", _eig)
@@ -264,12 +241,3 @@ composite(linalg.svdvals, f"x, {CHECKED}", lambda x, **_: np.linalg.svdvals(x))
 
 register(Eigh(linalg.eigh, "eigh"))
 register(Polar(linalg.polar, "polar"))
-register(
-    WithoutDerivative(
-        linalg.schur,
-        "a, output='real', lwork=None, overwrite_a=False, sort=None, check_finite=True",
-        "the order of the eigenvalues, and the blocks of complex ones, are the algorithm's choice",
-        "use scipy.linalg.eigh for Hermitian matrices, np.linalg.eig for others",
-        ("t", "z"),
-    )
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -133,13 +134,18 @@ def _solve_circulant(x: Symbol, b: Any) -> Any:
     return np.linalg.solve(_circulant(x), b)
 
 
-def made(function: Any, text: str, dtype: Any = float) -> None:
-    """A matrix of numbers alone, of n rows and columns."""
+def made(
+    function: Callable, text: str, rows: Callable[[Any], Any] = lambda full: full["n"]
+) -> None:
+    """A matrix of numbers alone, of n columns; its dtype is asked of a small one."""
 
     def shape(full: dict[str, Any]) -> tuple:
-        return (dim_of(full["n"]),) * 2
+        return dim_of(rows(full)), dim_of(full["n"])
 
-    register(Creation(function, text, shape, lambda full: np.dtype(dtype)))
+    def dtype(full: dict[str, Any]) -> np.dtype:
+        return function(**{**full, "n": 2}).dtype
+
+    register(Creation(function, text, shape, dtype))
 
 
 composite(linalg.block_diag, "*arrs", _block_diag)
@@ -155,5 +161,10 @@ composite(linalg.solve_circulant, "x, b", _solve_circulant)
 composite(linalg.solve_toeplitz, "c_or_cr, b, check_finite=True", _solve_toeplitz)
 composite(linalg.toeplitz, "x, r=None", _toeplitz)
 
-made(linalg.dft, "n, scale=None", complex)
+made(linalg.dft, "n, scale=None")
+made(linalg.hadamard, "n, dtype=int")
+made(linalg.helmert, "n, full=False", lambda full: full["n"] - (not full["full"]))
 made(linalg.hilbert, "n")
+made(linalg.invhilbert, "n, exact=False")
+made(linalg.invpascal, "n, kind='symmetric', exact=True")
+made(linalg.pascal, "n, kind='symmetric', exact=True")

@@ -39,7 +39,22 @@ def test_the_text_calls_what_the_user_calls_where_numpy_has_nothing_like_it():
     assert "lower=True, trans=1)" in text
 
 
-def test_a_schur_decomposition_has_no_derivative_and_says_why():
-    f = module("def f(a):\n    return np.sum(scipy.linalg.schur(a)[0])\n").f
-    with pytest.raises(DerivativeError, match="the algorithm's choice"):
+@pytest.mark.parametrize(
+    "call, why",
+    [
+        ("scipy.linalg.schur(a)[0]", "the algorithm's choice"),
+        ("scipy.linalg.hessenberg(a)", "the reflections that LAPACK works with"),
+        ("np.real(scipy.linalg.funm(a, np.exp))", "of which only values are given"),
+        ("scipy.linalg.rsf2csf(a, a)[0]", "a Schur form has no derivative"),
+    ],
+)
+def test_what_has_no_derivative_says_why(call, why):
+    f = module(f"def f(a):\n    return np.sum({call})\n").f
+    with pytest.raises(DerivativeError, match=why):
         grad(f)(np.eye(3))
+
+
+def test_one_vector_of_several_of_a_null_space_has_no_derivative():
+    f = module("def f(a):\n    return np.sum(scipy.linalg.null_space(a))\n").f
+    with pytest.raises(ValueError, match="any basis of a space"):
+        grad(f)(np.eye(2, 4))

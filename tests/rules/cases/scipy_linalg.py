@@ -151,6 +151,11 @@ DECOMPOSITIONS = [
     case("scipy.linalg.eigh(a, b)[0]", a=apart(3, 3), b=definite(3, 3), **LIKE),
     case("scipy.linalg.eigh(a, b, lower=False)[1] ** 2", a=apart(3, 3), b=definite(3, 3), **LIKE),
     case("scipy.linalg.eigh(a, subset_by_index=[1, 2])[0]", a=apart(3, 3), **LIKE),
+    case("scipy.linalg.eigh_tridiagonal(a, b)[0]", a=distinct(4), b=positive(3), **LIKE),
+    case("scipy.linalg.eigh_tridiagonal(a, b)[1] ** 2", a=distinct(4), b=positive(3), **LIKE),
+    case("scipy.linalg.eigh_tridiagonal(a, b, True)", a=distinct(4), b=positive(3), **LIKE),
+    case("scipy.linalg.hessenberg(a)", a=replace(apart(3, 3), varies=False), **LIKE),
+    case("scipy.linalg.null_space(a) ** 2", a=apart(3, 4), batches=False, **LIKE),
     case("scipy.linalg.eigvalsh(a)", a=apart(3, 3), **LIKE),
     case("scipy.linalg.eigvalsh(a, b)", a=apart(3, 3), b=definite(3, 3), **LIKE),
     case("scipy.linalg.lstsq(a, b)[0]", a=apart(4, 3), b=real(4), **LIKE),
@@ -201,6 +206,10 @@ MATRICES = [
     case("scipy.linalg.toeplitz(a, b)", a=real(3), b=real(4), **LIKE),
     case("scipy.linalg.hilbert(3) * a", a=real(3), **LIKE),
     case("np.abs(scipy.linalg.dft(3)) * a", a=real(3), **LIKE),
+    case("scipy.linalg.hadamard(4) * a + scipy.linalg.helmert(4, full=True)", a=real(4), **LIKE),
+    case("scipy.linalg.helmert(4) * a", a=real(4), **LIKE),
+    case("scipy.linalg.invhilbert(3) * a + scipy.linalg.invpascal(3)", a=real(3), **LIKE),
+    case("scipy.linalg.pascal(3, kind='lower') * a", a=real(3), **LIKE),
 ]
 
 CASES = SYSTEMS + EQUATIONS + FUNCTIONS + DECOMPOSITIONS + MATRICES
