@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from s2s_ad.core import form, values
-from s2s_ad.storage.costs import cost_of_keeping, value_of
+from s2s_ad.storage.costs import NUMBER, cost_of_keeping, value_of
 from s2s_ad.storage.cut import Value, cheapest
 
 
@@ -25,6 +25,8 @@ def decide(
     *,
     passing: Collection[str] = (),
     free: Set[str] = frozenset(),
+    restored: Collection[str] = (),
+    overwritten: Collection[str] = (),
     repeated: bool,
 ) -> Plan:
     """How the names that are `needed` of a forward pass are had.
@@ -36,12 +38,18 @@ def decide(
         passing: leaves that are gone when the backward pass runs, like the values that a loop
             carries from pass to pass.
         free: names that cost nothing to keep, because they are kept anyway.
+        restored: arrays that are had again by putting back a few elements.
+        overwritten: these elements, which nothing else can stand for.
         repeated: whether the forward pass runs many times before the backward pass does.
     """
     described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
     computed = {form.target(each): each for each in body if not form.is_effect(each)}
     for name, statement in computed.items():
         described[name] = value_of(statement, facts[name], repeated=repeated)
+    for name in restored:
+        described[name] = Value(described[name].keep, NUMBER, described[name].operands)
+    for name in overwritten:
+        described[name] = Value(described[name].keep, None)
     for name in described.keys() & free:
         described[name] = Value(0, described[name].again, described[name].operands)
     kept, again = cheapest(needed, described)

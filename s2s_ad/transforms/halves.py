@@ -12,6 +12,7 @@ from typing import Any
 
 import gast
 
+from s2s_ad.analysis.restoring import Restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import item_of
@@ -87,6 +88,7 @@ def halve(
     passing: Collection[str] = (),
     free: Set[str] = frozenset(),
     instead: Mapping[str, gast.Assign] | None = None,
+    restoring: Restoring | None = None,
     repeated: bool,
 ) -> Halves:
     """The two halves of both sweeps over a block; `results` are the adjoints it computes.
@@ -95,6 +97,7 @@ def halve(
         passing: leaves that are gone when the second half runs.
         free: names that are kept in any case.
         instead: statements by which the second half can compute names in another way.
+        restoring: arrays into which the second half puts elements back.
         repeated: whether the first half runs many times before the second does.
     """
     late = [each for each in program.body if _is_late(each)]
@@ -104,12 +107,19 @@ def halve(
     early += moved
     late = [each for each in late if not any(each is other for other in moved)]
     again = [(instead or {}).get(form_target(each), each) for each in early]
+    if restoring is not None:
+        others = {*restoring.again, *restoring.after}
+        again = [each for each in again if form_target(each) not in others]
+        again += restoring.again.values()
+        passing = [name for name in passing if name not in restoring.again]
     chosen = plan.decide(
         again,
         _outside(program, late, results),
         program.facts,
         passing=passing,
         free=free,
+        restored=restoring.again if restoring else (),
+        overwritten=restoring.overwritten if restoring else (),
         repeated=repeated,
     )
     late = [*map(_again, _in_order(chosen.again)), *late]

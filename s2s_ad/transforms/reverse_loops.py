@@ -16,6 +16,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.analysis import activity, elements
+from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import has_effect, item_of
@@ -23,7 +24,7 @@ from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.registry import ITEM
 from s2s_ad.core.tree import Tree
-from s2s_ad.storage.costs import cost_of_computing
+from s2s_ad.storage.costs import TYPICAL, cost_of_computing, cost_of_keeping
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import adjoint_fact
 from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
@@ -186,10 +187,49 @@ class Backward:
         free = self._free(carried, made.kept)
         if free:
             made = halves.halve(joint, results, free=free | lasting, **options)
-        shadows = self._shadows(carried, made.kept)
+        plain = self._pass(sweep, changed, joint, made, finals, lasting, {})
+        return self._restoring(plain, carried, lasting, options)
+
+    def _pass(
+        self,
+        sweep: Any,
+        changed: list,
+        joint: Program,
+        made: halves.Halves,
+        finals: dict[str, int],
+        lasting: set[str],
+        restored: dict[str, int],
+    ) -> Pass:
+        carried = [sweep.output(atom) for atom in self.body.outputs()][: self.loop.carried]
+        shadows = self._shadows(carried, made.kept) | restored
         saved = [name for name in made.kept if name not in {*shadows, *lasting}]
         still = [name for name in made.kept if name in lasting]
         return Pass(sweep, changed, joint, made, saved, shadows, finals, still)
+
+    def _restoring(self, best: Pass, carried: list, lasting: set[str], options: dict) -> Pass:
+        """The same, with elements put back into arrays, where less is kept that way."""
+        places: dict[int, tuple[str, str]] = {}
+        joint, results = best.joint, [value for _, value in best.adjoints]
+        for place, (leaf, value) in enumerate(zip(self.leaves.carried, carried, strict=True)):
+            if not isinstance(value, Symbol) or value.name == leaf:
+                continue
+            found = restoring(joint, places | {place: (leaf, value.name)})
+            if found is None or place not in found.after.values():
+                continue
+            more = [*results, *(Symbol(best.sweep.builder, name) for name in found.leaves)]
+            made = halves.halve(found.program, more, free=lasting, restoring=found, **options)
+            parts = (best.sweep, best.adjoints, found.program, made, best.finals)
+            other = self._pass(*parts, lasting, found.after)
+            if self._cost(other) < self._cost(best):
+                best, places = other, places | {place: (leaf, value.name)}
+        return best
+
+    def _cost(self, made: Pass) -> float:
+        """What is kept in a pass; an array that is carried back is kept once for all passes."""
+        facts = made.joint.facts
+        cost = sum(cost_of_keeping(facts[name]) or 0 for name in made.saved)
+        arrays = made.shadows if self.outer.repeated else ()
+        return cost + sum(cost_of_keeping(facts[name]) or 0 for name in arrays) / TYPICAL
 
     def _lasting(self, joint: Program) -> set[str]:
         """The values that are the same in each pass and too dear to compute again."""

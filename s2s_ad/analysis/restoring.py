@@ -1,0 +1,102 @@
+"""Arrays that a pass of a loop changes in some elements: what they were before, from what they are.
+
+Where `b = index_set(a, i, v)`, so is `a = index_set(b, i, a[i])`. So the elements that a store
+overwrites are kept, and not the array.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.analysis.elements import UPDATES
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, Symbol, to_node
+from s2s_ad.core.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """How the arrays are had again that passes change.
+
+    Attributes:
+        program: with statements that read what is overwritten.
+        leaves: what a pass starts from.
+        again: how that, and what is between two stores, is had again.
+        after: what a pass leaves -> the place where the loop carries it.
+        overwritten: the elements that are put back.
+    """
+
+    program: Program
+    leaves: set[str]
+    again: dict[str, gast.Assign]
+    after: dict[str, int]
+    overwritten: list[str]
+
+
+def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restoring | None:
+    """The arrays of these places, (at the start, at the end of a pass), that can be restored."""
+    computed = {form.target(e): e for e in program.body if not form.is_effect(e)}
+    chains = {
+        place: chain
+        for place, (start, end) in places.items()
+        if values.shape_of(program.facts[start]) and (chain := _chain(computed, start, end))
+    }
+    if not chains:
+        return None
+    writer, before = _writer(program), {}
+    instead: dict[str, gast.Assign] = {}
+    for statement in (each for chain in chains.values() for each in chain):
+        array = statement.value.args[0].id
+        before[form.target(statement)], instead[array] = _restored(writer, statement, array)
+    body = [
+        each
+        for statement in program.body
+        for each in (*before.get(_target(statement), ()), statement)
+    ]
+    made = program.with_(body=tuple(body), facts=writer.facts, hints=writer.hints)
+    starts = {places[place][0] for place in chains}
+    after = {places[place][1]: place for place in chains}
+    overwritten = [form.target(each) for reading in before.values() for each in reading]
+    return Restoring(made, starts, instead, after, overwritten)
+
+
+def _target(statement: form.Statement) -> str | None:
+    return None if form.is_effect(statement) else form.target(statement)
+
+
+def _chain(computed: Mapping[str, gast.Assign], start: str, end: str) -> Sequence[gast.Assign]:
+    """The updates that lead from one name to the other; none where it is not so."""
+    found = []
+    while end != start:
+        statement = computed.get(end)
+        if statement is None or form.function_of(statement) not in UPDATES:
+            return ()
+        found.append(statement)
+        end = getattr(statement.value.args[0], "id", "")
+    return found[::-1]
+
+
+def _writer(program: Program) -> Builder:
+    builder = Builder()
+    builder.facts, builder.hints = dict(program.facts), dict(program.hints)
+    return builder
+
+
+def _restored(
+    writer: Builder, statement: gast.Assign, array: str
+) -> tuple[list[form.Statement], gast.Assign]:
+    """(what reads the elements before the store, what puts them back)."""
+    index = statement.value.keywords[0].value
+    atoms = {name: Symbol(writer, name) for name in writer.facts}
+    first = len(writer.body)
+    with writer.at(statement.origin, statement.phase):
+        old = writer.call(operator.getitem, (atoms[array], writer.view(index, atoms)), {})
+    reading = writer.body[first:]
+    operands = [form.name(form.target(statement)), to_node(old)]
+    call = form.operation(runtime.index_set, operands, {"index": index})
+    return reading, form.assign(array, call, statement.origin, statement.phase)

@@ -1,0 +1,173 @@
+"""Loops that overwrite elements: the backward pass puts them back, and no pass keeps the array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jvp, value_and_grad, vmap
+
+rng = np.random.default_rng(4)
+A = np.eye(4) * 3 + rng.normal(size=(4, 4)) * 0.3
+SPD = A @ A.T
+B = rng.normal(size=4)
+
+
+def back_substitution(U, b):
+    n = len(b)
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        s = b[i]
+        for j in range(i + 1, n):
+            s -= U[i, j] * x[j]
+        x[i] = s / U[i, i]
+    return np.sum(x * x)
+
+
+def cholesky(M, b):
+    n = len(M)
+    L = np.zeros((n, n))
+    for j in range(n):
+        L[j, j] = np.sqrt(M[j, j] - np.dot(L[j, :j], L[j, :j]))
+        for i in range(j + 1, n):
+            L[i, j] = (M[i, j] - np.dot(L[i, :j], L[j, :j])) / L[j, j]
+    return np.sum(L @ b) + np.sum(L**2)
+
+
+def gauss_seidel(M, b):
+    x = np.zeros(len(b))
+    for _ in range(3):
+        for i in range(len(b)):
+            x[i] = (b[i] - M[i] @ x + M[i, i] * x[i]) / M[i, i] + 0.1 * np.sin(x[i])
+    return np.sum(x**2)
+
+
+def twice_in_a_pass(M, b):
+    x = b.copy()
+    for i in range(len(b) - 1):
+        x[i] = np.sin(x[i] * x[i + 1]) + np.sin(np.sum(M @ x))
+        x[i + 1] += 0.1 * x[i] * x[0]
+    return np.sum(x**2)
+
+
+def swapped(M, b):
+    x, y = b.copy(), 2.0 * b
+    for i in range(len(b) - 1):
+        x[i], y[i + 1] = y[i] * np.sum(x), x[i + 1] * np.sum(np.sin(y))
+    return np.sum(x * y)
+
+
+def repeated_indices(M, b):
+    x = b.copy()
+    places = np.array([0, 2, 2])
+    for i in range(3):
+        x[places] = np.sin(x[places + 1]) * np.sum(x * x)
+        x[i:] *= 1.1
+    return np.sum(x @ M)
+
+
+def masked(M, b):
+    x = b.copy()
+    for _ in range(3):
+        x[b > 0] = np.sin(M @ x)[b > 0]
+    return np.sum(x**2)
+
+
+def until(M, b):
+    x, i = b.copy(), 0
+    while i < 3:
+        x[i] = np.sin(x[i + 1]) * np.sum(x * x)
+        i += 1
+    return np.sum(x * (M @ x))
+
+
+def left(M, b):
+    x = b.copy()
+    for i in range(4):
+        x[i] = np.sin(x[i]) * np.sum(M @ (x * x))
+        if i == 2:
+            break
+    return np.sum(x**2)
+
+
+PROGRAMS = [
+    back_substitution,
+    cholesky,
+    gauss_seidel,
+    twice_in_a_pass,
+    swapped,
+    repeated_indices,
+    masked,
+    until,
+    left,
+]
+
+
+def differences(f, x, step=1e-6):
+    result = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        move = np.zeros_like(x)
+        move[index] = step
+        result[index] = (f(x + move) - f(x - move)) / (2 * step)
+    return result
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_the_gradient(f):
+    of_M, of_b = grad(f, (0, 1))(SPD, B)
+    scale = max(np.max(np.abs(of_M)), np.max(np.abs(of_b)), 1.0)
+    expected = differences(lambda M: f(M, B), SPD)
+    np.testing.assert_allclose(of_M, expected, rtol=1e-5, atol=1e-7 * scale)
+    expected = differences(lambda b: f(SPD, b), B)
+    np.testing.assert_allclose(of_b, expected, rtol=1e-5, atol=1e-7 * scale)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_again_and_for_batches(f):
+    direction = rng.normal(size=SPD.shape)
+    along = lambda M: np.sum(grad(f)(M, B) * direction)
+    of_along = grad(along)(SPD)
+    _, tangent = jvp(along, (SPD,), (direction,))
+    assert tangent == pytest.approx(np.sum(of_along * direction), rel=1e-8)
+    step = 1e-5
+    slope = (along(SPD + step * direction) - along(SPD - step * direction)) / (2 * step)
+    assert tangent == pytest.approx(slope, rel=1e-4)
+    batch = np.stack([SPD, SPD + np.eye(4)])
+    found = vmap(grad(f), in_axes=(0, None))(batch, B)
+    np.testing.assert_allclose(found, [grad(f)(M, B) for M in batch], rtol=1e-9)
+
+
+def filled(M, b):
+    """The array that is filled is handed out, too."""
+    x = np.zeros(len(b))
+    for i in range(len(b) - 1, -1, -1):
+        x[i] = (b[i] - M[i, i + 1 :] @ x[i + 1 :]) * np.sum(np.sin(x)) + b[i]
+    return np.sum(x * x), x
+
+
+def test_what_is_handed_out_stays_as_it_is():
+    (value, x), of_M = value_and_grad(filled, has_aux=True)(SPD, B)
+    expected = filled(SPD, B)
+    assert value == pytest.approx(expected[0])
+    np.testing.assert_allclose(x, expected[1])
+    found = differences(lambda M: filled(M, B)[0], SPD)
+    np.testing.assert_allclose(of_M, found, rtol=1e-5, atol=1e-6)
+
+
+def test_inputs_stay_as_they_are():
+    b = B.copy()
+    grad(twice_in_a_pass, 1)(SPD, b)
+    np.testing.assert_array_equal(b, B)
+
+
+@pytest.mark.parametrize("f, numbers", [(back_substitution, 4), (gauss_seidel, 12)])
+def test_explain_counts_numbers_and_not_arrays(f, numbers):
+    """A pass over four elements keeps numbers, and a pass around such passes one array."""
+    rows = [row for row in grad(f).explain(SPD, B).splitlines()[2:-1] if "each pass" in row]
+    assert rows
+    assert all(int(row.split()[2]) <= 8 * numbers for row in rows)
+
+
+@pytest.mark.parametrize("f", [back_substitution, until])
+def test_no_pass_copies_the_array(f):
+    assert ".copy())" not in grad(f).source(SPD, B)
