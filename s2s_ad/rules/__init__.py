@@ -31,6 +31,7 @@ from s2s_ad.rules import (  # noqa: F401
     padding,
     products,
     python_math,
+    qr,
     quantiles,
     ranges,
     reduction_table,

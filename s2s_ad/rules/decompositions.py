@@ -1,4 +1,4 @@
-"""Decompositions of matrices: eigh, eigvalsh, svd, svdvals, qr.
+"""Decompositions of matrices by Hermitian eigenvalues and singular values: eigh, svd and their kin.
 
 Where eigenvalues or singular values are equal, the vectors that belong to them may be turned into
 one another, and have no derivative: an adjoint or tangent that passes through them is nan
@@ -23,7 +23,6 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import Operation, Rule, register
-from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import (
     OfMatrix,
@@ -33,13 +32,11 @@ from s2s_ad.rules.matrices import (
     hermitian,
     known_rank,
     mH,
-    mT,
     onto_triangle,
     rows,
 )
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
-QRResult = type(np.linalg.qr(np.eye(1)))
 SVDResult = type(np.linalg.svd(np.eye(1)))
 
 
@@ -338,133 +335,10 @@ class SVDValues(OfMatrix):
 SVDVALS = SVDValues(np.linalg.svdvals, "svdvals")
 
 
-# ---- QR ------------------------------------------------------------------------------------------
-
-
-class QR(Several):
-    """q, r = qr(a).
-
-    S. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010), for
-    tall matrices; a wide one is [x, y] = q @ [u, v] with x = q @ u square, and y = x @ inv(u) @ v.
-    The columns of q that r has no rows for are any basis of what is left: they have no derivative.
-    """
-
-    text = "a, mode='reduced'"
-    kind = QRResult
-    names = ("q", "r")
-
-    def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
-        mode = params.get("mode", "reduced")
-        if mode == "r":
-            return builder.call(runtime.upper_factor, (a,), {})
-        if mode == "raw":
-            return tuple(self.items(builder, builder.emit(self, [a], params)))
-        return super().of_matrix(builder, a, params)
-
-    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
-        *stack, m, n = shape
-        k = smaller(m, n)
-        if params.get("mode") == "raw":
-            return [(*stack, n, m), (*stack, k)]
-        inner = m if params.get("mode") == "complete" else k
-        return [(*stack, m, inner), (*stack, inner, n)]
-
-    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
-        q, r = self._thin(operation)
-        q_bar, r_bar = y_bar.get(0), y_bar.get(1)
-        if operation.params.get("mode") == "complete":
-            found = np.diagonal(r, axis1=-2, axis2=-1)
-            q_bar = determined(q_bar, found)
-            r_bar = None if r_bar is None else leading(r_bar, found, -2)
-        return [_qr_adjoint(q, r, q_bar, r_bar)]
-
-    def _thin(self, operation: Operation) -> tuple[Symbol, Symbol]:
-        """The columns of q that r has rows for, and these rows."""
-        mode = operation.params.get("mode", "reduced")
-        if mode == "raw":
-            raise DerivativeError(
-                "S2S302",
-                "a derivative of np.linalg.qr in mode 'raw'",
-                origin=operation.result.builder.origin,
-                why="its results are the reflections that LAPACK works with",
-                help="use mode 'reduced'",
-            )
-        q, r = self.items(operation.result.builder, operation.result)
-        found = np.diagonal(r, axis1=-2, axis2=-1)
-        return (leading(q, found), leading(r, found, -2)) if mode == "complete" else (q, r)
-
-    def forward(self, operation: Operation, tangents: list) -> list:
-        q, r = self._thin(operation)
-        q_dot, r_dot = _qr_tangent(q, r, tangents[0])
-        if operation.params.get("mode") == "complete":
-            whole_q, whole_r = self.items(operation.result.builder, operation.result)
-            found = np.diagonal(r, axis1=-2, axis2=-1)
-            q_dot = padded(q_dot, whole_q, found, -1, np.nan)
-            r_dot = padded(r_dot, whole_r, found, -2, 0.0)
-        return [q_dot, r_dot]
-
-
-class UpperFactor(OfMatrix):
-    """r alone; its derivatives need q, which is computed with it."""
-
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        return form.operation(np.linalg.qr, call.args, {"mode": form.constant("r")})
-
-    def shape(self, shape: values.Shape) -> values.Shape:
-        return (*shape[:-2], smaller(*shape[-2:]), shape[-1])
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        q, r = self._factors(operation)
-        return [_qr_adjoint(q, r, None, y_bar)]
-
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        return _qr_tangent(*self._factors(operation), tangents[0])[1]
-
-    def _factors(self, operation: Operation) -> tuple:
-        (a,) = operation.operands
-        known_rank(a)
-        return tuple(a.builder.call(np.linalg.qr, (a,), {}))
-
-
-def _square(r: Symbol) -> tuple[Symbol, Symbol]:
-    """r as [u, v] with u square."""
-    count = np.size(r, -2)
-    return r[..., :count], r[..., count:]
-
-
-def _qr_adjoint(q: Symbol, r: Symbol, q_bar: Any, r_bar: Any) -> Any:
-    u, v = _square(r)
-    inner, outer = [], []
-    if q_bar is not None:
-        inner.append(-(mH(q_bar) @ q))
-        outer.append(q_bar)
-    if r_bar is not None:
-        u_bar, v_bar = _square(r_bar)
-        inner += [u @ mH(u_bar), -(v_bar @ mH(v))]
-        outer.append(q @ (v @ mH(v_bar)))
-    middle = functools.reduce(operator.add, inner)
-    outer.append(q @ hermitian(middle))
-    x_bar = mH(np.linalg.solve(u, mH(functools.reduce(operator.add, outer))))
-    if r_bar is None:
-        return np.concatenate([x_bar, np.zeros_like(q @ v)], axis=-1)
-    return np.concatenate([x_bar, q @ v_bar], axis=-1)
-
-
-def _qr_tangent(q: Symbol, r: Symbol, a_dot: Symbol) -> tuple:
-    u, _ = _square(r)
-    x_dot = a_dot[..., : np.size(r, -2)]
-    moved = mT(np.linalg.solve(mT(u), mT(x_dot)))
-    inner = mH(q) @ moved
-    turn = np.tril(inner, -1) - mH(np.tril(inner, -1))
-    return moved - q @ (inner - turn), mH(q) @ a_dot - turn @ r
-
-
 register(Determined(runtime.determined, "determined"))
 register(Divisors(runtime.divisors, "divisors"))
 register(Eigh(np.linalg.eigh, "eigh"))
 register(Eigvalsh(np.linalg.eigvalsh, "eigvalsh"))
 register(InverseGaps(runtime.inverse_gaps, "inverse_gaps"))
-register(QR(np.linalg.qr, "qr"))
 register(SVD(np.linalg.svd, "svd"))
 register(SVDVALS)
-register(UpperFactor(runtime.upper_factor, "qr"))

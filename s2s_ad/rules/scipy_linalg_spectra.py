@@ -14,8 +14,8 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import DerivativeError
-from s2s_ad.rules import support
-from s2s_ad.rules.decompositions import determined, inverse_gaps
+from s2s_ad.rules import qr, support
+from s2s_ad.rules.decompositions import determined, inverse_gaps, smaller
 from s2s_ad.rules.matrices import OfMatrix, Several, columns, known_rank, mH, mT, rows
 
 
@@ -65,6 +65,44 @@ class EighTridiagonal(Several):
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
         return batch.builder.emit(self, operands, {})
+
+
+class RQ(Several):
+    """r, q = rq(a): the QR decomposition of the transpose, the rows of a in reverse order."""
+
+    text = "a, overwrite_a=False, lwork=None, mode='full', check_finite=True"
+    names = ("r", "q")
+
+    def options(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {} if params["mode"] == "full" else {"mode": params["mode"]}
+
+    def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
+        if params.get("mode") == "r":
+            return super().of_matrix(builder, a, {})[0]
+        return super().of_matrix(builder, a, params)
+
+    def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
+        *stack, m, n = shape
+        inner = n if not params else smaller(m, n)
+        return [(*stack, m, inner), (*stack, inner, n)]
+
+    def _turned(self, r: Any, q: Any) -> tuple:
+        """q and r of the other decomposition."""
+        return (
+            None if q is None else mT(q[..., ::-1, :]),
+            None if r is None else mT(r[..., ::-1, ::-1]),
+        )
+
+    def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
+        factors = self._turned(*self.items(operation.result.builder, operation.result))
+        bars = self._turned(y_bar.get(0), y_bar.get(1))
+        return [mT(qr.adjoint_of(*factors, *bars, not operation.params))[..., ::-1, :]]
+
+    def forward(self, operation: Operation, tangents: list) -> list:
+        factors = self._turned(*self.items(operation.result.builder, operation.result))
+        turned = mT(tangents[0][..., ::-1, :])
+        q_dot, r_dot = qr.tangents_of(*factors, turned, not operation.params)
+        return [mT(r_dot)[..., ::-1, ::-1], mT(q_dot)[..., ::-1, :]]
 
 
 class NullSpace(OfMatrix):
@@ -162,6 +200,7 @@ register(
         ("h", "q"),
     )
 )
+register(RQ(linalg.rq, "rq"))
 register(NullSpace(linalg.null_space, "null_space"))
 register(
     WithoutDerivative(
