@@ -11,7 +11,20 @@ from s2s_ad import S2SError, grad, jit, jvp, vmap
 
 POINTS = {"acosh": 1.4, "log": 0.7, "sqrt": 0.8}
 UNARY = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "degrees"]
-UNARY += ["erf", "erfc", "exp", "exp2", "expm1", "fabs", "log", "log10", "log1p", "log2"]
+UNARY += [
+    "gamma",
+    "lgamma",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+]
 UNARY += ["radians", "sin", "sinh", "sqrt", "tan", "tanh"]
 BINARY = ["atan2", "copysign", "fmod", "hypot", "pow"]
 

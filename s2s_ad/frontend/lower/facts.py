@@ -14,7 +14,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, known_object
-from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.memory import Reference
 from s2s_ad.frontend.resolve import unwrap
@@ -79,6 +79,37 @@ def _limits(function: Any) -> Callable:
 
 for _function in (np.finfo, np.iinfo):
     evaluates(_function)(_limits(_function))
+
+
+# ---- places of elements --------------------------------------------------------------------------
+
+
+@evaluates(np.unravel_index)
+def unravel_index(lowering: Lowering, indices: Any, shape: Any, order: Any = "C") -> Any:
+    """The index in each axis; of indices that are not known, by division."""
+    sizes = known_items(lowering, shape) if isinstance(shape, Tree) else [shape]
+    if sizes is None or known_object(order) != "C":
+        raise _refused(np.unravel_index, "the shape or the order is not known")
+    if not any(isinstance(each, Symbol) for each in (indices, *sizes)):
+        known = np.unravel_index(known_object(indices), tuple(map(known_object, sizes)))
+        return sequence(tuple, [lowering.call(np.asarray, each.tolist()) for each in known])
+    places = []
+    for size in reversed(sizes[1:]):
+        places.append(lowering.call(operator.mod, indices, size))
+        indices = lowering.call(operator.floordiv, indices, size)
+    return sequence(tuple, [indices, *reversed(places)])
+
+
+@evaluates(np.ravel_multi_index)
+def ravel_multi_index(
+    lowering: Lowering, multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C"
+) -> Any:
+    if any(isinstance(each, Symbol) for arg in (multi_index, dims) for each in tree.leaves(arg)):
+        raise _refused(
+            np.ravel_multi_index, "it raises where an index is too large", "write i * n + j"
+        )
+    given = map(known_object, (multi_index, dims, mode, order))
+    return lowering.call(np.asarray, np.ravel_multi_index(*given).tolist())
 
 
 # ---- what kind of object -------------------------------------------------------------------------

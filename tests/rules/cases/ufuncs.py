@@ -144,8 +144,31 @@ COMPARISONS = [
     case("x * np.array_equiv(x, x) + 2 * x * np.array_equal(x, x[0])", x=real(2, 3), **LIKE),
 ]
 
+FACTS = [
+    case("x[np.unravel_index(np.argmax(x), x.shape)] * x", x=distinct(2, 3), **LIKE),
+    case(
+        "x.ravel()[np.ravel_multi_index((1, 2), (2, 3))] * x[np.unravel_index(4, (2, 3))]",
+        x=real(2, 3),
+        **LIKE,
+    ),
+    case(
+        "x * np.finfo(x.dtype).bits + y.astype(np.result_type(x, y)) * np.iinfo(np.int32).bits",
+        x=real(3),
+        y=real(2, 3),
+        **LIKE,
+    ),
+    case("x * (2.0 if np.isscalar(x) or not np.iterable(x) else 3.0)", x=real(3), **LIKE),
+    case("x * np.isrealobj(x) * (1.0 + np.shares_memory(x, x))", x=real(3), **LIKE),
+    case(
+        "x * np.can_cast('f4', float) * len(np.broadcast_shapes((3, 1), (1, 4)))",
+        x=real(3),
+        **LIKE,
+    ),
+]
+
 CASES = (
-    AS_ARRAYS
+    FACTS
+    + AS_ARRAYS
     + CALLERS
     + COMPARISONS
     + POINTS
