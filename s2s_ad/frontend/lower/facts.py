@@ -43,7 +43,9 @@ def _of_types(function: Callable, stand_in: Callable[[Any, Symbol], Any]) -> Non
             )
             return known_object(found)
 
-        return function(*map(known, args), **{key: known(each) for key, each in kwargs.items()})
+        named = {key: known(each) for key, each in kwargs.items()}
+        result = function(*map(known, args), **named)
+        return sequence(tuple, list(result)) if isinstance(result, tuple) else result
 
     HANDLERS[function] = handler
 
@@ -88,7 +90,8 @@ for _function in (np.finfo, np.iinfo):
 def unravel_index(lowering: Lowering, indices: Any, shape: Any, order: Any = "C") -> Any:
     """The index in each axis; of indices that are not known, by division."""
     sizes = known_items(lowering, shape) if isinstance(shape, Tree) else [shape]
-    if sizes is None or known_object(order) != "C":
+    number = not isinstance(shape, Symbol) or isinstance(shape.fact, values.Scalar)
+    if sizes is None or not number or known_object(order) != "C":
         raise _refused(np.unravel_index, "the shape or the order is not known")
     if not any(isinstance(each, Symbol) for each in (indices, *sizes)):
         known = np.unravel_index(known_object(indices), tuple(map(known_object, sizes)))
