@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import lowered
-from s2s_ad import S2SError
+from s2s_ad import S2SError, grad
 
 Row = namedtuple("Row", "x y")
 XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
@@ -175,13 +175,35 @@ def queue(xs):
     return t
 
 
+def unpacked(xs):
+    a, b, c, *_ = [x * x for x in xs]
+    first, *rest, last = [(x, x * x) for x in xs]
+    *others, (p, q) = [(x, x * x) for x in xs]
+    total = first[0] * last[1] + sum(v * w for v, w in rest) + p * q * len(others)
+    return total + a * b + c
+
+
+def three_of_them(xs):
+    a, b, c = [x * x for x in xs]
+    return a * b + c
+
+
 PROGRAMS = [
+    (unpacked, (XS,)),
+    (three_of_them, (XS[:3],)),
     *((each, (XS,)) for each in (pairs, by_index, named, dicts, objects, filtered, stack)),
     *((each, (XS,)) for each in (as_an_array, items_assigned, best, best_by_key)),
     *((each, (XS,)) for each in (merged_blocks, joined_lists, passed, queue)),
     (nested, (XS, 0.7)),
     (arrays, (ROWS,)),
 ]
+
+
+def test_unpacking_another_number_of_items_raises():
+    with pytest.raises(ValueError, match="3 values expected"):
+        grad(three_of_them)(XS)
+    with pytest.raises(ValueError, match="at least 3 values expected"):
+        grad(unpacked)(XS[:2])
 
 
 # ---- refused -------------------------------------------------------------------------------------

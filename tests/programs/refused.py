@@ -12,7 +12,6 @@ REFUSED = {
     "machine_learning.beam_of_two": "S2S201",  # a list of containers of several structures
     "objects.total_mass": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on an
     "objects.linked_list": "S2S201",  # None before the loop and a Node that holds others
-    "optimisation.nelder_mead": "S2S203",  # unpacking a list whose length is not known
     "python_features.checked_ratio": "S2S203",  # KeyError: "'missing' is not among ['first', 'secon
     "python_features.closures_called": "S2S201",  # 'nonlocal' is not supported
     "python_features.comprehensions": "S2S205",  # a number must be known when the code is generated

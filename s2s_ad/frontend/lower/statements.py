@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import gast
@@ -10,10 +11,12 @@ import numpy as np
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
-from s2s_ad.frontend.lower.containers import all_items, new_list, rows
+from s2s_ad.frontend.lower.containers import all_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
+from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import named_once
 from s2s_ad.frontend.lower.kinds import hint_of_name
 from s2s_ad.frontend.lower.lists import in_place_container
@@ -141,7 +144,11 @@ def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
 def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     """a, (b, *c) = value."""
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, gast.Starred)]
-    items = items_of(lowering, target, lowering.present(value), starred=bool(stars))
+    value = lowering.present(value)
+    if is_growing(value):
+        value = parts_of(lowering, value, len(target.elts), stars)
+        stars = []
+    items = items_of(lowering, target, value, starred=bool(stars))
     wanted, count = len(target.elts), len(items)
     if count < wanted - len(stars) or (count > wanted and not stars):
         raise UnsupportedError(
@@ -155,6 +162,22 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
         items[start:stop] = [new_list(lowering, rest)]
     for each, item in zip(target.elts, items, strict=True):
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
+
+
+def parts_of(lowering: Lowering, value: Any, wanted: int, stars: list[int]) -> Tree:
+    """A list whose length is not known, as one item for each target, checked when it runs."""
+    length = growing.length(lowering, value)
+    if not stars:
+        require(lowering, length, wanted, f"{wanted} values expected to unpack")
+        return sequence(tuple, [growing.item(lowering, value, i) for i in range(wanted)])
+    (start,), last = stars, wanted - stars[0] - 1
+    few = lowering.call(operator.lt, length, wanted - 1)
+    require(lowering, few, False, f"at least {wanted - 1} values expected to unpack")
+    middle = slice(start, -last if last else None)
+    items = [growing.item(lowering, value, i) for i in range(start)]
+    items.append(growing.item(lowering, value, middle))
+    items += [growing.item(lowering, value, i) for i in range(-last, 0)]
+    return sequence(tuple, items)
 
 
 def items_of(lowering: Lowering, target: gast.Tuple, value: Any, *, starred: bool) -> list:
