@@ -39,6 +39,14 @@ closures, decorated functions, `functools.partial`; methods, properties, static 
 and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made.
 """
 
+GENERATORS = """\
+## Generator functions
+
+A call of a generator function at module level is run to its end, and the loop (or `sum`, `list`,
+`zip`, ...) goes over what it has yielded. Where that would be seen (a loop that never ends, arrays
+that are changed between two items, prints) it is refused. `yield` is a statement of its own.
+"""
+
 NONE = """\
 ## Values that are None on some paths
 
@@ -84,7 +92,18 @@ that a branch in a loop chose between), a store makes the other unreadable: read
 def page() -> str:
     """The whole text of the page."""
     return "\n".join(
-        [HEAD, *accepted(), *refusals(), CALLS, *functions(), NONE, LISTS, CAPTURED, *in_place()]
+        [
+            HEAD,
+            *accepted(),
+            *refusals(),
+            CALLS,
+            *functions(),
+            GENERATORS,
+            NONE,
+            LISTS,
+            CAPTURED,
+            *in_place(),
+        ]
     )
 
 

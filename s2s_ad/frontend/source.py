@@ -51,14 +51,15 @@ def _characters(text: str, offset: int) -> int:
     return len(text.encode()[:offset].decode(errors="ignore"))
 
 
-def source_of(function: types.FunctionType) -> Source:
-    """The source of a function.
+def source_of(function: types.FunctionType, *, yields: bool = False) -> Source:
+    """The source of a function; of a generator function where it `yields`.
 
     Raises:
         SourceError: there is no source, or it is not the source of the code that runs.
     """
     code = function.__code__
-    if code.co_flags & SUSPENDING:
+    suspends = code.co_flags & SUSPENDING
+    if suspends and not (yields and is_generator(function)):
         raise SourceError(
             "S2S103",
             f"{function.__qualname__} is a generator or an async function",
@@ -69,6 +70,11 @@ def source_of(function: types.FunctionType) -> Source:
     if key not in _PROVED:
         _PROVED[key] = _read(function)
     return _PROVED[key]
+
+
+def is_generator(function: types.FunctionType) -> bool:
+    """Whether a call of the function gives a generator."""
+    return function.__code__.co_flags & SUSPENDING == inspect.CO_GENERATOR
 
 
 #: by file, code (which Python compares by what it does) and the places of its instructions

@@ -15,7 +15,6 @@ REFUSED = {
     "python_features.checked_ratio": "S2S203",  # KeyError: "'missing' is not among ['first', 'secon
     "python_features.closures_called": "S2S201",  # 'nonlocal' is not supported
     "python_features.comprehensions": "S2S205",  # a number must be known when the code is generated
-    "python_features.sliding_spread": "S2S103",  # windows is a generator or an async function
     "sequences.running_median": "S2S205",  # a search among values that are not known
     "sequences.ranked_sum": "S2S207",  # an array that may share memory with another is changed
     "signals.biquad_cascade": "S2S207",  # a Biquad in a list whose length is not known is changed

@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     effects,
     facts,
     functions,
+    generators,
     in_place,
     iterables,
     itertools_,

@@ -22,12 +22,13 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
-from s2s_ad.frontend.lower.iteration import named_once
+from s2s_ad.frontend.lower.iteration import Produced, named_once
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
+from s2s_ad.frontend.source import is_generator
 
 #: objects of Python's and NumPy's that are functions: type -> (lowering, captured) -> a function
 CAPTURED_OBJECTS: dict[type, Callable] = {}
@@ -205,13 +206,22 @@ def _of_function(
         return function(*map(known_object, args), **known)
     if (function.__module__ or "").partition(".")[0] in LIBRARIES:
         raise refused_call(function, lowering.builder.origin)
+    if is_generator(function):
+        return HANDLERS[Produced](lowering, [function, args], kwargs)
+    return lowering.enter(function, arguments_of(lowering, function, args, kwargs))
+
+
+def arguments_of(
+    lowering: Lowering, function: types.FunctionType, args: list, kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by parameter name, with defaults."""
     signature = signature_of(function)
     arguments = bind(lowering, signature, function.__qualname__, args, kwargs)
     supplied = signature.bind(*args, **kwargs).arguments
     for name, parameter in signature.parameters.items():
         if name not in supplied and parameter.default is not inspect.Parameter.empty:
             arguments[name] = _default(lowering, function, parameter)
-    return lowering.enter(function, arguments)
+    return arguments
 
 
 def _default(lowering: Lowering, function: types.FunctionType, parameter: inspect.Parameter) -> Any:

@@ -17,8 +17,9 @@ from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import rearranged
-from s2s_ad.frontend.lower.iteration import Generator
+from s2s_ad.frontend.lower.iteration import Generator, Produced
 from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.lower.references import changing
 from s2s_ad.frontend.resolve import Comprehension
 from s2s_ad.frontend.scopes import bound_names
 
@@ -99,6 +100,15 @@ def consumed(
     if isinstance(value, Unjoined):
         raise value.error(lowering)
     return value
+
+
+def run_through(lowering: Lowering, items: Generator) -> Produced:
+    """The items of a generator expression, all at once."""
+    read = {each.id for each in gast.walk(items.node) if isinstance(each, gast.Name)}
+    values = [items.first, *(items.frame.locals.get(name) for name in read)]
+    found = consumed(lowering, items, "T = []", "T.append(E)")
+    watched, moment = [*changing(values)], lowering.memory.moment()
+    return Produced(found, watched, moment, "the generator expression")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.iterables import is_apart
-from s2s_ad.frontend.lower.iteration import Generator, Items, Range, Reversed
+from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
 from s2s_ad.frontend.lower.references import Box, symbols
 
 HERE = gast.Constant(value=None, kind=None)
@@ -91,12 +91,15 @@ def filtered(lowering: Lowering, function: Any, items: Any) -> Any:
     )
 
 
+LAZY = (Generator, Items, Produced, Range, Reversed, range, Symbol)
+
+
 def _unless_apart(kind: type, make: Callable) -> None:
     """Where the items are not known one by one, `make` serves; else the handler that there is."""
     known = HANDLERS[kind]
 
     def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
-        lazy = args and isinstance(args[0], Generator | Items | Range | Reversed | range | Symbol)
+        lazy = args and isinstance(args[0], LAZY)
         if not lazy and not (args and isinstance(args[0], Box) and args[0].is_dynamic):
             return known(lowering, args, kwargs)
         return make(lowering, _generator(lowering, args[0]), **kwargs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.containers import is_sequence, known_items, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.effects import require
-from s2s_ad.frontend.lower.iteration import Items, Range, Reversed
+from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
@@ -54,6 +55,14 @@ def passes_of(lowering: Lowering, value: Any) -> Passes:
 
 def items_of(lowering: Lowering, value: Any) -> Items:
     """The number of items of any iterable, and how each is computed from its position."""
+    if isinstance(value, Generator):
+        value = run_through(lowering, value)
+    if isinstance(value, Produced):
+        return replace(items_of(lowering, value.items), sources=(value,))
+    return _items_of(lowering, value)
+
+
+def _items_of(lowering: Lowering, value: Any) -> Items:
     if isinstance(value, Items):
         return value
     if class_of(value) is not None:

@@ -97,12 +97,38 @@ class Once:
 
 def named_once(lowering: Lowering, node: gast.expr, value: Any) -> Any:
     """A value that gets a name: an iterator can be read by it once."""
-    if isinstance(node, gast.GeneratorExp):
+    if isinstance(node, gast.GeneratorExp) or isinstance(value, Produced):
         return Once(value)
     if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name | gast.Attribute):
         return value
     function = unwrap(lowering.evaluate(node.func))
     return Once(value) if any(function is each for each in ITERATORS) else value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Produced:
+    """What a generator function has yielded, all at once.
+
+    `watched` are the objects that it read: who iterates may not change them since `moment`.
+    """
+
+    items: Any
+    watched: list
+    moment: Any
+    name: str
+
+    def holds(self) -> tuple:
+        return (self.items,)
+
+    def check(self, lowering: Lowering) -> None:
+        """Refuse where the generator would have seen a change, had it run step by step."""
+        changed = lowering.memory.changes(self.moment)
+        if any(each.root is other for each in self.watched for other in changed):
+            raise UnsupportedError(
+                "S2S201",
+                f"what {self.name} reads is changed while its items are consumed",
+                help="make a list of them first: list(...)",
+            )
 
 
 @dataclass(frozen=True, eq=False, slots=True)

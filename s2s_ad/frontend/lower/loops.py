@@ -12,7 +12,7 @@ import gast
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.locality import own_names
-from s2s_ad.frontend.lower.comprehensions import consumed
+from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.conditions import condition
 from s2s_ad.frontend.lower.containers import known_items
 from s2s_ad.frontend.lower.core import Lowering, statement
@@ -28,9 +28,10 @@ from s2s_ad.frontend.lower.exits import (
     leavers,
 )
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
-from s2s_ad.frontend.lower.iteration import Generator
+from s2s_ad.frontend.lower.iteration import Generator, Produced
 from s2s_ad.frontend.lower.meeting import branch, unless_left
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
+from s2s_ad.frontend.lower.references import parts_of
 from s2s_ad.frontend.lower.rolling import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.segments import Segmented
 from s2s_ad.frontend.lower.statements import bind
@@ -46,7 +47,33 @@ def for_(lowering: Lowering, node: gast.For) -> Exits:
     if isinstance(value, Segmented):
         value, schedule = value.items, value
     if isinstance(value, Generator):
-        value = consumed(lowering, value, "T = []", "T.append(E)")
+        refuse_rebinding(lowering, node, value)
+        value = run_through(lowering, value)
+    produced = [each for each in parts_of(value) if isinstance(each, Produced)]
+    value = value.items if isinstance(value, Produced) else value
+    left = for_each(lowering, node, value, schedule)
+    for each in produced:
+        each.check(lowering)
+    return left
+
+
+def refuse_rebinding(lowering: Lowering, node: gast.For, items: Generator) -> None:
+    """A name that a pass binds would be another one for the next item of a generator."""
+    own, _ = bound_names([clause.target for clause in items.node.generators])
+    read = {each.id for each in gast.walk(items.node) if isinstance(each, gast.Name)}.difference(
+        own
+    )
+    bound = {name for names in bound_names([node]) for name in names if name in read}
+    if bound and items.frame is lowering.frame:
+        raise lowering.refuse(
+            node,
+            f"a loop that binds {min(bound)!r}, which its generator expression reads",
+            "make a list of the items first",
+        )
+
+
+def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> Exits:
+    """The loop over a value."""
     if is_apart(value):
         return unrolled(lowering, node, known_items(lowering, value))
     passes = passes_of(lowering, value)

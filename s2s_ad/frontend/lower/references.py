@@ -255,17 +255,17 @@ def opened(value: Any) -> Any:
 
 def symbols(value: Any) -> Iterator[Symbol]:
     """The Symbols in a value, with those in its containers and closures."""
-    return (each for each in _parts(value) if isinstance(each, Symbol))
+    return (each for each in parts_of(value) if isinstance(each, Symbol))
 
 
 def changing(value: Any) -> Iterator[Reference | Box]:
     """The objects in a value that may change."""
-    for each in _parts(value):
+    for each in parts_of(value):
         if isinstance(each, Box) or (isinstance(each, Reference) and not is_immutable(each)):
             yield each
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def parts_of(value: Any) -> Iterator[Any]:
     """The value, and all that it holds at any depth, each Box once."""
     waiting, seen = [value], set()
     while waiting:

@@ -1,0 +1,114 @@
+"""Generator functions, run to their end where they are called: each `yield` appends to a list.
+
+That is the same as running them step by step where neither side sees what the other one does
+between two steps; where it may, it is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import gast
+
+from s2s_ad.core.callee import has_effect
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.calls import HANDLERS, arguments_of
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.exits import leavers
+from s2s_ad.frontend.lower.iteration import Produced
+from s2s_ad.frontend.lower.references import changing
+from s2s_ad.frontend.resolve import Frame, cells_of
+from s2s_ad.frontend.scopes import FUNCTIONS
+from s2s_ad.frontend.source import Source, source_of
+
+#: locals under names that are no identifiers of Python: what was yielded, when the call began
+YIELDED, STARTED = "yielded items", "generator started"
+
+
+def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced:
+    """The items that a call of a generator function gives."""
+    function, args = args
+    arguments = arguments_of(lowering, function, args, kwargs)
+    found = _to_its_end(source_of(function, yields=True))
+    frame = Frame(function, found, function.__globals__, cells_of(function))
+    moment, start = lowering.memory.moment(), len(lowering.builder.body)
+    items = lowering.enter_frame(frame, arguments | {STARTED: moment.clock})
+    if lowering.memory.changes(moment) or any(map(has_effect, lowering.builder.body[start:])):
+        raise _refused(function, "which does more than to yield")
+    watched = [*changing(tuple(arguments.values()))]
+    return Produced(items, watched, lowering.memory.moment(), function.__name__)
+
+
+def note_yield(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """An item that is yielded: nobody may change what the generator has made of it."""
+    (value,) = args
+    for each in changing(value):
+        if each.root.born > lowering.frame.locals[STARTED]:
+            each.refusal = each.root.refusal = "what a generator function has yielded is changed"
+    return value
+
+
+def _refused(function: types.FunctionType, what: str) -> UnsupportedError:
+    return UnsupportedError(
+        "S2S201",
+        f"a call of {function.__name__}, {what}",
+        why="a generator is run to its end where it is called",
+        help="return a list",
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _to_its_end(source: Source) -> Source:
+    """The function that returns the list of what a generator function yields."""
+    node = source.node
+    for each in gast.walk(node):
+        if isinstance(each, gast.While) and _never_ends(each):
+            raise UnsupportedError(
+                "S2S201",
+                f"a loop of {source.name} that does not end",
+                origin=source.origin(each),
+                why="a generator is run to its end where it is called",
+                help="give it the number of items",
+            )
+    places = {"T": YIELDED, "Y": gast.Constant(value=note_yield, kind=None)}
+    before, after = quote("T = []", node, places), quote("return T", node, places)
+    body = [*before, *_statements(node.body, places), *after]
+    fields = {name: getattr(node, name, None) for name in node._fields} | {"body": body}
+    made = gast.copy_location(gast.FunctionDef(**fields), node)
+    return Source(made, source.file, source.lines, source.name)
+
+
+def _never_ends(loop: gast.While) -> bool:
+    is_true = isinstance(loop.test, gast.Constant) and bool(loop.test.value)
+    return is_true and not any(True for _ in leavers(loop.body))
+
+
+def _statements(body: list[gast.stmt], places: dict[str, Any]) -> list[gast.stmt]:
+    return [made for each in body for made in _statement(each, places)]
+
+
+def _statement(node: gast.stmt, places: dict[str, Any]) -> list[gast.stmt]:
+    """A statement with its yields as additions to the list; others than plain ones stay, and are
+    refused."""
+    value = node.value if isinstance(node, gast.Expr) else None
+    if isinstance(value, gast.Yield):
+        item = value.value or gast.copy_location(gast.Constant(value=None, kind=None), node)
+        return quote("T.append(Y(E))", node, places | {"E": item})
+    if isinstance(value, gast.YieldFrom):
+        return quote("T.extend(E)", node, places | {"E": value.value})
+    if isinstance(node, gast.Return) and node.value is None:
+        return quote("return T", node, places)
+    if isinstance(node, FUNCTIONS):
+        return [node]
+    fields = {name: getattr(node, name, None) for name in node._fields}
+    for name, field in fields.items():
+        if isinstance(field, list) and field and isinstance(field[0], gast.stmt):
+            fields[name] = _statements(field, places)
+    return [gast.copy_location(type(node)(**fields), node)]
+
+
+HANDLERS[Produced] = produced
+HANDLERS[note_yield] = note_yield

@@ -1,0 +1,184 @@
+"""Generator functions: run to their end where they are called, refused where that would be seen."""
+
+import numpy as np
+import pytest
+
+from frontend.flow import lowered
+from s2s_ad import S2SError
+
+XS = np.array([1.0, 0.3, 2.0, -0.5, -1.5, 0.7])
+
+
+def windows(values, width):
+    for start in range(len(values) - width + 1):
+        yield values[start : start + width]
+
+
+def squares(xs):
+    for x in xs:
+        if x < 0:
+            continue
+        yield x * x
+
+
+def states(xs, w):
+    h = 0.0
+    for x in xs:
+        h = np.tanh(w * h + x)
+        yield h, x
+
+
+def chained(xs):
+    yield 1.0
+    yield from squares(xs)
+    yield xs[0]
+
+
+def upto(x):
+    while x < 10:
+        yield x
+        x = x * 2 + 1
+
+
+def of_windows(xs):
+    s = 0.0
+    for w in windows(xs, 3):
+        s += (w[0] - w[2]) ** 2 * w.max()
+    return s
+
+
+def consume(xs):
+    a = sum(squares(xs))
+    b = list(squares(xs))
+    c = max(v * 2 for v in squares(xs))
+    return a * b[0] + c + len(b)
+
+
+def scan(xs, w):
+    t = 0.0
+    for i, (h, x) in enumerate(states(xs, w)):
+        t += h * x * (i + 1)
+    return t
+
+
+def mixed(xs):
+    g = chained(xs)
+    t = 0.0
+    for v, x in zip(g, xs):
+        t += v * x
+    return t
+
+
+def grows(x):
+    return sum(v * v for v in upto(x))
+
+
+def of_a_generator_expression(xs):
+    spreads = (max(w) - min(w) for w in windows(xs, 3))
+    return sum(i * s**2 for i, s in enumerate(spreads, 1))
+
+
+def buf_gen(xs):
+    buf = np.zeros(2)
+    for x in xs:
+        buf[0] = x
+        yield buf
+
+
+def yields_a_buffer(xs):
+    return sum(b[0] for b in buf_gen(xs))
+
+
+def changed_while_consumed(xs):
+    ys = xs * 1
+    t = 0.0
+    for w in squares(ys):
+        ys[0] = ys[0] + 1
+        ys[1:] = ys[1:] * 2
+        t += w
+    return t
+
+
+def changed_before(xs):
+    ys = xs * 1
+    g = squares(ys)
+    ys[1] = 7.0
+    return sum(g)
+
+
+def read_twice(xs):
+    g = squares(xs)
+    return sum(g) + sum(g)
+
+
+def endless(x):
+    while True:
+        yield x
+        x = x + 1
+
+
+def first_of_endless(x):
+    for v in endless(x):
+        if v > 5:
+            break
+    return v
+
+
+def changed_afterwards(xs):
+    ys = xs * 1
+    t = 0.0
+    for w in windows(ys, 2):
+        t += w[0] * w[1]
+    ys[0] = 3.0
+    return t + (ys**2).sum()
+
+
+def changes_an_item(xs):
+    ys = xs * 1
+    t = 0.0
+    for w in windows(ys, 2):
+        w[1] = w[0] * 2
+        t += w[1]
+    return t
+
+
+def expression_changed(xs):
+    ys, total = xs * 1, 0.0
+    for y in (ys[1] * x for x in xs):
+        ys[1] = y
+        total += y
+    return total
+
+
+def expression_reads_what_is_bound(xs):
+    k = 1.0
+    for v in (x * k for x in xs):
+        k = v + 1.0
+    return k
+
+
+PROGRAMS = [
+    *((each, (XS,)) for each in (of_windows, consume, mixed, of_a_generator_expression)),
+    (changed_afterwards, (XS,)),
+    (scan, (XS, 0.4)),
+    (grows, (1.3,)),
+]
+
+
+@pytest.mark.parametrize(
+    "function, argument, what",
+    [
+        (yields_a_buffer, XS, "what a generator function has yielded is changed"),
+        (changed_while_consumed, XS, "is changed while its items are consumed"),
+        (changed_before, XS, "is changed while its items are consumed"),
+        (read_twice, XS, "read twice"),
+        (first_of_endless, 1.0, "does not end"),
+        (changes_an_item, XS, "is changed"),
+        (expression_reads_what_is_bound, XS, "binds 'k'"),
+        (expression_changed, XS, "is changed while its items are consumed"),
+    ],
+)
+def test_what_a_generator_would_see_is_refused(function, argument, what):
+    with pytest.raises(S2SError, match=what) as caught:
+        lowered(function, (argument,))
+    assert caught.value.origin is not None
