@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
-HEAD = """import numpy as np
+HEAD = """import functools
+
+import numpy as np
 
 
 class Cell:
@@ -49,6 +51,32 @@ def early(x, y, k):
         if i > 1:
             return y
     return x + y
+
+
+def guarded(x, limit):
+    try:
+        if x > limit:
+            raise ValueError("too large")
+        x = np.sin(x) * 1.5
+    except ValueError:
+        x = 0.5 * x
+    finally:
+        limit = 0.1 * limit
+    return x + limit
+
+
+def weighted(first, *rest, scale=0.5, **named):
+    return scale * first + sum(0.1 * each for each in rest) + sum(named.values()) * 0.1
+
+
+def chosen(k, pair):
+    match k % 3, pair:
+        case 0, (u, v):
+            return u * v
+        case 1, [u, *_]:
+            return np.cos(u)
+        case _:
+            return 0.25
 
 
 def f(a, b, s, n):
@@ -114,6 +142,14 @@ class Writer:
             f"sum(D[key] * {a} for key in ('p',))",
             f"(k > 1 and {a} or {b})",
             f"min({a}, {b})",
+            f"guarded({a}, {b})",
+            f"weighted({a}, {b}, y, scale=0.3, extra={a})",
+            f"weighted(*[{a}, x], **{{'extra': {b}}})",
+            f"chosen(k, ({a}, {b}))",
+            f"functools.reduce(lambda u, v: 0.5 * (u + v), [{a}, {b}, z])",
+            f"(lambda u, v={b}: u * 0.5 + v)({a})",
+            f"sum({{key: {a} * i for i, key in enumerate('pq')}}.values())",
+            f"0.5 * ((w := {a}) + w * w * 0.1)",
         )
 
     def array(self, depth=0):
@@ -202,6 +238,56 @@ class Writer:
             [f"{made} = [np.sin({array}) for _ in range(n + 1)]", f"C[:] = np.stack({made})[-1]"],
             [f"B = np.sin(B * {value})"],
             ["k += 1"],
+            *self.rarer(name, value, array, made),
+        )
+
+    def rarer(self, name, value, array, made):
+        """Statements of which a program has one or two."""
+        other = self.number(2)
+        return (
+            [f"{made}, *{made}r = [{value}, {other}, s]", f"{name} = {made} + {made}r[-1] * 0.5"],
+            ["with np.errstate(all='ignore'):", f"    {name} = {value}"],
+            [f"np.add.at(C, [0, k % 3, 0], {value})"],
+            [f"np.multiply({array}, 0.5, out=C)"],
+            [f"C.fill({value})"],
+            [f"np.copyto({self.choose('A', 'C')}, {array})"],
+            [f"L.insert({self.choose('0', '1')}, {value})"],
+            [f"L.extend([{value}, {other}])"],
+            [f"D['p'] = D.get('{self.choose('p', 'r')}', {value}) * 0.5"],
+            [f"D.setdefault('{self.choose('p', 'r')}', {value})"],
+            [f"{made} = {{'u': {value}, **{{'v': {other}}}}}", f"{name} = {made}.pop('u')"],
+            [f"{made} = {value}", f"assert abs({made}) < 1e9, 'too large'"],
+            [
+                f"def {made}(u, scale=0.5):",
+                f"    C[1] = {self.choose('0.5 * u', 'u * scale + C[0]')}",
+                f"    return u * scale * {self.choose(*FLOATS)}",
+                f"{name} = {made}({value})",
+            ],
+            [
+                "try:",
+                f"    {name} = {value}",
+                f"    if {self.condition()}:",
+                "        raise ZeroDivisionError",
+                f"    {self.choose(*FLOATS)} = {other}",
+                "except ZeroDivisionError:",
+                f"    {name} = 0.5 * {name}",
+            ],
+            [
+                "match k % 2:",
+                "    case 0:",
+                f"        {name} = {value}",
+                f"    case {self.choose('1', '_')} if {self.condition()}:",
+                f"        {self.choose(*FLOATS)} = {other}",
+            ],
+            [
+                f"{made} = np.outer({array}, B)",
+                f"{made}[1] *= {value}",
+                f"{made}.T[0] += C",
+                f"for {made}r in {made}:",
+                f"    {name} = 0.5 * {name} + {made}r[0] * 0.1",
+                f"C[:] = {made}[:, k % 3]",
+            ],
+            [f"{made} = {value}", f"{name} = {made} * 0.5", f"del {made}"],
         )
 
     def branch(self, indent, in_loop):
@@ -224,6 +310,9 @@ class Writer:
             [f"{pad}for {index}, {name} in enumerate(a):"],
             [f"{pad}for {index}, {name} in zip(range(n), A.copy()):"],
             [f"{pad}for {name} in (x, 0.5, z):"],
+            [f"{pad}for {name} in reversed(A.copy()):"],
+            [f"{pad}for {index}, {name} in {{'u': x, 'v': 0.5}}.items():"],
+            [f"{pad}for {index} in reversed(range(n)):"],
             [
                 f"{pad}{index} = 0",
                 f"{pad}while {index} < {self.choose('n', '4')} and {test}:",

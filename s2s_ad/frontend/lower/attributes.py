@@ -205,7 +205,8 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
         return getattr(holder, name)
     found = method_of(type(holder), name)
     own = name in getattr(holder, "__dict__", {})
-    if isinstance(found, property) or (isinstance(found, METHOD_KINDS) and not own):
+    plain = isinstance(found, METHOD_KINDS) and not own
+    if isinstance(found, property) or (plain and rule_for(getattr(holder, name)) is None):
         return _of_class(lowering, type(holder), value, name)
     if not hasattr(holder, name):
         raise AttributeError(f"{type(holder).__name__!r} object has no attribute {name!r}")
