@@ -389,6 +389,16 @@ def assigned_on_one_side(x, n):
     return x, y
 
 
+def range_beside_an_array(x, n):
+    """The shorter of the two ends the loop."""
+    s = 0.0
+    for i, v in zip(range(2), x):
+        s += v * (i + 1)
+    for i, v in zip(range(9), x[:n]):
+        s = s * 0.5 + v * i
+    return s
+
+
 def alias_of_some_paths(x, c):
     """What may be the array that passes change, or not be there at all."""
     y = x.copy()
@@ -439,6 +449,7 @@ PROGRAMS = [
     *((kept_through_branches, (x, n)) for x in (0.5, 9.0) for n in (0, 1, 4)),
     *((kept_where_others_raise, (1.5, n)) for n in (0, 1, 4)),
     *((assigned_on_one_side, (1.5, n)) for n in (1, 4)),
+    *((range_beside_an_array, (X, n)) for n in (0, 2, 3)),
     *((alias_of_some_paths, (X, c)) for c in (1.0, -1.0)),
 ]
 

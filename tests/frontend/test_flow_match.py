@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python, lowered
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.match import ARRAYS_ARE_SEQUENCES
 
 
 @dataclass
@@ -99,6 +101,7 @@ def in_a_loop(xs):
     return total
 
 
+ARRAY = np.array([1.0, 2.0])
 PROGRAMS = [
     *((by_text, (1.5, mode)) for mode in ("plain", "simple", "twice", "other", None, True)),
     *((by_number, (n, 1.5)) for n in (0, 1, 2, 3, 7)),
@@ -106,7 +109,7 @@ PROGRAMS = [
     *((by_structure, (1.5, each)) for each in ((1.0, 2.0, 3.0), {"v": 1.0}, 2.0)),
     *((by_parts, (x, 0.5)) for x in (0.0, 1.0, -1.0)),
     *((by_class, (x, 0.5)) for x in (0.0, 1.0, -1.0)),
-    *((by_kind, (x,)) for x in (2, 2.0, np.array([1.0, 2.0]))),
+    *((by_kind, (x,)) for x in (2, 2.0, [0.5], *([] if ARRAYS_ARE_SEQUENCES else [ARRAY]))),
     (in_a_loop, (np.arange(7.0),)),
 ]
 
@@ -114,6 +117,12 @@ PROGRAMS = [
 @pytest.mark.parametrize("function, args", PROGRAMS)
 def test_match_is_that_of_python(function, args):
     assert_like_python(function, args)
+
+
+@pytest.mark.skipif(not ARRAYS_ARE_SEQUENCES, reason="this NumPy's arrays match no sequence")
+def test_a_sequence_pattern_for_an_array_is_refused():
+    with pytest.raises(UnsupportedError, match="a pattern of a sequence for an array"):
+        lowered(by_kind, (ARRAY,))
 
 
 def test_structure_is_decided_now():

@@ -172,23 +172,25 @@ def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
     def at(index: Any) -> Any:
         return sequence(tuple, [each.at(index) for each in parts])
 
-    return Items(shortest(lowering, [each.length for each in parts], strict), at, columns)
+    decided = any(map(is_apart, columns))
+    return Items(shortest(lowering, [each.length for each in parts], strict, decided), at, columns)
 
 
-def shortest(lowering: Lowering, lengths: list, strict: Any) -> Any:
+def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> Any:
     """The length of the shortest of several columns.
 
-    Where some lengths are known now the others have to be the same: that is checked.
+    Where it has to be `decided` now, for the items of one are known, the others have to be as long
+    as that: this is checked.
     """
     known = {each for each in lengths if isinstance(each, int)}
     unknown = {each.name: each for each in lengths if isinstance(each, Symbol)}
     if strict and len(known) > 1:
         raise ValueError("zip() arguments have different lengths")
-    if known:
+    if known and (decided or strict or not unknown):
         for each in unknown.values():
             require(lowering, each, min(known), f"zip() of {min(known)} items with another number")
         return min(known)
-    first, *others = unknown.values()
+    first, *others = [*unknown.values(), *([min(known)] if known else ())]
     for each in others:
         first = lowering.call(np.minimum, first, each)
     return first
@@ -227,5 +229,5 @@ def mapped(lowering: Lowering, function: Any, *columns: Any) -> Any:
     def at(index: Any) -> Any:
         return apply(lowering, function, [each.at(index) for each in parts], {})
 
-    count = shortest(lowering, [each.length for each in parts], False)
+    count = shortest(lowering, [each.length for each in parts], False, any(map(is_apart, columns)))
     return Items(count, at, (function, *columns))

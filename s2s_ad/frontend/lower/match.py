@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import gast
+import numpy as np
 
+from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import read_attribute
@@ -16,6 +18,8 @@ from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits, rearranged
 from s2s_ad.frontend.resolve import unwrap
+
+ARRAYS_ARE_SEQUENCES = bool(np.ndarray.__flags__ & 1 << 5)  # to Python's `match`: from NumPy 2.5
 
 #: classes whose one positional pattern is the object itself
 THEMSELVES = (bool, bytes, dict, float, int, list, str, tuple)
@@ -132,6 +136,9 @@ class Fit:
         return bool(tests)
 
     def _sequence(self, node: gast.MatchSequence, value: Any) -> bool:
+        if ARRAYS_ARE_SEQUENCES and is_array(value):
+            what = "a pattern of a sequence for an array"
+            raise self.lowering.refuse(node, what, "match its shape, or list(x) of a known length")
         if not is_sequence(value):
             return False
         stars = [i for i, each in enumerate(node.patterns) if isinstance(each, gast.MatchStar)]
@@ -181,3 +188,8 @@ class Fit:
         gast.MatchStar: _star,
         gast.MatchValue: _value,
     }
+
+
+def is_array(value: Any) -> bool:
+    """Whether it may be an array with axes."""
+    return isinstance(value, Symbol) and value.shape != ()
