@@ -149,7 +149,6 @@ class Writer:
             f"functools.reduce(lambda u, v: 0.5 * (u + v), [{a}, {b}, z])",
             f"(lambda u, v={b}: u * 0.5 + v)({a})",
             f"sum({{key: {a} * i for i, key in enumerate('pq')}}.values())",
-            f"0.5 * ((w := {a}) + w * w * 0.1)",
         )
 
     def array(self, depth=0):
@@ -288,6 +287,7 @@ class Writer:
                 f"C[:] = {made}[:, k % 3]",
             ],
             [f"{made} = {value}", f"{name} = {made} * 0.5", f"del {made}"],
+            [f"{name} = 0.5 * (({made} := {value}) + {made} * {made} * 0.1)"],
         )
 
     def branch(self, indent, in_loop):
