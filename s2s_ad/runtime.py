@@ -321,6 +321,15 @@ def recurrence(a, b, axis, reverse=False):
     return np.flip(y, axis) if reverse else y
 
 
+def resized(array, length, axis):
+    """`array` cropped or filled up with zeros to a length along an axis."""
+    if np.shape(array)[axis] == length:
+        return array
+    array = np.moveaxis(array, axis, -1)[..., :length]
+    missing = np.zeros((*array.shape[:-1], length - array.shape[-1]), array.dtype)
+    return np.moveaxis(np.concatenate([array, missing], axis=-1), -1, axis)
+
+
 def row_order(piv, matrix):
     """The order of the rows of a matrix after the exchanges of an LU factorisation."""
     order = np.broadcast_to(np.arange(np.shape(matrix)[-2]), np.shape(matrix)[:-1]).copy()

@@ -24,8 +24,14 @@ def has_complex(program: Program) -> bool:
     """Whether complex numbers are known to occur in a program."""
     if any(map(values.is_complex, program.facts.values())):
         return True
-    calls = [each.value for each in program.body if not form.is_effect(each)]
-    return any(type(getattr(arg, "value", None)) is complex for call in calls for arg in call.args)
+    return any(_makes_complex(each) for each in program.body if not form.is_effect(each))
+
+
+def _makes_complex(statement: gast.Assign) -> bool:
+    call = statement.value
+    atoms = [*call.args, *(each.value for each in call.keywords)]
+    named = [each.value for each in atoms if isinstance(each, gast.Constant)]
+    return rule_for(call.func.value).gives_complex or any(map(values.names_complex, named))
 
 
 def _flat_in(program: Program) -> Callable[[gast.Assign], bool]:

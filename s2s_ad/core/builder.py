@@ -262,7 +262,8 @@ class Builder:
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             fact = rule.infer([self.fact(each) for each in operands], params)
             result = self.symbol(fact)
-            self.has_complex |= any(type(each) is complex for each in operands)
+            atoms = (*operands, *params.values())
+            self.has_complex |= rule.gives_complex or any(map(values.names_complex, atoms))
             nodes = {name: to_node(value) for name, value in params.items()}
             call = form.operation(rule.function, [to_node(each) for each in operands], nodes)
             self.body.append(form.assign(result.name, call, self.origin, self.phase))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 import random
@@ -16,6 +17,7 @@ import numpy as np
 PREFIXES: dict[ModuleType, str] = {
     operator: "operator",
     math: "math",
+    cmath: "cmath",
     time: "time",
     np: "np",
     np.linalg: "np.linalg",

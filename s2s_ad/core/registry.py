@@ -51,6 +51,8 @@ class Rule:
     flat = False
     #: its derivatives hold for complex numbers too; where not, they are refused
     of_complex = False
+    #: the result is complex, whatever is known of the operands
+    gives_complex = False
     #: the operands whose conjugates give the conjugate of the result, the others being real
     conjugates: tuple[int, ...] = ()
     #: the result may share memory with the first operand

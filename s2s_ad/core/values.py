@@ -118,6 +118,7 @@ UNDEFINED = Undefined()
 AbstractValue = Array | Scalar | Static | Unknown | List | Saved
 
 PYTHON_NUMBERS = (bool, int, float, complex)
+COMPLEX = (complex, np.complex64, np.complex128)
 
 
 def of_object(value: Any, name: str = "value") -> Any:
@@ -198,6 +199,11 @@ def is_complex(value: Any) -> bool:
         return is_complex(value.item)
     dtype = strong_dtype(value)
     return dtype is not None and dtype.kind == "c"
+
+
+def names_complex(value: Any) -> bool:
+    """Whether an operand is a complex number, or a type of these."""
+    return type(value) is complex or any(value is each for each in COMPLEX)
 
 
 def is_real(value: Any) -> bool:

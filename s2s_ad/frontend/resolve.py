@@ -18,7 +18,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.scopes import Scope, scope_of
 from s2s_ad.frontend.source import Source
 
-LIBRARIES = ("numpy", "math", "builtins", "scipy")
+LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy")
 
 #: objects that the compiler works with as they are; what stands at the place is guarded
 PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)

@@ -17,7 +17,9 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, RULES
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import Elementwise, elementwise
 
 
@@ -177,14 +179,59 @@ elementwise(
 elementwise(np.conj, "np.conj(y_bar)", tangents=("np.conj(y_bar)",), kind=Conjugate, total=True)
 elementwise(np.imag, "1j * y_bar", tangents=("np.imag(y_bar)",), kind=Imag, total=True)
 elementwise(np.real, "y_bar", tangents=("np.real(y_bar)",), kind=Real, total=True)
-# Of complex numbers NumPy's sign is x / abs(x): y_bar less its part along y, by abs(x).
+# Of complex numbers NumPy's sign is x / abs(x): y_bar less its part along y, by abs(x); 0 at 0.
+SLOPE_OF_SIGN = "(y_bar - y * np.real(np.conj(y) * y_bar)) / np.where(x == 0, np.inf, np.abs(x))"
 elementwise(
     np.sign,
-    "(y_bar - y * np.real(np.conj(y) * y_bar)) / np.abs(x)",
-    tangents=("(y_bar - y * np.real(np.conj(y) * y_bar)) / np.abs(x)",),
+    SLOPE_OF_SIGN,
+    tangents=(SLOPE_OF_SIGN,),
     kind=Sign,
     total=True,
 )
 CONJ = RULES[np.conj]
+
+
+def _real_if_close(a: Any, tol: Any) -> Any:
+    """The type of the result depends on the values, which are not known."""
+    if not isinstance(a, Symbol) or values.is_real(a.fact):
+        return a
+    raise UnsupportedError(
+        "S2S203",
+        "np.real_if_close of complex numbers",
+        origin=a.builder.origin,
+        help="say which it is: np.real(a), or a itself",
+    )
+
+
+def _iscomplexobj(x: Any) -> bool:
+    return _kind_of(x, "np.iscomplexobj") == "c"
+
+
+def _isrealobj(x: Any) -> bool:
+    return _kind_of(x, "np.isrealobj") != "c"
+
+
+def _kind_of(x: Any, name: str) -> str:
+    if not isinstance(x, Symbol):
+        return np.asarray(x).dtype.kind
+    if x.dtype is None:
+        raise UnsupportedError(
+            "S2S203",
+            f"{name} of a value of unknown type",
+            origin=x.builder.origin,
+            help="give example arguments, so that it is known",
+        )
+    return x.dtype.kind
+
+
+def _sort_complex(a: Any) -> Any:
+    ordered = np.sort(a, axis=-1)
+    return ordered if values.is_complex(ordered.fact) else ordered.astype(complex)
+
+
+composite(np.iscomplexobj, "x", _iscomplexobj)
+composite(np.isrealobj, "x", _isrealobj)
+composite(np.real_if_close, "a, tol=100", _real_if_close)
+composite(np.sort_complex, "a", _sort_complex)
 
 METHODS |= {"conj": np.conj, "conjugate": np.conj}

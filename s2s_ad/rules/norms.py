@@ -46,7 +46,7 @@ def _matrix_norm(x: Symbol, keepdims: Any, ord: Any) -> Any:
 
 def _euclidean(x: Symbol, axis: Any, keepdims: bool) -> Any:
     x = _as_float(x)
-    real = x.dtype is None or x.dtype.kind != "c"
+    real = not x.builder.may_be_complex(x)
     return np.sqrt(np.sum(x**2 if real else np.abs(x) ** 2, axis=axis, keepdims=keepdims))
 
 

@@ -51,6 +51,8 @@ class OfNumber(Elementwise):
         params = support.given(support.static_params(given, self), self.text)
         if not any(isinstance(each, Symbol) for each in operands):
             return self.function(*operands, **params)
+        if self.kind is float and any(values.is_complex(builder.fact(e)) for e in operands):
+            raise TypeError("must be real number, not complex")
         return builder.emit(self, operands, params)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:

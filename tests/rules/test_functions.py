@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rules.cases import linear_algebra, scipy_linalg, ufuncs
+from rules.cases.complex_numbers import OF_COMPLEX
+from rules.cases.fourier import FOURIER
 from rules.cases.padding import PADDING
 from rules.cases.reductions import REDUCTIONS
 from rules.cases.scans import SCANS
@@ -166,7 +168,7 @@ CREATION = [
 ]
 
 CASES = PADDING + REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION
-CASES += ufuncs.CASES + linear_algebra.CASES
+CASES += FOURIER + OF_COMPLEX + ufuncs.CASES + linear_algebra.CASES
 
 # What the rules of other functions emit.
 INTERNAL = {each for each in vars(runtime).values() if callable(each)}
@@ -198,6 +200,7 @@ def test_every_rule():
         and module_of(function) in (None, "scipy.fft", "scipy.linalg")  # others: test_scipy etc.
         and "scipy_special" not in (getattr(function, "__module__", "") or "")
         and function not in INTERNAL | ROUNDING | COMPLEX
+        and getattr(function, "__module__", "") != "cmath"  # test_python_cmath has these
         and function not in named
     ]
     assert not missing
