@@ -18,6 +18,8 @@ CHOICES = [
     case("np.choose(i, [x, y, 2.0])", i=integers(2, 3), x=real(2, 3), y=real(3)),
     case("np.choose(i, (x, x * y), mode='clip')", i=integers(3, high=5), x=real(3), y=real(3)),
     case("np.choose(i - 3, [x, y], mode='wrap')", i=integers(2, 1), x=real(3), y=real()),
+    case("np.compress([True, False, True], x, axis=0) * y", x=real(3, 2), y=real(2), **LIKE),
+    case("np.compress(m, x)", x=real(2, 3), m=mask(6), batches=False, **LIKE),
     case("i.choose([x, y, x])", i=integers(3), x=real(3), y=real(3), general=False),
 ]
 ROUNDING = [
