@@ -5,24 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from s2s_ad.core.builder import Builder
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, describe
 from s2s_ad.core.registry import Rule, register
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 
 
 class Composite(Rule):
-    """A function written as plain NumPy: calls of it become that."""
+    """A function written as plain NumPy: calls of it become that.
 
-    def __init__(self, function: Callable, text: str, meaning: Callable):
+    Args:
+        text: its signature.
+        meaning: what it is, as a function of the arguments.
+        of_complex: whether that holds of complex numbers, too.
+    """
+
+    def __init__(self, function: Callable, text: str, meaning: Callable, of_complex: bool = True):
         super().__init__(function, getattr(function, "__name__", str(function)))
-        self.text, self.meaning = text, meaning
+        self.text, self.meaning, self.of_complex = text, meaning, of_complex
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
         if "x" in arguments:
             arguments["x"] = support.as_operand(builder, arguments["x"])
+        if not self.of_complex:
+            self._refuse_complex(builder, arguments)
         return self.meaning(**arguments)
 
+    def _refuse_complex(self, builder: Builder, arguments: dict[str, Any]) -> None:
+        symbols = [each for each in arguments.values() if isinstance(each, Symbol)]
+        if any(values.is_complex(each.fact) for each in symbols):
+            raise UnsupportedError(
+                "S2S302",
+                f"{describe(self.function)} of complex numbers",
+                origin=builder.origin,
+                help="write it with functions of the real and imaginary parts",
+            )
 
-def composite(function: Callable, text: str, meaning: Callable) -> None:
-    register(Composite(function, text, meaning))
+
+def composite(function: Callable, text: str, meaning: Callable, **facts: Any) -> None:
+    register(Composite(function, text, meaning, **facts))

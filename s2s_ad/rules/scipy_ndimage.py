@@ -53,7 +53,7 @@ def _convolve1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origi
 
 def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
     _checked(input, origin)
-    weights = support.as_operand(input.builder, weights)
+    weights = support.conj(support.as_operand(input.builder, weights))  # as SciPy does
     return _correlate_along(input, weights, _along(input, axis), mode, cval, 0)
 
 
@@ -72,6 +72,7 @@ def _windows(x: Symbol, sizes: list, mode: Any, cval: Any, shift: int = 0) -> An
 
 def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, shift: int = 0) -> Any:
     rank, weights = _checked(input, origin), support.as_operand(input.builder, weights)
+    weights = weights if shift else support.conj(weights)  # as SciPy does
     sizes = list(support.lengths(weights, range(rank)))
     return np.tensordot(_windows(input, sizes, mode, cval, shift), weights, rank)
 

@@ -58,7 +58,7 @@ def _pdist(X: Symbol, metric: Any) -> Any:
     return _metric(metric, X.builder.origin)(_double(X)[first], _double(X)[second])
 
 
-composite(distance.cdist, "XA, XB, metric='euclidean'", _cdist)
-composite(distance.pdist, "X, metric='euclidean'", _pdist)
+composite(distance.cdist, "XA, XB, metric='euclidean'", _cdist, of_complex=False)
+composite(distance.pdist, "X, metric='euclidean'", _pdist, of_complex=False)
 for _name, _meaning in METRICS.items():
-    composite(getattr(distance, _name), "u, v", _meaning)
+    composite(getattr(distance, _name), "u, v", _meaning, of_complex=False)

@@ -6,6 +6,7 @@ Formulas without a source are those of the NIST Digital Library of Mathematical 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,17 @@ from s2s_ad.rules.scipy_special_calls import row
 
 POSITIVE = {"domain": "positive"}
 UNIT = {"domain": "unit"}
+HOLOMORPHIC = {"holomorphic": True}
+COMPLEX = {"holomorphic": True, "gives_complex": True}
 
 # ---- error functions and the normal distribution -------------------------------------------------
 
-row("dawsn", "y_bar * (1 - 2 * x * y)")
-row("erf", "y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))")
-row("erfc", "-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))")
+row("dawsn", "y_bar * (1 - 2 * x * y)", **HOLOMORPHIC)
+row("erf", "y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))", **HOLOMORPHIC)
+row("erfc", "-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))", **HOLOMORPHIC)
 row("erfcinv", "-y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **POSITIVE)
-row("erfcx", "y_bar * (2 * x * y - 2 / math.sqrt(math.pi))")
-row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))")
+row("erfcx", "y_bar * (2 * x * y - 2 / math.sqrt(math.pi))", **HOLOMORPHIC)
+row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))", **HOLOMORPHIC)
 row("erfinv", "y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **UNIT)
 row("log_ndtr", "y_bar * (np.exp(-(x**2) / 2 - y) / math.sqrt(2 * math.pi))")
 row("ndtr", "y_bar * (np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))")
@@ -40,6 +43,31 @@ row(
     "y_bar * (np.exp(-(h**2) * (1 + a**2) / 2) / (2 * math.pi * (1 + a**2)))",
     operands=("h", "a"),
 )
+
+
+def voigt_z(x: Any, sigma: Any, gamma: Any) -> Any:
+    """The profile is the real part of wofz(z), over sqrt(2 * pi) * sigma."""
+    return (x + 1j * gamma) / (math.sqrt(2) * sigma)
+
+
+def voigt_slope(x: Any, sigma: Any, gamma: Any, special: Any) -> Any:
+    """The derivative of wofz at z."""
+    z = voigt_z(x, sigma, gamma)
+    return 2j / math.sqrt(math.pi) - 2 * z * special.wofz(z)
+
+
+SLOPE, WIDTH = "voigt_slope(x, sigma, gamma, special)", "(2 * math.sqrt(math.pi) * sigma**2)"
+TURNED = f"np.real({SLOPE} * voigt_z(x, sigma, gamma)) / (math.sqrt(2 * math.pi) * sigma)"
+row(
+    "voigt_profile",
+    f"y_bar * (np.real({SLOPE}) / {WIDTH})",
+    f"-y_bar * ((y + {TURNED}) / sigma)",
+    f"-y_bar * (np.imag({SLOPE}) / {WIDTH})",
+    operands=("x", "sigma", "gamma"),
+    domain="positive",
+    helpers={"voigt_slope": voigt_slope, "voigt_z": voigt_z},
+)
+row("wofz", "y_bar * (2j / math.sqrt(math.pi) - 2 * z * y)", operands=("z",), **COMPLEX)
 
 # ---- logistic, entropy, powers -------------------------------------------------------------------
 
@@ -74,7 +102,7 @@ row("entr", "y_bar * (-np.log(x) - 1)", **POSITIVE)
 row("exp10", "y_bar * (math.log(10.0) * y)")
 row("exp2", "y_bar * (math.log(2.0) * y)")
 row("expit", "y_bar * (y * (1 - y))")
-row("expm1", "y_bar * (y + 1)")
+row("expm1", "y_bar * (y + 1)", **HOLOMORPHIC)
 row("exprel", "y_bar * (special.hyp1f1(2.0, 3.0, x) / 2)")
 row(
     "huber",
@@ -100,7 +128,7 @@ row(
     helpers={"inverse_slope": inverse_slope},
 )
 row("kl_div", "y_bar * np.log(a / b)", "y_bar * (1 - a / b)", domain="positive")
-row("log1p", "y_bar / (1 + x)", **POSITIVE)
+row("log1p", "y_bar / (1 + x)", **POSITIVE, **HOLOMORPHIC)
 row("log_expit", "y_bar * special.expit(-x)")
 row("logit", "y_bar / (x * (1 - x))", **UNIT)
 row("powm1", "y_bar * (b * a ** (b - 1))", "y_bar * ((y + 1) * np.log(a))", domain="positive")
@@ -126,12 +154,19 @@ row("tandg", "y_bar * (math.pi / 180 * (1 + y**2))", **UNIT)
 
 # ---- exponential integrals and relatives ---------------------------------------------------------
 
-row("exp1", "-y_bar * (np.exp(-x) / x)", **POSITIVE)
-row("expi", "y_bar * (np.exp(x) / x)", **POSITIVE)
+row("exp1", "-y_bar * (np.exp(-x) / x)", **POSITIVE, **HOLOMORPHIC)
+row("expi", "y_bar * (np.exp(x) / x)", **POSITIVE, **HOLOMORPHIC)
 row("expn", None, "-y_bar * special.expn(one_less(n), x)", operands=("n", "x"), domain="positive")
 row(
     "spence",
     "y_bar * np.where(x == 1, -1.0, np.log(x) / np.where(x == 1, 1.0, 1 - x))",
     **POSITIVE,
+)
+row(
+    "lambertw",
+    "y_bar * (np.exp(-y) / (1 + y))",
+    operands=("z",),
+    options=", k=0, tol=1e-8",
+    **COMPLEX,
 )
 row("wrightomega", "y_bar * (y / (1 + y))")

@@ -48,7 +48,17 @@ for _name in ("ivp", "jvp", "kvp", "yvp"):
     _slope = f"y_bar * special.{_name}(v, z, n + 1)"
     row(_name, UNKNOWN, _slope, operands=("v", "z"), options=", n=1", domain="positive")
 row("j1", "y_bar * ((special.j0(x) - special.jv(2, x)) / 2)")
-for _name in ("jn", "jv", "jve", "yn", "yv", "yve"):
+for _name in ("hankel1", "hankel2", "jv", "yv"):
+    _slope = f"y_bar * ((special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2)"
+    row(
+        _name,
+        UNKNOWN,
+        _slope,
+        **ORDER,
+        holomorphic=True,
+        gives_complex=_name.startswith("hankel"),
+    )
+for _name in ("jn", "jve", "yn", "yve"):
     _slope = f"y_bar * ((special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2)"
     row(_name, UNKNOWN, _slope, **ORDER)
 row("k0", "-y_bar * special.k1(x)", **POSITIVE)

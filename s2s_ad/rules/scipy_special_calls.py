@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import Operation, register
 from s2s_ad.diagnostics import DerivativeError
@@ -44,15 +45,32 @@ class Special(Elementwise):
 
     Args:
         helpers: what the texts name besides scipy.special.
+        holomorphic: whether the texts hold of complex numbers, too.
+        gives_complex: whether the result is complex, whatever the operands are.
     """
 
     modules = Elementwise.modules | {"special": scipy.special}
 
-    def __init__(self, function: Callable, adjoints: tuple, *, helpers: Any = None, **facts: Any):
+    def __init__(
+        self,
+        function: Callable,
+        adjoints: tuple,
+        *,
+        helpers: Any = None,
+        holomorphic: bool = False,
+        gives_complex: bool = False,
+        **facts: Any,
+    ):
         super().__init__(function, adjoints, **facts)
+        self.of_complex, self.gives_complex = holomorphic, gives_complex
         self.space = {"one_less": one_less, "whole": whole, "unknown": self._unknown} | (
             helpers or {}
         )
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        found = super().infer(operands, params)
+        unknown = self.gives_complex and isinstance(found, values.Unknown)
+        return values.Array(np.dtype(complex), None) if unknown else found
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         """Adjoints in the dtypes of the operands: some functions know double precision alone."""

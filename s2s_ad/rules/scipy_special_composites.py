@@ -16,7 +16,7 @@ from s2s_ad.rules.scipy_special_calls import called
 
 
 def named(name: str, text: str, meaning: Callable) -> None:
-    composite(getattr(scipy.special, name), text, meaning)
+    composite(getattr(scipy.special, name), text, meaning, of_complex=False)
 
 
 # ---- distribution functions ----------------------------------------------------------------------
@@ -59,8 +59,14 @@ def _weights(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
     return y_bar * np.exp(x - y)
 
 
+class LogSumExp(Reduction):
+    """Of real numbers: SciPy gives complex ones a branch of their own."""
+
+    of_complex = False
+
+
 register(
-    Reduction(
+    LogSumExp(
         scipy.special.logsumexp,
         _weights,
         lambda *given: (np.sum, _weights(*given)),

@@ -191,3 +191,14 @@ row(
     operands=("m", "v", "x"),
     domain="unit",
 )
+row(
+    "sph_harm_y",
+    None,
+    None,
+    "y_bar * (m / np.tan(theta) * y + np.sqrt((n - m) * (n + m + 1.0)) * np.exp(-1j * phi)"
+    " * special.sph_harm_y(n, m + 1, theta, phi))",
+    "y_bar * (1j * m * y)",
+    operands=("n", "m", "theta", "phi"),
+    holomorphic=True,
+    gives_complex=True,
+)

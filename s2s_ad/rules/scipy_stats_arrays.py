@@ -25,7 +25,8 @@ def statistic(name: str, text: str, meaning: Callable) -> None:
         x, axis = (np.ravel(x), 0) if axis is None else (x, static(axis, f"axis of {name}"))
         return meaning(x, axis, **others)
 
-    composite(getattr(scipy.stats, name), f"x, {text}, nan_policy='propagate'", checked)
+    text = f"x, {text}, nan_policy='propagate'"
+    composite(getattr(scipy.stats, name), text, checked, of_complex=False)
 
 
 def _count(x: Symbol, axis: int) -> Any:
@@ -97,18 +98,22 @@ def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
     return fixed + np.sum(called("xlogy", x, p), axis=-1)
 
 
+def density(method: Callable, text: str, meaning: Callable) -> None:
+    composite(method, text, meaning, of_complex=False)
+
+
 def exponential(meaning: Callable) -> Callable:
     return lambda **arguments: np.exp(meaning(**arguments))
 
 
-composite(scipy.stats.multivariate_normal.logpdf, "x, mean=None, cov=1", _normal_logpdf)
-composite(scipy.stats.multivariate_normal.pdf, "x, mean=None, cov=1", exponential(_normal_logpdf))
-composite(scipy.stats.multivariate_normal.entropy, "mean=None, cov=1", _normal_entropy)
-composite(scipy.stats.dirichlet.logpdf, "x, alpha", _dirichlet_logpdf)
-composite(scipy.stats.dirichlet.pdf, "x, alpha", exponential(_dirichlet_logpdf))
-composite(scipy.stats.multinomial.logpmf, "x, n, p", _multinomial_logpmf)
-composite(scipy.stats.multinomial.pmf, "x, n, p", exponential(_multinomial_logpmf))
-composite(
+density(scipy.stats.multivariate_normal.logpdf, "x, mean=None, cov=1", _normal_logpdf)
+density(scipy.stats.multivariate_normal.pdf, "x, mean=None, cov=1", exponential(_normal_logpdf))
+density(scipy.stats.multivariate_normal.entropy, "mean=None, cov=1", _normal_entropy)
+density(scipy.stats.dirichlet.logpdf, "x, alpha", _dirichlet_logpdf)
+density(scipy.stats.dirichlet.pdf, "x, alpha", exponential(_dirichlet_logpdf))
+density(scipy.stats.multinomial.logpmf, "x, n, p", _multinomial_logpmf)
+density(scipy.stats.multinomial.pmf, "x, n, p", exponential(_multinomial_logpmf))
+density(
     scipy.stats.norm.entropy,
     "loc=0, scale=1",
     lambda loc, scale: np.log(scale) + (math.log(2 * math.pi) + 1) / 2 + 0 * loc,

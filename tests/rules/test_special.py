@@ -121,6 +121,13 @@ ALONG = [
     for options in ("", ", axis=1", ", axis=0")
 ]
 ALONG += [case("scipy.special.logsumexp(x, axis=-1, keepdims=True)", x=real(2, 3))]
+MANY += [
+    case("scipy.special.voigt_profile(x, s, g)", x=real(3), s=positive(3), g=positive(3)),
+    case("np.abs(scipy.special.wofz(x + 1j * y))", x=real(3), y=positive(3), **LIKE),
+    case("np.real(scipy.special.lambertw(x))", x=positive(3), **LIKE),
+    case("np.abs(scipy.special.hankel1(1.5, x))", x=positive(3), **LIKE),
+    case("np.imag(scipy.special.sph_harm_y(3, 1, x, y))", x=positive(3), y=real(3), **LIKE),
+]
 CASES = UNARY + SEVERAL + PAIRS + MANY + ORDERS + ALONG
 EVERY = 7  # of the cases is checked by `make test`, all by `make test-all`
 
