@@ -84,8 +84,8 @@ Arrays, lists, dicts, sets and objects that the function makes, or is given, are
 Python, through any name, container, closure or view that holds them. An argument that the function
 changes is its own: the caller's object stays as it is. What was captured may not be changed. Where
 memory may be shared or not (`reshape` of memory that the function did not make, one of two arrays
-that a branch in a loop chose between), a store makes the other unreadable: reading it is refused, and
-`.copy()` is the advice. These methods are refused:
+that a branch in a loop chose between), a store makes the other unreadable: reading it is refused,
+and `.copy()` is the advice. These methods are refused:
 """
 
 

@@ -51,8 +51,9 @@ class Convolution(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if support.any_unknown(*operands):
             return support.unknown(*operands)
-        a, v = (each.shape for each in operands)
-        shape = a if params.get("mode") == "same" else tuple(map(values.fresh_dim, a))
+        shape = operands[0].shape
+        if params.get("mode") != "same":
+            shape = tuple(values.fresh_dim() for _ in shape)
         dtypes = [values.strong_dtype(each) for each in operands]
         return values.Array(None if values.missing(dtypes) else np.result_type(*dtypes), shape)
 
