@@ -1,0 +1,46 @@
+"""scipy.fft: NumPy's transforms by another name, cosine and sine transforms of every type."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from rules.properties import module
+from s2s_ad import grad, jvp, vmap
+
+scipy_fft = pytest.importorskip("scipy.fft")
+RNG = np.random.default_rng(5)
+X, Y = RNG.normal(size=(5, 4)), RNG.normal(size=(3, 5, 4))
+
+CALLS = [
+    f"fft.{name}(x, type={kind}, norm={norm!r}{option})"
+    for name, kind, norm, option in itertools.product(
+        ("dct", "idct", "dst", "idst"), (1, 2, 3, 4), (None, "ortho", "forward"), ("",)
+    )
+]
+CALLS += [
+    f"fft.{name}(x, {kind}, norm='ortho', orthogonalize=False)"
+    for name, kind in itertools.product(("dct", "idct", "dst", "idst"), (1, 2, 3))
+]
+CALLS += ["fft.dct(x, axis=0)", "fft.idst(x, n=7)", "fft.dct(x, n=3, axis=0, orthogonalize=True)"]
+CALLS += ["fft.dctn(x)", "fft.idctn(x, norm='ortho')", "fft.dctn(x, 3, axes=(0,))"]
+CALLS += ["fft.dstn(x, s=(3, 6))", "fft.idstn(x, type=1)", "fft.dct(x, workers=None)"]
+CALLS += ["np.abs(fft.fft(x, n=6)) ** 2", "fft.irfft(fft.rfft(x, axis=0) * 2j, 5, axis=0)"]
+CALLS += ["np.abs(fft.ifft2(x, norm='ortho'))", "fft.fftn(fft.ifftn(x)).real", "fft.rfft(x).imag"]
+
+
+def linear_part(call):
+    return module(f"from scipy import fft\ndef f(x):\n    return {call}\n").f
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_transform(call):
+    f = linear_part(call)
+    w, d, step = RNG.normal(size=f(X).shape), RNG.normal(size=X.shape), 1e-5
+    text = f"from scipy import fft\ndef loss(x, w):\n    return np.sum(w * ({call}) ** 2)\n"
+    loss = module(text).loss
+    expected = (f(X + step * d) - f(X - step * d)) / (2 * step)
+    np.testing.assert_allclose(jvp(f, X, d)[1], expected, rtol=1e-6, atol=1e-8)
+    slope = (loss(X + step * d, w) - loss(X - step * d, w)) / (2 * step)
+    np.testing.assert_allclose(np.sum(grad(loss)(X, w) * d), slope, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(vmap(f)(Y), np.stack([f(y) for y in Y]), rtol=1e-12, atol=1e-12)
