@@ -51,7 +51,7 @@ def home_of(value: Any) -> Home | None:
     if not isinstance(label, str) or not label:
         return None
     for module, prefix in PREFIXES.items():
-        if getattr(module, label, None) is value:
+        if vars(module).get(label) is value:  # np.__getattr__ warns of some names
             return Home(module.__name__.partition(".")[0], f"{prefix}.{label}")
     return _optional_home(value, label)
 
