@@ -232,7 +232,7 @@ def inverse_gaps(w):
     count = w.shape[-1]
     size = np.max(np.abs(w), axis=-1, initial=0)[..., None, None]
     equal = np.abs(gaps) <= 4 * count * np.finfo(gaps.dtype).eps * size
-    inverse = 1 / np.where(equal, np.nan, gaps)
+    inverse = np.where(equal, np.nan, 1 / np.where(equal, 1, gaps))
     return np.where(np.eye(count, dtype=bool), 0, inverse)
 
 

@@ -93,7 +93,8 @@ def _norm(x: Symbol, ord: Any, axis: Any, keepdims: Any, check_finite: Any) -> A
 def _orth(x: Symbol, rcond: Any) -> Any:
     u, s, _ = np.linalg.svd(x, full_matrices=False)
     rows, cols = support.lengths(x, (-2, -1))
-    rcond = np.finfo(s.dtype).eps * np.maximum(rows, cols) if rcond is None else rcond
+    eps = np.finfo(float if s.dtype is None else s.dtype).eps
+    rcond = eps * np.maximum(rows, cols) if rcond is None else rcond
     return u[..., : np.sum(s > np.max(s) * rcond)]
 
 

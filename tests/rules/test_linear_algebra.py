@@ -115,3 +115,29 @@ def test_residuals_of_a_batch_need_matrices_of_full_rank():
 def test_the_gradient_of_an_eigenvalue_is_text_that_a_person_would_write():
     f = function("w, v = np.linalg.eigh(a); return w[0]")
     assert "w, v = np.linalg.eigh(a)" in grad(f).source(np.eye(3))
+
+
+def test_decompositions_in_loops_and_branches():
+    """What is kept of several results is kept one by one."""
+    f = module(
+        """
+def f(a, n):
+    total = 0.0
+    for i in range(n):
+        w, v = np.linalg.eigh(a)
+        a = (v * np.tanh(w)) @ v.T + np.diag(np.arange(3.0) * i)
+        if w[0] > 0.3:
+            q, r = np.linalg.qr(a)
+            total = total + np.sum(r**2) + q[0, 0]
+        else:
+            u, s, vh = np.linalg.svd(a)
+            total = total + np.sum(s**3)
+    return total + np.sum(a)
+"""
+    ).f
+    matrices, d = np.stack([turned(1.0, 2.0, 4.0), turned(0.1, 1.0, 2.0)]), RNG.normal(size=(3, 3))
+    slopes = vmap(grad(f), (0, None))(matrices, 4)
+    for a, slope in zip(matrices, slopes, strict=True):
+        central = (f(a + 1e-5 * d, 4) - f(a - 1e-5 * d, 4)) / 2e-5
+        np.testing.assert_allclose(np.sum(slope * d), central, rtol=1e-6)
+        np.testing.assert_allclose(jvp(lambda a: f(a, 4), (a,), (d,))[1], central, rtol=1e-6)
