@@ -21,7 +21,7 @@ from s2s_ad.rules.structure import Structural
 class AsType(Structural):
     """x.astype(dtype); the adjoint goes back to the dtype of x."""
 
-    text = "x, dtype, order='K', casting='unsafe', subok=True, copy=True"
+    text = "x, dtype, order='K', casting='unsafe', *, subok=True, copy=True"
     view = False
     allocates = total = True
 

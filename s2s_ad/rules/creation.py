@@ -109,7 +109,8 @@ class MakeArray(Creation):
         elif isinstance(value, Symbol) and isinstance(value.fact, values.List):
             result = builder.call(runtime.list_array, (value, 0), {})
         elif isinstance(value, Symbol):
-            result = np.copy(value) if self.function is np.array else value
+            copies = self.function is np.array and static(params["copy"], "copy")
+            result = np.copy(value) if copies else value
         elif _has_symbols(value):
             result = np.stack([_row(builder, each) for each in value])
         else:

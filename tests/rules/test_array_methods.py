@@ -7,7 +7,7 @@ from rules.properties import module
 from s2s_ad import S2SError, grad, jit, vmap
 
 BODIES = {
-    "flat": "y = np.copy(x)\n    y.flat[3] = x[0, 0] ** 2\n    return sum([q**2 for q in y.flat]) * y",
+    "flat": "y = x + 0\n    y.flat[3] = x[0, 0] ** 2\n    return sum([q**2 for q in y.flat]) * x",
     "flat_all": "y = x.T.copy()\n    y.flat = x[0, 1] * x[1, 2]\n    return y * x.T",
     "flat_of_a_view": "y = np.copy(x)\n    y[:, 1:].flat[2] *= x[0, 0]\n    return y * y.flat[5]",
     "item": "return x.item(1, 2) * x.item(3) * x[0, 0].item() * x[0, 0].reshape(1, 1).item()",
@@ -68,3 +68,31 @@ def test_what_is_refused(text, said):
     with pytest.raises(S2SError) as caught:
         grad(f)(X)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.ascontiguousarray(y)",
+        "np.asanyarray(y)",
+        "np.asarray(y, float)",
+        "np.require(y, float)",
+        "np.array(y, copy=False)",
+        "np.astype(y, float, copy=False)",
+        "y.astype(float, copy=False)",
+        "y.astype(np.float32, copy=False)",
+        "y.astype(float)",
+        "np.astype(y, float)",
+        "np.array(y)",
+    ],
+)
+def test_a_store_into_what_may_be_the_same_array(call):
+    """The other name sees it, or the reading of it is refused: never the old values."""
+    f = module(
+        f"def f(x):\n    y = x * 1.0\n    z = {call}\n    z[0] = 5.0\n    return np.sum(y)\n"
+    ).f
+    try:
+        assert jit(f)(X) == f(X)
+    except S2SError as error:
+        assert "may share memory" in str(error)
+        assert f(X) != np.sum(X)

@@ -101,6 +101,15 @@ def view(lowering: Lowering, x: Symbol, dtype: Any = None, **more: Any) -> Any:
     return read_item(lowering, x, Ellipsis)
 
 
+@evaluates(np.astype)
+def astype(
+    lowering: Lowering, x: Symbol, dtype: Any, *, copy: Any = True, device: Any = None
+) -> Any:
+    """np.astype(x, dtype): the method."""
+    more = {} if copy is True else {"copy": copy}
+    return lowering.call(np.ndarray.astype, x, dtype, **more)
+
+
 @evaluates(np.ndarray.compress)
 def compress(lowering: Lowering, x: Symbol, condition: Any, axis: Any = None) -> Any:
     plain = condition if isinstance(condition, Symbol) else [*condition.items]

@@ -193,6 +193,12 @@ def _gives_new_memory(function: Callable, args: tuple, kwargs: dict) -> bool:
     return not rule.view and not hasattr(rule, "meaning") and function not in IDENTITIES
 
 
+def _changes_dtype(x: Any, builder: Builder, name: str) -> bool:
+    """Whether a conversion is certain to give new memory, even where it was told to make none."""
+    dtypes = (values.strong_dtype(builder.fact(x)), values.strong_dtype(builder.facts[name]))
+    return not values.missing(dtypes) and dtypes[0] != dtypes[1]
+
+
 def _sources(result: Symbol, arguments: Iterable[Symbol]) -> list[Reference]:
     """The arguments that the result is computed from by views alone, or by nothing at all."""
     given_ = [each for each in arguments if isinstance(each, Reference)]
@@ -202,7 +208,11 @@ def _sources(result: Symbol, arguments: Iterable[Symbol]) -> list[Reference]:
         rule, operands, _ = result.builder.definition(Symbol(result.builder, name))
         if rule is None:
             return given_
-        if not rule.view or not operands or not isinstance(operands[0], Symbol):
+        may_share = rule.view or (
+            rule.function is np.ndarray.astype
+            and not _changes_dtype(operands[0], result.builder, name)
+        )
+        if not may_share or not operands or not isinstance(operands[0], Symbol):
             return []
         name = operands[0].name
     return [each for each in given_ if each.name == name]
