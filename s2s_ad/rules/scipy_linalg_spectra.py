@@ -12,7 +12,7 @@ from scipy import linalg
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import Operation, Ragged, Rule, register
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules import qr, support
 from s2s_ad.rules.decompositions import determined, inverse_gaps, smaller
@@ -134,7 +134,7 @@ class NullSpace(OfMatrix):
         return determined(-(np.linalg.pinv(a) @ (tangents[0] @ y)), y[..., 0, :1])
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise support.Ragged  # of how many vectors it is shows in each sample
+        raise Ragged  # of how many vectors it is shows in each sample
 
 
 class WithoutDerivative(Several):

@@ -12,8 +12,8 @@ from rules.properties import (
     check_value,
     module,
 )
-from s2s_ad import grad
-from s2s_ad.diagnostics import DerivativeError
+from s2s_ad import grad, vmap
+from s2s_ad.diagnostics import BatchError, DerivativeError
 
 
 @pytest.mark.parametrize("each", CASES, ids=str)
@@ -58,3 +58,10 @@ def test_one_vector_of_several_of_a_null_space_has_no_derivative():
     f = module("def f(a):\n    return np.sum(scipy.linalg.null_space(a))\n").f
     with pytest.raises(ValueError, match="any basis of a space"):
         grad(f)(np.eye(2, 4))
+
+
+@pytest.mark.parametrize("name", ["null_space", "orth"])
+def test_a_basis_of_each_sample_may_have_another_size(name):
+    f = module(f"def f(a):\n    return scipy.linalg.{name}(a)\n").f
+    with pytest.raises(BatchError, match="another shape for each sample"):
+        vmap(f)(np.ones((2, 3, 4)))
