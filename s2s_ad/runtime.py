@@ -75,6 +75,16 @@ def passes_ahead(passes, states):
     return min(nearest, passes - nearest * states // (states + repeats - 1))
 
 
+def places_joined(places, at, more):
+    """Places with more of them put in before those at `at`."""
+    return np.insert(places, at, more)
+
+
+def places_left(places, at):
+    """The places without those at `at`."""
+    return np.delete(places, at)
+
+
 def product_spec(name, a_rank, b_rank, axes=2):
     """The einsum specification of np.matmul, dot, inner, outer or tensordot for these ranks."""
     letters = "abcdefghijklmnopqrstuvwxyz"

@@ -26,6 +26,8 @@ PREFIXES: dict[ModuleType, str] = {
 }
 #: functions by the shorter of their names
 SHORT = {np.absolute: "abs", np.conjugate: "conj"}
+for _family in ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"):
+    PREFIXES[getattr(np.polynomial, _family)] = f"np.polynomial.{_family}"
 #: libraries that may be missing: their members are known by where they say they are from
 OPTIONAL = ("scipy",)
 #: modules with ufuncs, which do not say where they are from

@@ -46,3 +46,16 @@ class Composite(Rule):
 
 def composite(function: Callable, text: str, meaning: Callable, **facts: Any) -> None:
     register(Composite(function, text, meaning, **facts))
+
+
+class Composed(Composite):
+    """The same, of arguments that may all be known: what it is written as is given the builder."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        arguments = support.bind_call(builder, self, self.text, args, kwargs)
+        self._refuse_complex(builder, arguments)
+        return self.meaning(builder, **arguments)
+
+
+def composed(function: Any, text: str, meaning: Callable) -> None:
+    register(Composed(function, text, meaning))

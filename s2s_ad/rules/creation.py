@@ -13,7 +13,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
-from s2s_ad.rules.composite import composite
+from s2s_ad.rules.composite import composed, composite
 from s2s_ad.rules.shapes import BroadcastTo, dim_of
 
 
@@ -227,6 +227,9 @@ register(Creation(np.identity, "N, dtype=float", _square))
 register(Creation(np.ones, "shape, dtype=float", _dims))
 register(Creation(np.zeros, "shape, dtype=float", _dims))
 register(DiagIndices(np.diag_indices, "diag_indices"))
+for _window in (np.bartlett, np.blackman, np.hamming, np.hanning):
+    register(Creation(_window, "M", lambda p: (dim_of(p["M"]),)))
+register(Creation(np.tri, "N, M=None, k=0, dtype=float", _square))
 register(Full(np.full, "full"))
 register(Like(np.empty_like, "empty_like"))
 register(Like(np.ones_like, "ones_like"))
@@ -236,4 +239,48 @@ ARRAY = "object, dtype=None, copy=True, order='K', subok=False, ndmin=0"
 register(MakeArray(np.array, ARRAY, _constant_shape, _constant_dtype))
 register(MakeArray(np.asarray, AS_ARRAY, _constant_shape, _constant_dtype))
 
+
+def _kaiser(M: Any, beta: Any) -> Any:
+    """I0(beta * sqrt(1 - t**2)) / I0(beta), with t from -1 to 1."""
+    if M == 1:
+        return np.i0(beta * 0.0)[None]
+    t = beta.builder.call(np.linspace, (-1.0, 1.0, M), {})
+    return np.i0(beta * np.sqrt(1 - t**2)) / np.i0(beta)
+
+
+class Kaiser(Creation):
+    """np.kaiser(M, beta), which is smooth in beta."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        return (
+            _kaiser(**params)
+            if isinstance(params["beta"], Symbol)
+            else super().bind(builder, args, kwargs)
+        )
+
+
+def _logspace(
+    builder: Builder, start: Any, stop: Any, base: Any, dtype: Any, **options: Any
+) -> Any:
+    powers = builder.call(np.linspace, (start, stop), options)
+    return support.converted(np.power(base, powers), dtype)
+
+
+def _geomspace(
+    builder: Builder, start: Any, stop: Any, dtype: Any, num: Any, endpoint: Any, axis: Any
+) -> Any:
+    part = builder.call(np.linspace, (0.0, 1.0, num), {"endpoint": endpoint})
+    rank = max(support.rank(start), support.rank(stop))
+    part = part[(slice(None), *(None,) * rank)] if rank else part
+    y = start * np.power(stop / start, part)
+    y = np.moveaxis(y, 0, static(axis, "axis")) if rank and axis != 0 else y
+    return support.converted(y, dtype)
+
+
 composite(np.full_like, "x, fill_value", _full_like)
+composed(np.geomspace, "start, stop, num=50, endpoint=True, dtype=None, axis=0", _geomspace)
+composed(
+    np.logspace, "start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0", _logspace
+)
+register(Kaiser(np.kaiser, "M, beta", lambda p: (dim_of(p["M"]),)))

@@ -37,7 +37,7 @@ def _end(x: Symbol, value: Any, axis: int) -> Any:
     if value is None:
         return None
     value = support.as_operand(x.builder, value)
-    if support.rank(value):
+    if support.known_rank(value, "np.diff"):
         return value
     sizes = [1 if i == axis else n for i, n in enumerate(support.lengths(x, range(x.ndim)))]
     return x.builder.call(np.full, (tuple(sizes), value), {})
@@ -57,7 +57,7 @@ def _ediff1d(x: Any, to_end: Any, to_begin: Any) -> Any:
 def _as_vector(x: Symbol, value: Any) -> Any:
     """An end of np.ediff1d, in the type of x."""
     value = support.as_operand(x.builder, value)
-    if not support.rank(value):
+    if not support.known_rank(value, "np.ediff1d"):
         return x.builder.call(np.full, (1, value), {"dtype": x.dtype})
     return support.cast(x.builder, np.ravel(value), x)
 
@@ -92,7 +92,7 @@ def _gradient_along(x: Symbol, h: Any, axis: int, order: int) -> Any:
     def part(start: Any, stop: Any) -> Any:
         return x[support.at(axis, slice(start, stop))]
 
-    if support.rank(h):
+    if support.known_rank(h, "np.gradient"):
         h = h[1:] - h[:-1]
         after = (slice(None), *(None,) * (x.ndim - 1 - axis))
         before, later = (each[after] if x.ndim > axis + 1 else each for each in (h[:-1], h[1:]))
@@ -133,7 +133,7 @@ def _trapezoid(x: Any, points: Any, dx: Any, axis: Any) -> Any:
     if points is None:
         return np.sum((after + before) * (dx / 2.0), axis=axis)
     points = support.as_operand(x.builder, points)
-    if support.rank(points) == 1:
+    if support.known_rank(points, "np.trapezoid") == 1:
         d = np.diff(points)
         d = d[(slice(None), *(None,) * (rank - 1 - axis))] if rank > axis + 1 else d
     else:

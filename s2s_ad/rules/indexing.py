@@ -12,10 +12,9 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import is_zeros
-from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.index_batches import (
     batched_index,
@@ -334,13 +333,6 @@ class ZerosLike(Rule):
         return gast.BinOp(zeros, gast.Mult(), form.operation(len, call.args, {}))
 
 
-def _take(x: Symbol, indices: Any, axis: Any) -> Any:
-    if axis is None:
-        return np.ravel(x)[indices]
-    axis = support.normal_axis(static(axis, "axis of np.take"), x.ndim)
-    return x[index_of((*(slice(None),) * axis, indices))]
-
-
 class TakeAlongAxis(Rule):
     """np.take_along_axis(x, indices, axis): linear in x, which gets the adjoint added back."""
 
@@ -395,7 +387,3 @@ register(IndexSet(runtime.index_set, "index_set"))
 register(IsLast(runtime.is_last, "is_last"))
 register(TakeAlongAxis(np.take_along_axis, "take_along_axis"))
 register(ZerosLike(runtime.zeros_like, "zeros_like"))
-
-composite(np.take, "x, indices, axis=None", _take)
-
-METHODS["take"] = np.take

@@ -198,4 +198,6 @@ register(Stack(np.stack, "stack"))
 composite(np.append, "x, values, axis=None", _append)
 composite(np.column_stack, "arrays", _column_stack)
 composite(np.hstack, "arrays", _hstack)
-composite(np.vstack, "arrays", _vstack)
+for _name in ("row_stack", "vstack"):  # the old name, which NumPy is about to drop, and the new
+    if hasattr(np, _name):
+        composite(getattr(np, _name), "arrays", _vstack)

@@ -72,6 +72,7 @@ class Quantile(Reduction):
                 x = support.converted(x, np.result_type(x.dtype, float))
             return np.stack([builder.call(self.function, (x, each), own) for each in q])
         simple = method in TAKEN or method == "linear"
+        support.known_rank(q if isinstance(q, Symbol) else 0, self.name)
         if isinstance(q, Symbol) or not simple:
             return _between(x, q, method, skips_nan=self.order is np.nanquantile, **options)
         plain = {} if self.median else {"q": q}

@@ -23,6 +23,7 @@ def _average(x: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> A
         raise UnsupportedError("S2S203", "np.average with returned=True and no weights")
     w = support.as_operand(x.builder, weights)
     rank = support.known_rank(x, "np.average")
+    support.known_rank(w, "np.average")
     if support.rank(w) == 1 != rank:
         after = rank - 1 - support.normal_axis(axis, rank)
         w = w[(slice(None), *(None,) * after)] if after else w

@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, Operation, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
@@ -93,25 +93,57 @@ class Diagonal(Structural):
         )
 
 
-def _diag(x: Symbol, k: int) -> Any:
-    if support.known_rank(x, "np.diag") == 2:
-        return np.diagonal(x, offset=k)
-    if k != 0:
-        raise ArgumentValueError("S2S203", "np.diag of a vector with k other than 0")
-    return np.expand_dims(x, 1) * np.eye(support.length(x, 0), dtype=x.dtype, like=x)
+class FromDiagonal(Structural):
+    """np.diag(x, k) of a vector: zeros but for one diagonal."""
+
+    text = "x, k=0"
+    view = False
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        x = support.as_operand(builder, given["x"])
+        if support.known_rank(x, "np.diag") == 2:
+            return np.diagonal(x, offset=given["k"])
+        return super().bind(builder, args, kwargs)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        dim, more = operands[0].shape[0], abs(params.get("k", 0))
+        size = dim + more if isinstance(dim, int) else dim if not more else values.fresh_dim()
+        return values.with_shape(operands[0], (size, size))
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        part = np.diagonal(y_bar, offset=operation.params.get("k", 0))
+        return y_bar.builder.call(runtime.unbroadcast, (part, operation.operands[0]), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        x, k = operation.operands[0], operation.params.get("k", 0)
+        places = np.arange(support.length(x, 1), like=x)
+        size = support.length(x, 1) + abs(k)
+        zeros = batch.builder.call(np.zeros, ((batch.size, size, size),), {"dtype": x.dtype})
+        index = (slice(None), places - min(k, 0), places + max(k, 0))
+        return batch.builder.call(runtime.index_set, (zeros, index, x), {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return leading(gast.Call(call.func, call.args, call.keywords))
 
 
-def _trace(x: Symbol) -> Any:
-    return np.sum(np.diagonal(x), axis=-1)
+def _trace(x: Symbol, offset: Any, axis1: Any, axis2: Any, dtype: Any, out: Any) -> Any:
+    diagonal = np.diagonal(x, offset=offset, axis1=axis1, axis2=axis2)
+    return np.sum(diagonal, axis=-1, dtype=dtype)
 
 
+def _diagflat(x: Symbol, k: Any) -> Any:
+    return np.diag(np.ravel(x), k)
+
+
+register(FromDiagonal(np.diag, "diag"))
 register(Diagonal(np.diagonal, "diagonal"))
 register(Triangle(np.tril, "tril"))
 register(Triangle(np.triu, "triu"))
 
 
-composite(np.diag, "x, k=0", _diag)
-composite(np.trace, "x", _trace)
+composite(np.diagflat, "x, k=0", _diagflat)
+composite(np.trace, "x, offset=0, axis1=0, axis2=1, dtype=None, out=None", _trace)
 
 
 METHODS |= {"diagonal": np.diagonal, "trace": np.trace}

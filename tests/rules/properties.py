@@ -194,10 +194,16 @@ def functions_named(text: str) -> set:
                 found.add(getattr(np.ndarray, name, None))
                 found.add(getattr(np, name, None))
         elif isinstance(node, ast.Subscript):
-            found.add(operator.getitem)
+            found |= {operator.getitem, _bracketed(ast.unparse(node.value))}
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             found.add(operator.matmul)
     return found
+
+
+def _bracketed(text: str):
+    """An object of NumPy's that is used with brackets: np.r_[...]."""
+    name = text.removeprefix("np.")
+    return getattr(np, name, None) if text.startswith("np.") and name.isidentifier() else None
 
 
 # ---- modules of functions under test -------------------------------------------------------------

@@ -6,13 +6,14 @@ A function that is registered with a derivative and named by no case fails `test
 import numpy as np
 import pytest
 
-from rules.cases import linear_algebra, scipy_linalg, ufuncs
+from rules.cases import linear_algebra, scipy_linalg, shapes, ufuncs
 from rules.cases.complex_numbers import OF_COMPLEX
 from rules.cases.fourier import FOURIER
 from rules.cases.padding import PADDING
 from rules.cases.reductions import REDUCTIONS
 from rules.cases.scans import SCANS
 from rules.cases.searching import SEARCHING
+from rules.cases.signals import SIGNALS
 from rules.cases.statistics import STATISTICS
 from rules.properties import (
     case,
@@ -168,7 +169,7 @@ CREATION = [
 ]
 
 CASES = PADDING + REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION
-CASES += FOURIER + OF_COMPLEX + ufuncs.CASES + linear_algebra.CASES
+CASES += shapes.SHAPES + SIGNALS + FOURIER + OF_COMPLEX + ufuncs.CASES + linear_algebra.CASES
 
 # What the rules of other functions emit.
 INTERNAL = {each for each in vars(runtime).values() if callable(each)}

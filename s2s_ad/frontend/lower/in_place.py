@@ -17,7 +17,6 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.effects import require
 from s2s_ad.frontend.lower.references import Reference, settled
 from s2s_ad.frontend.lower.stores import (
     add_item,
@@ -88,17 +87,22 @@ def copy_to(
     return overwrite(lowering, dst, lowering.builder.call(np.where, chosen, {}), unwrap(casting))
 
 
-@evaluates(np.putmask, np.place)
+@evaluates(np.putmask)
 def put_mask(lowering: Lowering, a: Reference, mask: Any, values_: Any) -> None:
-    value = as_array(lowering, values_)
-    if not _is_scalar(lowering, value):
-        raise UnsupportedError(
-            "S2S201",
-            "np.putmask and np.place with an array of values",
-            why="NumPy repeats the values as often as the mask asks for",
-            help="write x[mask] = values, or np.where",
-        )
-    set_item(lowering, a, as_array(lowering, mask), value)
+    """Each element that is chosen gets what stands in its own place among the values, repeated."""
+    value, mask = as_array(lowering, values_), as_array(lowering, mask)
+    if _is_scalar(lowering, value):
+        return set_item(lowering, a, mask, value)
+    shape = tuple(lengths(settled(a), range(_rank(a, "np.putmask"))))
+    whole = lowering.builder.call(np.resize, (value, shape), {})
+    return replace(lowering, a, lowering.builder.call(np.where, (mask, whole, settled(a)), {}))
+
+
+@evaluates(np.place)
+def place(lowering: Lowering, a: Reference, mask: Any, vals: Any) -> None:
+    """The elements that are chosen get the values one after the other."""
+    where = lowering.builder.call(np.flatnonzero, (as_array(lowering, mask),), {})
+    put(lowering, a, where, vals)
 
 
 def _is_scalar(lowering: Lowering, value: Any) -> bool:
@@ -122,29 +126,20 @@ HANDLERS[np.ndarray.flatten] = lambda lowering, args, kwargs: copied(
 
 
 @evaluates(np.put, np.ndarray.put)
-def put(lowering: Lowering, a: Reference, ind: Any, v: Any) -> None:
+def put(lowering: Lowering, a: Reference, ind: Any, v: Any, mode: Any = "raise") -> None:
     index, value = as_index(ind), as_array(lowering, v)
     number = isinstance(index, int) or (isinstance(index, Symbol) and index.shape == ())
     if not _is_scalar(lowering, value) and not number and not _same_length(index, value):
-        _require_same_length(lowering, index, value)
+        count = len(index) if isinstance(index, list) else np.size(settled(index))
+        value = lowering.builder.call(np.resize, (value, (count,)), {})  # NumPy repeats them
+    if unwrap(mode) != "raise":
+        raise UnsupportedError("S2S203", "np.put with mode=", help="index with ind % a.size")
     if _rank(a, "np.put") == 1:
         return set_item(lowering, a, index, value)
     flat = lowering.builder.call(np.ravel, (settled(a),), {})
     stored = lowering.builder.call(runtime.index_set, (flat, settled(index), value), {})
     shape = tuple(lengths(settled(a), range(a.ndim)))
     return replace(lowering, a, np.reshape(stored, shape))
-
-
-def _require_same_length(lowering: Lowering, index: Any, value: Any) -> None:
-    """A check where code runs; NumPy would repeat the values, or leave some out."""
-    shape = (len(index),) if isinstance(index, list) else values.shape_of(index)
-    if not shape or len(shape) != 1 or not isinstance(shape[0], int) or value.ndim != 1:
-        raise UnsupportedError(
-            "S2S201",
-            "np.put with another number of values than of indices",
-            help="write x.ravel()[ind] = values",
-        )
-    require(lowering, np.size(value, 0), shape[0], f"{shape[0]} values expected by np.put")
 
 
 def _same_length(index: Any, value: Any) -> bool:

@@ -10,6 +10,7 @@ import gast
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -39,10 +40,16 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     known = unwrap(value)
     if isinstance(known, str | bytes | range):
         return known[known_position(lowering, index)]
+    if _has_rule(known):  # np.r_[...], np.mgrid[...]
+        return apply(lowering, value, [index], {})
     method = method_of(type(known), "__getitem__")
     if isinstance(method, types.FunctionType):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
+
+
+def _has_rule(known: Any) -> bool:
+    return not isinstance(known, type) and rule_for(known) is not None
 
 
 def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:

@@ -1,0 +1,80 @@
+"""Products of stacks of vectors and matrices: np.vecdot, np.matvec, np.cross, np.kron and kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core.builder import Symbol, static
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import composite
+
+
+def _vdot(x: Symbol, b: Any) -> Any:
+    return np.dot(np.ravel(support.conj(x)), np.ravel(support.as_operand(x.builder, b)))
+
+
+def _vecdot(x1: Any, x2: Any, axis: Any) -> Any:
+    if support.rank(x1) == support.rank(x2) == 1:
+        return np.dot(support.conj(x1), x2)
+    return np.sum(support.conj(x1) * x2, axis=axis)
+
+
+def _matvec(x1: Any, x2: Any) -> Any:
+    return np.matmul(x1, x2) if support.rank(x2) == 1 else np.matmul(x1, x2[..., None])[..., 0]
+
+
+def _vecmat(x1: Any, x2: Any) -> Any:
+    x1 = support.conj(x1)
+    if support.rank(x1) == 1:
+        return np.matmul(x1, x2)
+    return np.matmul(x1[..., None, :], x2)[..., 0, :]
+
+
+def _cross(x: Symbol, b: Any, axisa: Any, axisb: Any, axisc: Any, axis: Any) -> Any:
+    """The product of vectors of length three; any other length NumPy refuses when it runs."""
+    axes = static((axisa, axisb, axisc), "the axes of np.cross")
+    axisa, axisb, axisc = axes if axis is None else (static(axis, "axis"),) * 3
+    a, b = _vectors(x, axisa), _vectors(support.as_operand(x.builder, b), axisb)
+    y = np.roll(a * np.roll(b, -1, axis=-1) - np.roll(a, -1, axis=-1) * b, -1, axis=-1)
+    axisc = support.normal_axis(axisc, y.ndim)
+    return y if axisc == y.ndim - 1 else np.moveaxis(y, -1, axisc)
+
+
+def _vectors(x: Symbol, axis: int) -> Symbol:
+    """x with its vectors along the last axis, which has length three."""
+    rank = support.known_rank(x, "np.cross")
+    axis = support.normal_axis(axis, rank)
+    x = x if axis == rank - 1 else np.moveaxis(x, axis, -1)
+    if x.shape[-1] == 3:
+        return x
+    if x.shape[-1] == 1:
+        raise ValueError("incompatible dimensions for cross product: dimension must be 3")
+    return np.broadcast_to(x, (*support.lengths(x, range(rank - 1)), 3))
+
+
+def _kron(x: Symbol, b: Any) -> Any:
+    """Each element of the first array times all of the second."""
+    a, b = x, support.as_operand(x.builder, b)
+    ranks = [support.known_rank(each, "np.kron") for each in (a, b)]
+    if 0 in ranks:
+        return a * b
+    rank = max(ranks)
+    a, b = (_of_rank(each, rank) for each in (a, b))
+    sizes = [support.length(a, i) * support.length(b, i) for i in range(rank)]
+    outer = np.expand_dims(a, tuple(range(1, 2 * rank, 2)))
+    inner = np.expand_dims(b, tuple(range(0, 2 * rank, 2)))
+    return np.reshape(outer * inner, tuple(sizes))
+
+
+def _of_rank(x: Symbol, rank: int) -> Symbol:
+    return np.expand_dims(x, tuple(range(rank - x.ndim))) if x.ndim < rank else x
+
+
+composite(np.cross, "x, b, axisa=-1, axisb=-1, axisc=-1, axis=None", _cross)
+composite(np.kron, "x, b", _kron)
+composite(np.matvec, "x1, x2", _matvec)
+composite(np.vdot, "x, b", _vdot)
+composite(np.vecdot, "x1, x2, axis=-1", _vecdot)
+composite(np.vecmat, "x1, x2", _vecmat)
