@@ -8,7 +8,16 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core.registry import METHODS
-from s2s_ad.rules.arithmetic import Clip, Difference, Multiplication, Negative, Power, Quotient, Sum
+from s2s_ad.rules.arithmetic import (
+    Clip,
+    Difference,
+    Filled,
+    Multiplication,
+    Negative,
+    Power,
+    Quotient,
+    Sum,
+)
 from s2s_ad.rules.elementwise import elementwise, flat
 from s2s_ad.rules.outputs import Output
 
@@ -107,6 +116,7 @@ elementwise(
     np.nan_to_num,
     "np.where(np.isfinite(x), y_bar, 0.0)",
     options=", copy=True, nan=0.0, posinf=None, neginf=None",
+    kind=Filled,
     total=True,
 )
 elementwise(np.nextafter, "y_bar", None, total=True)

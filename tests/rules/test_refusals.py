@@ -32,6 +32,7 @@ CALLS = [
     ("np.einsum('ij->', x, dtype=float)", "dtype"),
     ("np.einsum('ijk->i', x)", "rank 2"),
     ("np.arange(x[0, 0], 4.0, 0.5)", "an option of np.arange"),
+    ("np.nan_to_num(x, copy=False)", "copy=False"),
     ("np.split(x, 3)[3]", ""),
     ("x[0, 0, 0]", "too many indices"),
     ("x[0.5]", "index"),
