@@ -9,13 +9,15 @@ from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.order import READERS_FIRST
+from s2s_ad.simplify.settled import PASS_BY, TELL
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import SET_SUMS
 from s2s_ad.simplify.undefined import BIND
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
-    *(ERASE, NEAREST, DEAD, MERGE, DIVIDE, KEEP_DIMENSIONS, DEAD, SET_SUMS, READERS_FIRST, BIND),
+    *(ERASE, PASS_BY, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, KEEP_DIMENSIONS, DEAD),
+    *(SET_SUMS, READERS_FIRST, BIND),
 )
 FINAL_CALLED = (*FINAL, OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)

@@ -1,0 +1,179 @@
+"""What blocks need not be told: values that they hand on as they are, and numbers known before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import gast
+
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, fresh_name, to_node
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Input, Program
+from s2s_ad.core.regions import Branch, Loop, Region, everywhere, region_of
+
+Atoms = dict[str, gast.AST]  # what a name stands for
+
+# ---- what is handed on -------------------------------------------------------------------------
+
+
+def pass_by(program: Program) -> Program:
+    """What each block of a region hands on as it came is read from where it came from.
+
+    Before: `if c: b = a, else: b = a`, `y = 2 * b`; after: `y = 2 * a`. What each pass of a loop
+    carries on unchanged is no longer carried.
+    """
+    passed: dict[str, dict[int, gast.AST]] = {}  # a region's result -> the outputs that pass by
+    known: Atoms = {}
+    body = []
+    for statement in program.body:
+        region, item = region_of(statement), item_of(statement)
+        if region is not None:
+            passed[form.target(statement)] = places = _unchanged(program, region, statement)
+            if isinstance(region, Loop) and places:
+                statement = _not_carried(statement, region, places)
+        elif item is not None and item[1] in passed.get(item[0], {}):
+            atom = passed[item[0]][item[1]]
+            if _stands_for(program, atom, program.facts[form.target(statement)]):
+                known[form.target(statement)] = atom
+        body.append(statement)
+    program = program.with_(body=tuple(body))
+    return replayed(program, known) if known else program
+
+
+def _unchanged(program: Program, region: Region, statement: gast.Assign) -> dict[int, gast.AST]:
+    """The outputs of a branch or loop that are certain to be an operand, and which."""
+    operands = statement.value.args
+    if isinstance(region, Loop):
+        leaves = region.leaves(region.body).carried
+        starts = region.parts(operands).carried
+        pairs = enumerate(zip(leaves, starts, region.results()[0], strict=True))
+        return {
+            place: start
+            for place, (leaf, start, atom) in pairs
+            if getattr(atom, "id", None) == leaf
+            and _stands_for(program, start, region.body.facts[leaf])
+        }
+    if not isinstance(region, Branch):
+        return {}
+    sides = [_handed_on(block, operands[1:]) for block in region.blocks]
+    return {
+        place: atom
+        for place, atom in sides[0].items()
+        if place in sides[1] and _is_same(atom, sides[1][place])
+    }
+
+
+def _handed_on(block: Program, operands: Sequence[gast.AST]) -> dict[int, gast.AST]:
+    """The outputs of a block of a branch that are operands."""
+    given = dict(zip(block.leaves(), operands, strict=True))
+    names = [getattr(atom, "id", None) for atom in block.outputs()]
+    return {place: given[name] for place, name in enumerate(names) if name in given}
+
+
+def _is_same(one: gast.AST, other: gast.AST) -> bool:
+    return isinstance(one, gast.Name) and getattr(other, "id", None) == one.id
+
+
+def _not_carried(statement: gast.Assign, loop: Loop, places: Mapping[int, gast.AST]) -> gast.Assign:
+    """The loop reading what it does not change from further operands; it is carried for nobody."""
+    blocks = []
+    for block in loop.blocks:
+        carried = loop.leaves(block).carried
+        fresh = {carried[place]: fresh_name() for place in places}
+        facts = {name: block.facts[leaf] for leaf, name in fresh.items()}
+        hints = {name: block.hints.get(leaf, TEMPORARY) for leaf, name in fresh.items()}
+        atoms = {leaf: form.name(name) for leaf, name in fresh.items()}
+        blocks.append(
+            block.with_(
+                inputs=(*block.inputs, *(Input(name, name) for name in fresh.values())),
+                body=tuple(form.substitute(each, atoms) for each in block.body),
+                facts=block.facts | facts,
+                hints=block.hints | hints,
+            )
+        )
+    call = form.operation(loop.with_blocks(blocks), [*statement.value.args, *places.values()], {})
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+# ---- numbers that are known --------------------------------------------------------------------
+
+
+def tell(program: Program) -> Program:
+    """A number that a block is handed stands in the block, where algebra may do without it.
+
+    Before: `a_bar = 1.0`, and in a loop `b_bar = a_bar * x`; after: `b_bar = x`.
+    """
+    body = []
+    for statement in program.body:
+        region = region_of(statement)
+        if region is not None:
+            blocks = [
+                tell(_told(block, dict(_handed(region, block, statement.value.args))))
+                for block in region.blocks
+            ]
+            call = form.operation(region.with_blocks(blocks), statement.value.args, {})
+            name = form.target(statement)
+            statement = form.assign(name, call, statement.origin, statement.phase)
+        body.append(statement)
+    return program.with_(body=tuple(body))
+
+
+def _handed(
+    region: Region, block: Program, operands: Sequence[gast.AST]
+) -> Iterator[tuple[str, gast.AST]]:
+    """The leaves of a block that are the same whenever it runs, with their operands."""
+    if isinstance(region, Loop):
+        leaves, operands = region.leaves(block).fixed, region.parts(operands).fixed
+    else:
+        leaves = block.leaves()
+        operands = operands[1:] if isinstance(region, Branch) else operands
+    return zip(leaves, operands, strict=True)
+
+
+def _told(block: Program, handed: Atoms) -> Program:
+    """The block with the numbers among its operands in place of its leaves."""
+    known = {
+        leaf: operand
+        for leaf, operand in handed.items()
+        if isinstance(operand, gast.Constant)
+        and type(operand.value) in (int, float)
+        and _stands_for(block, operand, block.facts[leaf])
+    }
+    return replayed(block, known) if known else block
+
+
+# ---- both --------------------------------------------------------------------------------------
+
+
+def _stands_for(program: Program, atom: gast.AST, fact: values.AbstractValue) -> bool:
+    """Whether the atom may be read for a value of this fact.
+
+    A Python float that is carried where numbers of NumPy are is a Python float all the same.
+    """
+    is_float = isinstance(atom, gast.Constant) and type(atom.value) is float
+    number = values.shape_of(fact) == () and values.is_inexact(fact) is True
+    return (is_float and number) or program.fact(atom) == fact
+
+
+def replayed(program: Program, known: Atoms) -> Program:
+    """The program written again with other atoms for some of its names, and simplified by that."""
+    builder = Builder()
+    names = [*program.leaves(), *(each.name for each in program.captured())]
+    atoms = {name: builder.import_name(program, name) for name in names}
+    atoms |= {name: builder.view(known[name], {}) for name in names if name in known}
+    for statement in program.body:
+        name = "" if form.is_effect(statement) else form.target(statement)
+        if name in known:
+            atoms[name] = builder.view(known[name], atoms)
+            continue
+        with builder.at(statement.origin, statement.phase):
+            builder.replay(statement, atoms, program)
+    output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
+    facts, hints = program.facts | builder.facts, program.hints | builder.hints
+    return program.with_(body=tuple(builder.body), output=output, facts=facts, hints=hints)
+
+
+PASS_BY = Pass("pass by", everywhere(pass_by))
+TELL = Pass("tell numbers", tell)
