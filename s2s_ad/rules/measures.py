@@ -120,6 +120,24 @@ class Size(Measure):
         return gast.Subscript(value=shape, slice=axis, ctx=gast.Load())
 
 
+class Largest(Rule):
+    """max(m, n) of two whole numbers, such as lengths."""
+
+    flat = cheap = quiet = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if not any(isinstance(each, Symbol) for each in args):
+            return max(args)
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Scalar(int)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return np.maximum(*operation.operands)
+
+
+register(Largest(max, "max"))
 register(Rank(np.ndim, "ndim"))
 register(Shape(np.shape, "shape"))
 register(Size(np.size, "size"))

@@ -132,9 +132,9 @@ def _var(x: Any, dtype: Any, ddof: Any, mean: Any, correction: Any, **options: A
     total = np.sum(square, axis=axis, keepdims=keepdims, **chosen)
     if where is not True:
         count = np.sum(_chosen(x, where), axis=axis, keepdims=keepdims)
-        return total / np.maximum(count - ddof, 0.0)
+        return total / support.degrees_of_freedom(count, ddof)
     axes = axis if x.ndim is None else support.normal_axes(axis, x.ndim)
-    return total / (count_of(x, axes) - ddof)
+    return total / support.degrees_of_freedom(count_of(x, axes), ddof)
 
 
 def _std(**arguments: Any) -> Any:

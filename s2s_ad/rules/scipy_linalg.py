@@ -40,8 +40,20 @@ def _cholesky(x: Symbol, lower: Any, **_: Any) -> Any:
 
 
 def _pinv(x: Symbol, atol: Any, rtol: Any, return_rank: Any, check_finite: Any) -> Any:
+    _refuse_atol(x, atol)
     inverse = np.linalg.pinv(x, rtol=rtol)
     return (inverse, np.linalg.matrix_rank(x, rtol=rtol)) if return_rank else inverse
+
+
+def _refuse_atol(x: Symbol, atol: Any) -> None:
+    if atol is not None:
+        raise UnsupportedError(
+            "S2S203",
+            "atol= of a pseudo-inverse",
+            origin=x.builder.origin,
+            help="rtol=, in units of the largest singular value, says the same of matrices whose "
+            "scale is known",
+        )
 
 
 def _chosen(x: Symbol, subset: Any) -> Symbol:
@@ -98,9 +110,13 @@ def _orth(x: Symbol, rcond: Any) -> Any:
     return u[..., : np.sum(s > np.max(s) * rcond)]
 
 
-def _pinvh(x: Symbol, lower: Any, rtol: Any, **_: Any) -> Any:
+def _pinvh(x: Symbol, atol: Any, rtol: Any, lower: Any, return_rank: Any, check_finite: Any) -> Any:
+    _refuse_atol(x, atol)
     x = hermitian(x, static(lower, "lower of scipy.linalg.pinvh"))
-    return np.linalg.pinv(x, rtol=rtol, hermitian=True)
+    inverse = np.linalg.pinv(x, rtol=rtol, hermitian=True)
+    if not static(return_rank, "return_rank of scipy.linalg.pinvh"):
+        return inverse
+    return inverse, np.linalg.matrix_rank(x, hermitian=True, rtol=rtol)
 
 
 def _procrustes(x: Symbol, B: Any, check_finite: Any) -> tuple:
@@ -222,7 +238,11 @@ composite(linalg.norm, "x, ord=None, axis=None, keepdims=False, check_finite=Tru
 composite(linalg.orth, "x, rcond=None", _orth)
 composite(linalg.orthogonal_procrustes, "x, B, check_finite=True", _procrustes)
 composite(linalg.pinv, "x, *, atol=None, rtol=None, return_rank=False, check_finite=True", _pinv)
-composite(linalg.pinvh, "x, rtol=None, lower=True, check_finite=True", _pinvh)
+composite(
+    linalg.pinvh,
+    "x, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True",
+    _pinvh,
+)
 composite(
     linalg.qr,
     "x, overwrite_a=False, lwork=None, mode='full', pivoting=False, check_finite=True",

@@ -59,13 +59,15 @@ def _cov(
     weights = [each for each in (fweights, aweights) if each is not None]
     if not weights:
         centred = rows - np.mean(rows, axis=1, keepdims=True)
-        total = centred @ support.conj(centred).T / (np.size(rows, 1) - ddof)
+        total = (
+            centred @ support.conj(centred).T / support.degrees_of_freedom(np.size(rows, 1), ddof)
+        )
     else:
         w = weights[0] if len(weights) == 1 else weights[0] * weights[1]
         whole = np.sum(w)
         centred = rows - np.sum(rows * w, axis=1, keepdims=True) / whole
         lost = ddof if aweights is None else ddof * np.sum(w * aweights) / whole
-        total = (centred * w) @ support.conj(centred).T / (whole - lost)
+        total = (centred * w) @ support.conj(centred).T / support.degrees_of_freedom(whole, lost)
     return total[0, 0] if single else total
 
 

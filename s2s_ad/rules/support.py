@@ -143,6 +143,17 @@ def flatten_samples(x: Symbol) -> Symbol:
     return np.reshape(x, (sizes[0], product(sizes[1:])))
 
 
+def degrees_of_freedom(count: Any, ddof: Any) -> Any:
+    """How many of `count` samples are left: NumPy has none rather than less than none."""
+    if not isinstance(ddof, Symbol) and ddof == 0:
+        return count
+    left = count - ddof
+    if isinstance(left, Symbol):
+        whole = isinstance(left.fact, values.Scalar)
+        return left.builder.call(max if whole else np.maximum, (left, 0), {})
+    return left if left > 0 else np.float64(0.0)  # a quotient by it is nan or inf, no error
+
+
 def product(factors: list) -> Any:
     return functools.reduce(operator.mul, factors) if factors else 1
 
