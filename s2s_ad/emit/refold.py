@@ -195,7 +195,8 @@ class Refold:
         if hint is not None and hint.kind != "temporary" and not self._is_stored(name, hint):
             return False
         if name in self.outputs:
-            return self.counts[name] == 1 and not self._is_tree() and size <= LARGEST
+            fits = size <= LARGEST or self._is_users(statement)
+            return self.counts[name] == 1 and not self._is_tree() and fits
         again = rule.cheap or is_plain_view(entry.call)
         if again and not any(self.sizes.get(each, 0) for each in form.reads(entry.call)):
             return True  # shorter to write again than to name

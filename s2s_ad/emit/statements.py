@@ -10,6 +10,8 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, values
+from s2s_ad.core.program import TEMPORARY
+from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import flat, ordered
 from s2s_ad.emit.refold import Line, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
@@ -143,14 +145,27 @@ class Statements:
 
     def _if(self, line: Line) -> list[gast.stmt]:
         then, orelse = (self.of(block) for block in line.blocks)
-        condition = self._renamed(line.expression)
+        condition = as_condition(self._renamed(line.expression))
         if not then and not orelse:
             return []
         if not then:
             then, orelse, condition = orelse, [], negated(condition)
         if _leaves(then):
             return [_placed(gast.If(condition, then, []), line), *orelse]
-        return [gast.If(condition, then, orelse)]
+        branch = _placed(gast.If(condition, then, as_alternative(orelse)), line)
+        plain = any(each.kind == "moves" for block in line.blocks for each in block)
+        return [_placed(chosen(branch, truth=self._is_truth(line), plain=plain), line)]
+
+    def _is_truth(self, line: Line) -> bool:
+        """Whether a branch on one truth decides on values that have no name of the user's."""
+        program = self.naming.program
+        condition = (
+            program.fact(line.statement.value.args[0]) if line.statement.value.args else None
+        )
+        names = [name for block in line.blocks for each in block for name in each.assigns()]
+        return values.shape_of(condition) == () and all(
+            program.hints.get(name, TEMPORARY).kind == "temporary" for name in names
+        )
 
     def _for(self, line: Line) -> list[gast.stmt]:
         body = self.of(line.blocks[0])
@@ -206,7 +221,7 @@ class Statements:
 
     def _while(self, line: Line) -> list[gast.stmt]:
         test, body = (self.of(block) for block in line.blocks)
-        condition = self._renamed(line.expression)
+        condition = as_condition(self._renamed(line.expression))
         if not test:
             return [gast.While(condition, body or [gast.Pass()], [])]
         leave = form.place(gast.If(negated(condition), [_placed(gast.Break(), line)], []), None)
@@ -270,27 +285,6 @@ def _is(node: gast.AST, value: int) -> bool:
 
 def _is_unread(naming: Naming, name: str) -> bool:
     return name not in naming.read
-
-
-OPPOSITE = {
-    gast.Eq: gast.NotEq,
-    gast.In: gast.NotIn,
-    gast.Is: gast.IsNot,
-    gast.IsNot: gast.Is,
-    gast.NotEq: gast.Eq,
-    gast.NotIn: gast.In,
-}
-
-
-def negated(condition: gast.AST) -> gast.AST:
-    """`not condition`, said simply; an order has no opposite, for there is nan."""
-    if isinstance(condition, gast.UnaryOp) and isinstance(condition.op, gast.Not):
-        return condition.operand
-    single = isinstance(condition, gast.Compare) and len(condition.ops) == 1
-    if single and type(condition.ops[0]) in OPPOSITE:
-        opposite = OPPOSITE[type(condition.ops[0])]()
-        return gast.Compare(condition.left, [opposite], condition.comparators)
-    return gast.UnaryOp(gast.Not(), condition)
 
 
 def _augmented(place: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AugAssign:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jit
+from s2s_ad.emit.choices import negated
 from s2s_ad.emit.printer import print_expression, print_statements
-from s2s_ad.emit.statements import negated
 from s2s_ad.emit.sugar import sweetened
 
 xs, ys = np.array([0.3, 1.2, -0.7, 0.9]), np.array([1.0, -2.0, 0.5])

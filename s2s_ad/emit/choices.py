@@ -1,0 +1,126 @@
+"""Branches that do no more than to choose a value, as one assignment; conditions with and, or."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s_ad.emit.printer import print_expression
+
+LONGEST = 60  # characters of a value that is chosen in one line
+
+OPPOSITE = {
+    gast.Eq: gast.NotEq,
+    gast.In: gast.NotIn,
+    gast.Is: gast.IsNot,
+    gast.IsNot: gast.Is,
+    gast.NotEq: gast.Eq,
+    gast.NotIn: gast.In,
+}
+LOGICAL = {"logical_and": gast.And, "logical_or": gast.Or}
+QUIET = (gast.Name, gast.Constant, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.BinOp)
+QUIET_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
+
+
+def negated(condition: gast.AST) -> gast.AST:
+    """`not condition`, said simply; an order has no opposite, for there is nan."""
+    if isinstance(condition, gast.UnaryOp) and isinstance(condition.op, gast.Not):
+        return condition.operand
+    single = isinstance(condition, gast.Compare) and len(condition.ops) == 1
+    if single and type(condition.ops[0]) in OPPOSITE:
+        opposite = OPPOSITE[type(condition.ops[0])]()
+        return gast.Compare(condition.left, [opposite], condition.comparators)
+    return gast.UnaryOp(gast.Not(), condition)
+
+
+def as_condition(node: gast.AST) -> gast.AST:
+    """A condition, of which only the truth counts: `a and b` for `np.logical_and(a, b)`.
+
+    What is only looked at where the first decides nothing must be certain not to raise.
+    """
+    function = getattr(node, "func", None)
+    name = getattr(function, "attr", "")
+    if getattr(getattr(function, "value", None), "id", "") != "np" or node.keywords:
+        return node
+    args = [as_condition(each) for each in node.args]
+    if name == "logical_not" and len(args) == 1:
+        return negated(args[0])
+    if name in LOGICAL and len(args) == 2 and _is_quiet(args[1]):
+        return gast.BoolOp(LOGICAL[name](), args)
+    return node
+
+
+def _is_quiet(node: gast.AST) -> bool:
+    parts = [each for each in gast.walk(node) if isinstance(each, gast.expr)]
+    operators = [each.op for each in parts if isinstance(each, gast.BinOp)]
+    return all(isinstance(each, QUIET) for each in parts) and all(
+        isinstance(each, QUIET_OPERATORS) for each in operators
+    )
+
+
+def chosen(branch: gast.If, *, truth: bool, plain: bool) -> gast.stmt:
+    """The branch, or an assignment of the value that it chooses where that is a short line.
+
+    Before: `if c: a = 1.0, else: a = 0.0`; after: `a = 1.0 if c else 0.0`. What is computed on a
+    side stays there, unless the user wrote all of it in one line.
+
+    Args:
+        truth: whether the choice is one of truths, of which only that they are true counts.
+        plain: whether only names and numbers may be chosen.
+    """
+    sides = [_assigned(block) for block in (branch.body, branch.orelse)]
+    if None in sides or sides[0].targets[0].id != sides[1].targets[0].id:
+        return branch
+    then, orelse = (each.value for each in sides)
+    value = _decided(branch.test, then, orelse) if truth else None
+    atoms = all(isinstance(each, gast.Name | gast.Constant) for each in (then, orelse))
+    if value is None and (atoms or (not plain and _in_one_line(*sides, branch))):
+        value = _either(branch.test, then, orelse)
+    if value is None or _is_nested(then, orelse) or len(print_expression(value)) > LONGEST:
+        return branch
+    assignment = gast.Assign([sides[0].targets[0]], value, None)
+    assignment.branch = branch
+    return assignment
+
+
+def as_alternative(block: list[gast.stmt]) -> list[gast.stmt]:
+    """What stands behind `else`: another branch is one there, an `elif`."""
+    branch = getattr(block[0], "branch", None) if len(block) == 1 else None
+    return block if branch is None else [branch]
+
+
+def _either(test: gast.AST, then: gast.AST, orelse: gast.AST) -> gast.AST:
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        return gast.IfExp(test.operand, orelse, then)
+    return gast.IfExp(test, then, orelse)
+
+
+def _assigned(block: list[gast.stmt]) -> gast.Assign | None:
+    single = len(block) == 1 and isinstance(block[0], gast.Assign)
+    return block[0] if single and isinstance(block[0].targets[0], gast.Name) else None
+
+
+def _decided(test: gast.AST, then: gast.AST, orelse: gast.AST) -> gast.AST | None:
+    """`test or b` for `True if test else b`, and its kin."""
+    for value, operator, other, condition in (
+        (then, {True: gast.Or, False: gast.And}, orelse, {True: test, False: negated(test)}),
+        (orelse, {True: gast.Or, False: gast.And}, then, {True: negated(test), False: test}),
+    ):
+        known = value.value if isinstance(value, gast.Constant) else None
+        if isinstance(known, bool) and not isinstance(other, gast.Constant):
+            return gast.BoolOp(operator[known](), [condition[known], other])
+    return None
+
+
+def _in_one_line(*parts: gast.stmt) -> bool:
+    """Whether the user wrote all that he wrote of it in one line."""
+    origins = [each.origin for each in parts if getattr(each, "origin", None)]
+    return len({(each.file, each.line) for each in origins}) <= 1
+
+
+def _is_nested(*values: Any) -> bool:
+    return any(isinstance(part, gast.IfExp) for each in values for part in gast.walk(each))
+
+
+__all__ = ["as_alternative", "as_condition", "chosen", "negated"]
