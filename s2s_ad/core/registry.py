@@ -90,6 +90,8 @@ class Rule:
     updates = False
     #: applied to each element of its broadcast operands
     elementwise = False
+    #: an array given as `out=` holds the result afterwards
+    fills_out = True
     #: value and derivatives are finite wherever the operands are, and nothing is raised
     total = False
 

@@ -15,7 +15,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import RULES, Operation, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.creation import Creation
@@ -298,3 +298,7 @@ register(Shift(np.fft.ifftshift, np.fft.fftshift))
 
 composite(np.fft.hfft, OF_ONE_AXIS, _hfft)
 composite(np.fft.ihfft, OF_ONE_AXIS, _ihfft)
+
+# NumPy returns the result of these, and leaves what it is given as out= as it was.
+for _function in (np.fft.hfft, np.fft.ifft2, np.fft.irfft2):
+    RULES[_function].fills_out = False

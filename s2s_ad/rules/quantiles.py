@@ -51,6 +51,8 @@ class Quantile(Reduction):
         median: whether q is not said.
     """
 
+    of_complex = False  # NumPy's quantiles order real numbers
+
     def __init__(self, function: Callable, order: Callable, *, median: bool = False):
         super().__init__(function, many_axes=False)
         self.flat, self.order, self.median = False, order, median

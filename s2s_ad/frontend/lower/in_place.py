@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
@@ -211,10 +211,18 @@ HANDLERS[np.ufunc.at] = at
 def with_out(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     """A call whose result goes into the memory of out=; gives that array."""
     function, *args = args
+    rule = rule_for(unwrap(function))
+    if rule is not None and not rule.fills_out:
+        raise UnsupportedError(
+            "S2S201",
+            f"{describe(rule.function)} with out=",
+            why="NumPy returns the result and leaves the array that it is given as it was",
+            help="assign the result: out[:] = ...",
+        )
     rest = {key: value for key, value in kwargs.items() if key != "out"}
     outs = kwargs["out"].items if isinstance(kwargs["out"], Tree) else (kwargs["out"],)
     targets = [None if each is None else writable(lowering, each) for each in outs]
-    if "where" in rest and isinstance(rule_for(unwrap(function)), Elementwise):
+    if "where" in rest and isinstance(rule, Elementwise):
         rest["out"] = settled(targets[0])
         result = lowering.call(unwrap(function), *map(_operand, args), **rest)
     else:
