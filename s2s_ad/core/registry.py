@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,8 @@ class Rule:
     length = False
     #: the position of the operand that is there for its shape and dtype alone
     like_position: int | None = None
+    #: number -> the function that makes, of the same parameters, an array full of that number
+    fillings: Mapping[float, Callable] = {}
     #: so cheap that computing it again reads better than keeping it
     cheap = False
     #: what one element of the result costs to compute again, in additions; None: too much

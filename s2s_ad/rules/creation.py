@@ -16,6 +16,8 @@ from s2s_ad.rules import support
 from s2s_ad.rules.composite import composed, composite
 from s2s_ad.rules.shapes import BroadcastTo, dim_of
 
+FILLINGS = {0.0: np.zeros, 1.0: np.ones}
+
 
 class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
@@ -27,6 +29,7 @@ class Creation(Rule):
     ):
         super().__init__(function, function.__name__)
         self.text, self.shape, self.dtype = text, shape, dtype
+        self.fillings = FILLINGS if function in FILLINGS.values() else {}
         self.distinct = function in (np.empty, np.zeros)  # made to be filled, each on its own
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from s2s_ad.analysis.cells import OUTSIDE, Edge
 from s2s_ad.analysis.copies import Costs, with_copies
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, tree, values
+from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, everywhere, region_of
@@ -73,27 +74,69 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
         body.append(statement)
     program = program.with_(body=tuple(body))
     inputs = [name for name in leaves if _is_array(program.facts[name])]
+    made = {form.target(each): each for each in program.body if not form.is_effect(each)}
     body = []
     for statement in program.body:
         rule = None if form.is_effect(statement) else _rule(statement)
         if rule is not None and rule.length:
             statement = _nearest_length(program, statement, inputs)
         elif rule is not None and rule.like_position is not None:
-            statement = _nearest_like(program, statement, rule.like_position, inputs)
+            statement = _nearest_like(program, statement, rule.like_position, inputs, made)
+            statement = _made_directly(program, statement, rule.like_position, made)
         body.append(statement)
     return program.with_(body=tuple(body))
 
 
+Made = dict[str, gast.Assign]  # how each name of a body is made
+
+
 def _nearest_like(
-    program: Program, statement: gast.Assign, position: int, inputs: list[str]
+    program: Program, statement: gast.Assign, position: int, inputs: list[str], made: Made
 ) -> gast.Assign:
     """The same operation with an input for the operand that gives shape and dtype."""
     like = statement.value.args[position]
     fact = program.facts.get(getattr(like, "id", None))
     found = next((each for each in inputs if program.facts[each] == fact), None)
-    if found is None or like.id in inputs:
+    if like.id in inputs:
         return statement
-    return form.substitute(statement, {like.id: form.name(found)})
+    found = _before_loop(program, like, made) if found is None else form.name(found)
+    return statement if found is None else form.substitute(statement, {like.id: found})
+
+
+def _made_directly(
+    program: Program, statement: gast.Assign, position: int, made: Made
+) -> gast.Assign:
+    """`np.ones(n)` for ones like `np.zeros(n)`."""
+    value, like = statement.value.args[0], statement.value.args[position]
+    source = made.get(getattr(like, "id", ""))
+    number = value.value if position and isinstance(value, gast.Constant) else None
+    function = None if source is None else _rule(source).fillings.get(number)
+    dtypes = [values.strong_dtype(program.fact(each)) for each in (like, *statement.targets)]
+    if function is None or dtypes[0] is None or dtypes[0] != dtypes[1]:
+        return statement
+    keywords = {each.arg: each.value for each in source.value.keywords}
+    call = form.operation(function, [], keywords)
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | None:
+    """What a loop starts from, for the array that it ends with: each pass keeps the shape.
+
+    Only where nobody else reads the end, so that the loop need not compute it at all.
+    """
+    if liveness.counts(program.body, program.outputs())[like.id] > 1:
+        return None
+    item = item_of(made[like.id]) if like.id in made else None
+    statement = None if item is None else made.get(item[0])
+    loop = None if statement is None else region_of(statement)
+    if not isinstance(loop, Loop):
+        return None
+    start = loop.parts(statement.value.args).carried[item[1]]
+    leaf, end = loop.leaves(loop.body).carried[item[1]], loop.results()[0][item[1]]
+    facts = [program.facts[like.id], program.fact(start), loop.body.fact(end)]
+    arrays = isinstance(start, gast.Name) and all(map(_is_array, facts))
+    kept = arrays and loop.body.facts[leaf].shape == facts[2].shape
+    return start if kept and facts[0].dtype == facts[1].dtype else None
 
 
 def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str]) -> gast.Assign:

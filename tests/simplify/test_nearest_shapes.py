@@ -1,0 +1,92 @@
+"""Shapes read off what a loop starts from: a loop that is run for a shape alone is not run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, vmap
+
+X = np.array([0.3, -0.8, 1.7])
+A = np.arange(6.0).reshape(2, 3) / 5
+
+
+def product_by_hand(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(b.shape[0]):
+                c[i, j] += a[i, k] * b[k, j]
+    return np.sum(c)
+
+
+def test_a_product_is_not_computed_for_its_shape():
+    for dtype in (np.float32, np.float64):
+        a, b = A.astype(dtype), A.T.astype(dtype)
+        found = grad(product_by_hand)(a, b)
+        np.testing.assert_allclose(found, np.ones((2, 2)) @ b.T, rtol=1e-6)
+        assert found.dtype == dtype
+    text = grad(product_by_hand).source(A, A.T)
+    assert "c_bar = np.ones((len(a), b.shape[1]))" in text
+    assert "# forward" not in text
+
+
+def sum_of_squares(x):
+    total = 0.0
+    for each in x:
+        total += each * each
+    return total
+
+
+def test_a_sum_over_a_batch_is_not_computed_for_its_shape():
+    def loss(xs):
+        return np.sum(vmap(sum_of_squares)(xs))
+
+    np.testing.assert_allclose(grad(loss)(A), 2 * A)
+    text = grad(loss).source(A)
+    assert "np.ones(len(xs))" in text
+    assert "np.sum" not in text
+
+
+def grown(x):
+    y = np.zeros(1)
+    for each in x:
+        y = np.append(y, each * each)
+    return np.sum(y)
+
+
+def shrunk(x):
+    y = x * x
+    while len(y) > 2:
+        y = y[1:] + y[:-1]
+    return np.sum(y)
+
+
+def broadcast(x):
+    y = np.zeros(1)
+    for _ in range(2):
+        y = y + x
+    return np.sum(y)
+
+
+def left_early(x):
+    y = np.zeros(2)
+    for each in x:
+        y = np.append(y, each)
+        if each < 0:
+            break
+    return np.sum(y)
+
+
+@pytest.mark.parametrize(
+    "program, expected",
+    [
+        (grown, 2 * X),
+        (shrunk, 2 * X * [1, 2, 1]),
+        (broadcast, [2.0, 2.0, 2.0]),
+        (left_early, [1.0, 1.0, 0.0]),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_shape_that_passes_change_is_the_last(program, expected):
+    np.testing.assert_allclose(grad(program)(X), expected)
