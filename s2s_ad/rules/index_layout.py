@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -163,3 +164,22 @@ def selects(item: Any) -> bool:
 
 def is_mask(item: Any) -> bool:
     return is_array(item) and dtype_kind(item) == "b"
+
+
+def joined_index(builder: Builder, row: Any, index: Any) -> tuple[Symbol, tuple] | None:
+    """(A, (i, j)) for the index j of A[i], a row that has no name of the user's.
+
+    The index of the row holds whole numbers, the other these and slices.
+    """
+    rule, inner, params = builder.definition(row)
+    if rule is None or rule.function is not operator.getitem or row.ndim is None:
+        return None
+    if builder.hints[row.name].kind == "user" or not isinstance(inner[0].fact, values.Array):
+        return None
+    first, second = (
+        each if isinstance(each, tuple) else (each,) for each in (params["index"], index)
+    )
+    plain = all(isinstance(each, slice) or is_integer(each) for each in second)
+    if not plain or len(second) > row.ndim or not all(map(is_integer, first)):
+        return None
+    return inner[0], (*first, *second)

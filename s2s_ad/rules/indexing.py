@@ -27,6 +27,7 @@ from s2s_ad.rules.index_layout import (
     dtype_kind,
     index_of,
     is_mask,
+    joined_index,
     layout,
     may_repeat,
     selects,
@@ -58,6 +59,9 @@ class GetItem(Rule):
         return values.Array(x.dtype, None if found is None else found.shape, some)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        joined = joined_index(builder, operands[0], params["index"])
+        if joined is not None:
+            return builder.emit(self, [joined[0]], {"index": joined[1]})
         source = broadcast_source(builder, operands[0])
         if source is None or support.shape(source[0]) != () or operands[0].ndim is None:
             return None
