@@ -22,7 +22,7 @@ def carries_derivative(program: Program, name: str) -> bool:
 
 def has_complex(program: Program) -> bool:
     """Whether complex numbers are known to occur in a program."""
-    if any(map(values.is_complex, program.facts.values())):
+    if program.knows_complex:
         return True
     return any(_makes_complex(each) for each in program.body if not form.is_effect(each))
 

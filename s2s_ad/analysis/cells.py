@@ -15,6 +15,12 @@ OUTSIDE = 0
 Site = tuple[Path, int]  # a statement: its block, its position
 
 
+def outermost(site: Site) -> int:
+    """The position, in the program itself, of the statement or of what it is inside of."""
+    path, position = site
+    return path[0][0] if path else position
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A place where memory is handed on, and where a copy would make it memory of its own.
@@ -60,10 +66,14 @@ class Cells:
     Attributes:
         sharing: cell -> the other cells that may share its memory.
         names: cell -> the names that have it, each with its block.
+        parts: cell -> (cell, index): the memory that it is a certain part of.
+        carried: cell of a carried value -> the cell that holds it at the end of a pass.
     """
 
     def __init__(self, cuts: Collection[Edge]):
         self.cuts = frozenset(cuts)
+        self.parts: dict[int, tuple[int, str]] = {}
+        self.carried: dict[int, int | None] = {}
         self.sharing: dict[int, set[int]] = {OUTSIDE: set()}
         self.names: dict[int, list[tuple[Path, str]]] = {}
         self._homes: dict[int, Path] = {OUTSIDE: ()}  # the block that a cell is of
@@ -92,6 +102,18 @@ class Cells:
             self._homes[cell], self.sharing[cell], self.names[cell] = home, set(), []
             self._growth += 1
         return self._cells[key]
+
+    def _forget(self, count: int) -> None:
+        """Leave the first cells alone: those made later share memory with no cell any more."""
+        while len(self._cells) > count:
+            _, cell = self._cells.popitem()
+            for other in self.sharing.pop(cell):
+                self.sharing[other].discard(cell)
+                del self._reasons[cell, other], self._reasons[other, cell]
+            del self._homes[cell], self.names[cell]
+            self.parts.pop(cell, None)
+            self.carried.pop(cell, None)
+            self._repeating.discard(cell)
 
     def _new(self, path: Path, key: Any, fact: Any) -> Held:
         """Cells of their own for a value."""

@@ -66,7 +66,7 @@ def operand_of(statement: gast.Assign, edge: Edge) -> int:
 def with_copies(program: Program, cuts: Collection[Edge]) -> Program:
     """The program with the copies written; their names are known in the whole program."""
     grouped: dict[Path, list[Edge]] = {}
-    for edge in cuts:
+    for edge in sorted(cuts, key=lambda each: (each.position, each.slot, each.kind)):
         grouped.setdefault(edge.path, []).append(edge)
     writer = _Writer(grouped)
     made = writer.block(program, ())

@@ -66,7 +66,8 @@ class Contents:
             inside = len(at) > len(path) + 1
             if inside or self.raises[path, place] > position:
                 return True  # the handlers may still come to run
-        return bool(self.after(path, name, place))
+        reads = self.reads.get((path, name))
+        return bool(reads) and reads[-1] > place
 
     def defined_before(self, path: Path, name: str, at: Path, position: int) -> bool:
         """Whether the name is there before the statement at `position` of block `at`."""

@@ -4,6 +4,10 @@ What a name stands for are *cells*: the array or list itself (`own`), and all th
 list (`items`). Two cells are related where they may share memory at a moment when both are there;
 so a cell of a loop's body is that of one pass, and what an earlier pass had is met only where it
 was carried over. Memory that the function did not allocate is the cell OUTSIDE.
+
+The program is walked from its first statement to its last, and what is known of the cells of some
+statements never changes by what comes after them. So where a copy is put at a statement, or taken
+away, only what comes from there on is walked again, and only as far as somebody asks.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import gast
 
-from s2s_ad.analysis.cells import NUMBER, OUTSIDE, Edge, Held, Site
+from s2s_ad.analysis.cells import NUMBER, OUTSIDE, Edge, Held, Site, outermost
 from s2s_ad.analysis.operations import Operations, Place, is_copyable
 from s2s_ad.core import form
 from s2s_ad.core.program import Program
@@ -29,8 +33,6 @@ class Memory(Operations):
 
     Attributes:
         held: (block, name) -> cells.
-        carried: cell of a carried value -> the cell that holds it at the end of a pass.
-        outputs: what the program hands out.
     """
 
     def __init__(
@@ -41,13 +43,64 @@ class Memory(Operations):
     ):
         super().__init__(in_place or {}, cuts)
         self.held: dict[tuple[Path, str], Held] = {}
-        self.carried: dict[int, int | None] = {}
+        self._program = program
         self._captured = {each.name: Held(OUTSIDE, OUTSIDE) for each in program.captured()}
-        leaves = [self._input(program, *each) for each in enumerate(program.leaves())]
-        self.outputs = self._block(program, (), leaves)
-        for site, cell in list(self.same.items()):
+        self._around: dict[str, Held] = {}  # what the names of the program hold
+        self._marks: list[tuple[int, ...]] = []  # before each statement, the inputs being the first
+        self.reach()
+
+    @property
+    def outputs(self) -> list[Held]:
+        """What the program hands out."""
+        self.reach()
+        last = Place(self._program, (), len(self._program.body), None, self._around)
+        return [last.atom(each) for each in self._program.outputs()]
+
+    def reach(self, position: int | None = None) -> None:
+        """Walk the statements up to this one, if that is not done; all of them without one."""
+        last = len(self._program.body) - 1 if position is None else position
+        while len(self._marks) - 2 < last:
+            self._marks.append(tuple(map(len, self._grown())))
+            if len(self._marks) == 1:
+                self._inputs()
+            else:
+                self._walk(self._program, (), len(self._marks) - 2, self._around)
+                self._part_from_outside(self._marks[-1][-1])
+
+    def revise(self, in_place: Mapping[Site, int], cuts: Collection[Edge]) -> None:
+        """Take other updates in place and copies; forget what these may change."""
+        cuts = frozenset(cuts)
+        sites = [each.site for each in cuts ^ self.cuts]
+        sites += [site for site, _ in in_place.items() ^ self.in_place.items()]
+        self.in_place, self.cuts = in_place, cuts
+        first = min(map(outermost, sites), default=len(self._program.body)) + 1
+        if first >= len(self._marks):
+            return
+        count, names, *others = self._marks[first]
+        for entries, length in zip(self._grown()[2:], others, strict=True):
+            while len(entries) > length:
+                entries.popitem()
+        while len(self.held) > names:
+            for cell in self.held.popitem()[1].cells:
+                if cell != OUTSIDE:
+                    self.names[cell].pop()
+        self._forget(count)
+        del self._marks[first:]
+
+    def _grown(self) -> tuple[dict, ...]:
+        """What grows from statement to statement, and shrinks again where some are forgotten."""
+        return self._cells, self.held, self.changed, self.spared, self.same
+
+    def _part_from_outside(self, known: int) -> None:
+        """What is in memory of ours already is so of ours alone: see what is new of `same`."""
+        for site, cell in list(self.same.items())[known:]:
             if self.meet(cell, OUTSIDE):
                 self.changed[site] = self.same.pop(site)
+
+    def _inputs(self) -> None:
+        self._around.update(self._captured)
+        for slot, name in enumerate(self._program.leaves()):
+            self._bind(self._around, (), name, self._input(self._program, slot, name))
 
     def _input(self, program: Program, slot: int, name: str) -> Held:
         fact = program.facts[name]
@@ -64,12 +117,16 @@ class Memory(Operations):
         held = dict(self._captured)
         for name, cells in zip(program.leaves(), leaves, strict=True):
             self._bind(held, path, name, cells)
-        for position, statement in enumerate(program.body):
-            if not form.is_effect(statement):
-                place = Place(program, path, position, statement, held)
-                self._bind(held, path, place.target, self._statement(place))
+        for position in range(len(program.body)):
+            self._walk(program, path, position, held)
         last = Place(program, path, len(program.body), None, held)
         return [last.atom(each) for each in program.outputs()]
+
+    def _walk(self, program: Program, path: Path, position: int, held: dict[str, Held]) -> None:
+        statement = program.body[position]
+        if not form.is_effect(statement):
+            place = Place(program, path, position, statement, held)
+            self._bind(held, path, place.target, self._statement(place))
 
     def _bind(self, held: dict[str, Held], path: Path, name: str, cells: Held) -> None:
         held[name] = cells

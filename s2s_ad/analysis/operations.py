@@ -67,7 +67,7 @@ class Operations(Cells):
         changed: statement in place -> the cell that it changes.
         same: statements in place whose result is in memory of ours already, `A = index_set(A, i,
             row)` where `row` is `A[i]` itself -> the cell of A.
-        parts: cell -> (cell, index): the memory that it is a certain part of.
+        spared: statement in place that changes a copy -> the cell that it would change without.
     """
 
     def __init__(self, in_place: Mapping[Site, int], cuts: Collection[Edge]):
@@ -75,7 +75,7 @@ class Operations(Cells):
         self.in_place = in_place
         self.changed: dict[Site, int] = {}
         self.same: dict[Site, int] = {}
-        self.parts: dict[int, tuple[int, str]] = {}
+        self.spared: dict[Site, int] = {}
 
     def result(self, place: Place) -> Held:
         """What the result of an operation without blocks holds."""
@@ -153,8 +153,7 @@ class Operations(Cells):
             made = self._view(place, 0.05 if kind == "row" else 0.8)
             known = kind in ("row", "slice")
             part = self._part(place, held) if known else None
-        copied = any(each.site == place.site for each in self.cuts if each.kind == "view")
-        if part is not None and made.own is not None and not copied:
+        if part is not None and made.own is not None and place.edge("view") not in self.cuts:
             self.parts[made.own] = part
         return made
 
@@ -180,13 +179,18 @@ class Operations(Cells):
 
     # ---- updates
 
-    def _changed(self, place: Place) -> Held:
-        """What the operand that is changed holds; a copy of it where one is put."""
+    def _changed(self, place: Place, *, kept: bool = False) -> Held:
+        """What the operand that is changed holds; a copy of it where one is put.
+
+        `kept` says that only the copy is changed: the operand holds the result already.
+        """
         base = place.atom(place.operands[self.in_place[place.site]])
         if place.edge("update") in self.cuts:
             fact = place.program.facts[place.target]
             if isinstance(fact, tree.Tree):
                 fact = fact.items[1]  # of a pop
+            if base.own is not None and not kept:
+                self.spared[place.site] = base.own
             return Held(self._new(place.path, place.target, fact).own, base.items)
         if base.own is not None:
             self.changed[place.site] = base.own
@@ -206,7 +210,7 @@ class Operations(Cells):
         if kept and place.edge("update") not in self.cuts:
             self.same[place.site] = base.own
             return base
-        own = self._changed(place).own
+        own = self._changed(place, kept=kept).own
         if not isinstance(place.fact(place.operands[0]), values.List):
             return Held(own)
         return self._with_items(place, Held(own), place.operands, 1)

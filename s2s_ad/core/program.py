@@ -6,12 +6,13 @@ import inspect
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.values import AbstractValue, Unknown, of_constant
+from s2s_ad.core.values import AbstractValue, Unknown, is_complex, of_constant
 from s2s_ad.diagnostics import Origin
 
 
@@ -96,6 +97,11 @@ class Program:
 
     def outputs(self) -> list[gast.AST]:
         return tree.leaves(self.output)
+
+    @cached_property
+    def knows_complex(self) -> bool:
+        """Whether one of the facts is that a name holds complex numbers."""
+        return any(map(is_complex, self.facts.values()))
 
     def captured(self) -> Iterator[Capture]:
         return (each for each in self.captures if each.name is not None)

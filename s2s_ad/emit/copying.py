@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import gast
 
 from s2s_ad import runtime
-from s2s_ad.analysis.cells import OUTSIDE, Edge, Site
+from s2s_ad.analysis.cells import OUTSIDE, Edge, Site, outermost
 from s2s_ad.analysis.copies import Costs
 from s2s_ad.analysis.indices import index_text
 from s2s_ad.analysis.liveness import Contents
@@ -48,7 +49,7 @@ class CopyPlan:
         self.needed = self.cuts = frozenset(
             Edge("update", *site) for site in self.chosen if self._reads_again(site)
         )
-        self.memory = self._with(self.cuts)
+        self.memory = Memory(self.program, self.chosen, self.cuts)
 
     def _reads_again(self, site: Site) -> bool:
         """Whether the old value is read later, and the update is certain to change it."""
@@ -60,28 +61,31 @@ class CopyPlan:
                 return False  # it may be in memory already
         return self.contents.live(path, update.base, path, position)
 
-    def _with(self, cuts: frozenset[Edge]) -> Memory:
-        return Memory(self.program, self.chosen, cuts)
+    def _put(self, cuts: frozenset[Edge]) -> None:
+        self.cuts = cuts
+        self.memory.revise(self.chosen, cuts)
 
     def put_copies(self) -> None:
         """Put copies until nothing that is read again is changed."""
-        while True:
-            site = next((each for each in self.chosen if self._conflicts(self.memory, each)), None)
-            if site is None:
-                return
-            self._resolve(site)
+        waiting = deque(self.chosen)
+        while waiting:
+            if self._conflicts(waiting[0]):
+                before = self.cuts
+                self._resolve(waiting[0])
+                first = min(outermost(each.site) for each in self.cuts - before)
+                waiting = deque(site for site in self.chosen if outermost(site) >= first)
+            else:
+                waiting.popleft()
 
     def _resolve(self, site: Site) -> None:
         """The copies that let one update happen in place: of what is changed, or on the way."""
-        path, position = site
-        base = Edge("update", path, position)
+        base, before = Edge("update", *site), self.cuts
         limit, spent = self.costs.of(base), 0.0
-        writes_back = bool(self._written_back(self.memory, site))
+        writes_back = bool(self._written_back(self.memory.changed[site], site))
         if writes_back:
             limit *= WRITTEN_BACK
-        cuts, memory = self.cuts, self.memory
-        while conflicts := self._conflicts(memory, site):
-            edges = memory.between(memory.changed[site], conflicts[0])
+        while conflicts := self._conflicts(site):
+            edges = self.memory.between(self.memory.changed[site], conflicts[0])
             if writes_back:
                 edges = [each for each in edges if each.kind != "view"]
             best = min(edges, key=self.costs.of, default=None)
@@ -89,25 +93,21 @@ class CopyPlan:
             if spent >= limit:
                 for edge in edges:
                     self.others.setdefault(edge, set()).add(base)
-                cuts = self.cuts | {base}
-                memory = self._with(cuts)
-                break
-            cuts |= {best}
-            memory = self._with(cuts)
-        self.cuts, self.memory = cuts, memory
+                self._put(before | {base})
+                return
+            self._put(self.cuts | {best})
 
     def join_copies(self) -> None:
         """Put one copy where it serves several updates, instead of one for each."""
         for edge, served in list(self.others.items()):
             served = served & self.cuts
-            before = self.cuts, self.memory
+            before = self.cuts
             if len(served) < 2 or edge in self.cuts:
                 continue
-            self.cuts = (self.cuts - served) | {edge}
-            self.memory = self._with(self.cuts)
+            self._put((self.cuts - served) | {edge})
             self.put_copies()
-            if self._cost(self.cuts) >= self._cost(before[0]):
-                self.cuts, self.memory = before
+            if self._cost(self.cuts) >= self._cost(before):
+                self._put(before)
 
     def _cost(self, cuts: frozenset[Edge]) -> float:
         return sum(sorted(map(self.costs.of, cuts)))
@@ -118,30 +118,37 @@ class CopyPlan:
         if len(self.cuts) < 2:
             return
         for edge in sorted(free, key=lambda each: (-self.costs.of(each), repr(each))):
-            memory = self._with(self.cuts - {edge})
-            if not any(self._conflicts(memory, site) for site in self.chosen):
-                self.cuts, self.memory = self.cuts - {edge}, memory
+            if self._is_needed(edge):
+                continue
+            before = self.cuts
+            self._put(before - {edge})
+            if any(self._conflicts(site) for site in self.chosen):
+                self._put(before)
+
+    def _is_needed(self, edge: Edge) -> bool:
+        """Whether the update would change what is read again: with fewer copies more is shared."""
+        self.memory.reach(outermost(edge.site))
+        spared = self.memory.spared.get(edge.site) if edge.kind == "update" else None
+        return spared is not None and bool(self._read_again(spared, edge.site))
 
     def update_whole_arrays(self) -> None:
         """`x += y` where no copy is needed for it, and where x is one variable all the time."""
         stores = dict(self.chosen)
         wanted = {s: each.place for s, each in self.updates.items() if each.kind == "update"}
         while wanted:
-            self.chosen = stores | wanted
-            memory = self._with(self.cuts)
-            wrong = {
-                site
-                for site in wanted
-                if self._conflicts(memory, site) or not self._stays(memory, site)
-            }
-            if not wrong and any(self._conflicts(memory, site) for site in stores):
+            self._choose(stores | wanted)
+            wrong = {site for site in wanted if self._conflicts(site) or not self._stays(site)}
+            if not wrong and any(self._conflicts(site) for site in stores):
                 wrong = set(wanted)
             if not wrong:
-                self.memory = memory
                 return
             wanted = {site: place for site, place in wanted.items() if site not in wrong}
-        self.chosen = stores
-        self.memory = self._with(self.cuts)
+        self._choose(stores)
+
+    def _choose(self, updates: dict[Site, int]) -> None:
+        self.chosen = updates
+        self.memory.revise(updates, self.cuts)
+        self.memory.reach()
 
     def part_outputs(self) -> None:
         """Arrays that are handed out share memory only where they did so before the stores.
@@ -164,43 +171,46 @@ class CopyPlan:
             else:
                 taken.append((held.own, was.own))
 
-    def _stays(self, memory: Memory, site: Site) -> bool:
+    def _stays(self, site: Site) -> bool:
         """Whether what is updated bears the name of the result, or comes round to be it."""
         update = self.updates[site]
         hints = update.program.hints
         result, base = (hints.get(each) for each in (form.target(update.statement), update.base))
         if result is not None and base is not None and result.text and result.text == base.text:
             return True
-        cell = memory.changed[site]
-        return memory.carried.get(cell, -1) == cell
+        cell = self.memory.changed[site]
+        return self.memory.carried.get(cell, -1) == cell
 
-    def _conflicts(self, memory: Memory, site: Site) -> list[int]:
+    def _conflicts(self, site: Site) -> list[int]:
         """The cells that are read again and may share memory with what the update changes."""
-        changed = memory.changed.get(site)
-        if changed is None:
-            return []
+        self.memory.reach(outermost(site))
+        changed = self.memory.changed.get(site)
+        return [] if changed is None else self._read_again(changed, site)
+
+    def _read_again(self, changed: int, site: Site) -> list[int]:
         if changed == OUTSIDE:
             return [OUTSIDE]
-        cells = sorted({changed, *memory.sharing[changed]})
-        return [each for each in cells if each == OUTSIDE or self._is_read(memory, each, site)]
+        cells = sorted({changed, *self.memory.sharing[changed]})
+        return [each for each in cells if each == OUTSIDE or self._is_read(each, changed, site)]
 
-    def _is_read(self, memory: Memory, cell: int, site: Site) -> bool:
-        read = [name for name in memory.names[cell] if self.contents.live(*name, *site)]
-        return bool(read) and not self._written_back(memory, site).issuperset(read)
+    def _is_read(self, cell: int, changed: int, site: Site) -> bool:
+        names = self.memory.names[cell]
+        read = [name for name in names if self.contents.live(*name, *site)]
+        return bool(read) and not self._written_back(changed, site).issuperset(read)
 
-    def _written_back(self, memory: Memory, site: Site) -> set[tuple[Path, str]]:
+    def _written_back(self, changed: int, site: Site) -> set[tuple[Path, str]]:
         """The names of an array of which the update changes a part that is written anew later.
 
         Of `row = A[i]; row[j] = v; A = index_set(A, i, row)` the last does not read `A[i]`.
         """
         path, position = site
-        part = memory.parts.get(memory.changed.get(site, OUTSIDE))
+        part = self.memory.parts.get(changed)
         if part is None:
             return set()
         cell, index = part
         body = self.costs.blocks[path].body
         found = set()
-        for own, name in memory.names.get(cell, ()):
+        for own, name in self.memory.names.get(cell, ()):
             later = self.contents.after(path, name, position) if own == path else []
             if later and all(
                 each < len(body) and _sets(body[int(each)], name, index) for each in later

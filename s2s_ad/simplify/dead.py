@@ -23,7 +23,7 @@ def remove_dead(program: Program) -> Program:
     """
     live = {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
     kept: list[form.Statement] = []
-    items: dict[str, list[gast.Assign]] = {}  # the live items of each region's result
+    items: dict[str, list[int]] = {}  # the places in `kept` of the items of each region's result
     for statement in reversed(program.body):
         if not _is_needed(statement, program, live):
             continue
@@ -32,7 +32,7 @@ def remove_dead(program: Program) -> Program:
             statement = _pruned(statement, region, items.pop(form.target(statement), []), kept)
         item = item_of(statement)
         if item is not None:
-            items.setdefault(item[0], []).append(statement)
+            items.setdefault(item[0], []).append(len(kept))
         live.update(form.reads(statement))
         live.update(captured_names(statement))
         kept.append(statement)
@@ -53,19 +53,19 @@ def _is_needed(statement: form.Statement, program: Program, live: set[str]) -> b
 
 
 def _pruned(
-    statement: gast.Assign, region: Region, items: Sequence[gast.Assign], kept: list
+    statement: gast.Assign, region: Region, places: Sequence[int], kept: list
 ) -> gast.Assign:
-    """The region with the outputs that `items` take; the items in `kept` are renumbered."""
-    used = {item_of(each)[1] for each in items}
+    """The region with the outputs that items in `kept` take; these items are renumbered."""
+    used = {item_of(kept[place])[1] for place in places}
     prune = {Branch: _branch, Loop: _loop, Attempt: _attempt}[type(region)]
     made, operands, outputs = prune(region, statement.value.args, used)
     numbers = {old: new for new, old in enumerate(outputs)}
-    for place, each in enumerate(kept):
-        if any(each is item for item in items):
-            name, index = item_of(each)
-            params = {"index": form.constant(numbers[index])}
-            call = form.operation(form.function_of(each), [form.name(name)], params)
-            kept[place] = form.assign(form.target(each), call, each.origin, each.phase)
+    for place in places:
+        each = kept[place]
+        name, index = item_of(each)
+        params = {"index": form.constant(numbers[index])}
+        call = form.operation(form.function_of(each), [form.name(name)], params)
+        kept[place] = form.assign(form.target(each), call, each.origin, each.phase)
     call = form.operation(made, operands, {})
     return form.assign(form.target(statement), call, statement.origin, statement.phase)
 
@@ -98,11 +98,15 @@ def _loop(region: Loop, operands: list[gast.AST], used: set[int]) -> Pruned:
         chosen = [*outputs, region.carried] if region.exits else outputs
         body = _with_outputs(region.body, chosen)
         blocks = [body] if region.test is None else [remove_dead(region.test), body]
+        read = [
+            (region.leaves(old), _names_read(block))
+            for block, old in zip(blocks, region.blocks, strict=True)
+        ]
         more = {
             place
-            for block, old in zip(blocks[::-1], region.blocks[::-1], strict=True)
-            for place, name in enumerate(region.leaves(old).carried)
-            if name in _names_read(block)
+            for leaves, names in read
+            for place, name in enumerate(leaves.carried)
+            if name in names
         }
         if more <= needed:
             break
@@ -113,10 +117,7 @@ def _loop(region: Loop, operands: list[gast.AST], used: set[int]) -> Pruned:
     fixed = [
         place
         for place in range(len(parts.fixed))
-        if any(
-            region.leaves(old).fixed[place] in _names_read(block)
-            for block, old in zip(blocks[::-1], region.blocks[::-1], strict=True)
-        )
+        if any(leaves.fixed[place] in names for leaves, names in read)
     ]
     made_blocks = []
     for block, old in zip(blocks[::-1], region.blocks[::-1], strict=True):
@@ -149,12 +150,8 @@ def _without_leaves(
     blocks: list[Program], places: Sequence[int]
 ) -> tuple[list[Program], list[int]]:
     """The blocks without the leaves that none of them reads, and the places of those that stay."""
-    read = [_names_read(block) for block in blocks]
-    stay = [
-        place
-        for place in places
-        if any(block.leaves()[place] in names for block, names in zip(blocks, read, strict=True))
-    ]
+    read = [(block.leaves(), _names_read(block)) for block in blocks]
+    stay = [place for place in places if any(leaves[place] in names for leaves, names in read)]
     made = [block.with_(inputs=tuple(block.inputs[place] for place in stay)) for block in blocks]
     return made, stay
 
