@@ -181,10 +181,12 @@ class Full(BroadcastTo):
         params = support.bind_call(builder, self, "shape, fill_value, dtype=None", args, kwargs)
         shape, value, dtype = params["shape"], params["fill_value"], params["dtype"]
         shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-        if dtype is not None and isinstance(value, Symbol):
-            value = value.astype(static(dtype, "dtype"))
-        elif dtype is not None:
-            value = np.dtype(static(dtype, "dtype")).type(value)
+        if dtype is not None:
+            kind = np.dtype(static(dtype, "dtype")).type
+            if isinstance(value, Symbol) and not isinstance(value.fact, values.Array):
+                value = builder.call(kind, (value,), {})  # a Python number has no astype
+            else:
+                value = support.converted(value, kind)
         return builder.emit(self, [value], {"shape": shape})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:

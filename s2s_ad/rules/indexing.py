@@ -240,10 +240,22 @@ class IndexSet(Update):
         if _is_number(y_bar):
             return 0.0
         zero: Any = 0.0
-        item = getattr(operation.operands[0].fact, "item", None)
-        if item is not None and values.shape_of(item) != ():
-            zero = zeros_like(operation.operands[0][operation["index"]])
-        return builder.call(runtime.index_set, (y_bar, operation["index"], zero), {})
+        x, index = operation.operands[0], operation["index"]
+        if self.stores_arrays(operation):
+            zero = zeros_like(x[index])
+        elif self.stores_items(operation):
+            zero = zeros_like(y_bar[index])
+        return builder.call(runtime.index_set, (y_bar, index, zero), {})
+
+    def stores_arrays(self, operation: Operation) -> bool:
+        """Whether it puts an array, or several, into a list."""
+        fact = operation.operands[0].fact
+        return isinstance(fact, values.List) and values.shape_of(fact.item) != ()
+
+    def stores_items(self, operation: Operation) -> bool:
+        """Whether it puts several items into a list, so that zeros are a list too."""
+        is_list = isinstance(operation.operands[0].fact, values.List)
+        return is_list and isinstance(operation["index"], slice)
 
     def value_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         """Where an index names an element twice only the last value counts."""
@@ -261,10 +273,9 @@ class IndexSet(Update):
             return self.updated(operation, x_dot, value_dot)
         if x_dot is None:
             return None
-        item = getattr(operation.operands[0].fact, "item", None)
-        array = item is not None and values.shape_of(item) != ()
-        value = operation.operands[1]
-        return self.updated(operation, x_dot, zeros_like(value) if array else 0.0)
+        filled = self.stores_arrays(operation) or self.stores_items(operation)
+        zero = zeros_like(operation.operands[1]) if filled else 0.0
+        return self.updated(operation, x_dot, zero)
 
     def where(self, base: Any, value: Any) -> Any:
         return value

@@ -146,6 +146,7 @@ CREATION = [
     case("np.full((2, 3), x) + np.full(3, 2.0)", x=real()),
     case("np.full((2, 3), x)", x=real(3)),
     case("np.full(3, x)", x=number()),
+    case("np.full(3, x, dtype=float)", x=number()),
     case("np.full_like(y, x) * y", x=number(), y=real(2, 3)),
     case("np.full_like(y, x) * y", x=real(3), y=real(2, 3)),
     case("np.zeros_like(x) + np.ones_like(x) * x", x=real(2, 3)),

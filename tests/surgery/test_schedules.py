@@ -70,7 +70,16 @@ def elements(x, w, n, loop):
     return np.sum(h**2)
 
 
-PROGRAMS = [march, strides, turned, leaves, counts, nested, elements]
+def returns(x, w, n, loop):
+    y = x
+    for _ in loop(range(n)):
+        y = np.sin(1.5 * y) + 0.2 * w
+        if y[0] > 0.9:
+            return y[1] ** 2 * w
+    return np.sum(y) ** 3
+
+
+PROGRAMS = [march, strides, turned, leaves, counts, nested, elements, returns]
 LENGTHS = [(0, 2), (1, 1), (2, 1), (7, 3), (6, 40), (20, 2)]
 
 
@@ -124,6 +133,26 @@ def test_a_batch_of_gradients_and_the_gradient_of_a_batch(f):
     of_sum = grad(lambda B, w, n, loop: np.sum(batched(B, w, n, loop)), (0, 1))
     for g in (each, of_sum):
         same(g(BATCH, 1.3, 5, memory(2)), g(BATCH, 1.3, 5, as_it_stands))
+
+
+@pytest.mark.parametrize("f", [march, nested])
+def test_a_batch_of_second_derivatives(f):
+    second = vmap(grad(grad(f, 1), 1), in_axes=(0, None, None, None))
+    same(second(BATCH, 1.3, 5, memory(2)), second(BATCH, 1.3, 5, as_it_stands))
+
+
+def returns_an_array(x, n):
+    y = x
+    for _ in checkpoint(range(n), memory=2):
+        y = np.sin(y)
+        if y[0] > 0.9:
+            return y[1:]
+    return y[:-1]
+
+
+def test_an_array_that_only_the_last_pass_has_is_refused():
+    with pytest.raises(S2SError, match="an array that no pass before has assigned"):
+        grad(lambda x: np.sum(returns_an_array(x, 4)))(X)
 
 
 # ---- the schedule --------------------------------------------------------------------------------

@@ -79,8 +79,18 @@ def two_steps_of_a_list(x):
     return y @ y + np.sum(np.stack(history))
 
 
+def parts_of_a_list(x):
+    """The adjoint of a part of a list is added to a part, and later taken from it."""
+    squares = [v * v for v in x]
+    sums = []
+    for i in range(2):
+        sums.append(sum(squares[i : i + 2]) ** 2)
+    return sum(sums)
+
+
 PROGRAMS = [
     helper_that_may_return_a_number,
+    parts_of_a_list,
     rank_that_a_sum_hides,
     result_in_the_name_of_an_array,
     sum_of_known_and_unknown,

@@ -61,7 +61,7 @@ class Numbered:
         self.builder, self.loop = builder, loop
         parts = loop.parts(list(operands))
         start, stop, step = parts.bounds
-        self.carried, self.fixed = parts.carried, parts.fixed
+        self.carried, self.fixed = _bound(builder, loop, parts.carried), parts.fixed
         self.first, self.stop = start, stop
         self.origin = self.stride = None
         if not _is_one(step) or loop.backwards:
@@ -255,6 +255,22 @@ def _difference(a: Any, b: Any) -> Any:
 
 def _is_one(value: Any) -> bool:
     return type(value) is int and value == 1
+
+
+def _bound(builder: Builder, loop: Loop, carried: Sequence[Any]) -> list:
+    """What is carried into the first segment: any number for one that no pass has assigned yet."""
+    missing = [value is values.UNDEFINED for value in carried]
+    numbers = [values.shape_of(fact) == () for fact in loop.facts]
+    arrays = [lacks and not number for lacks, number in zip(missing, numbers, strict=True)]
+    if loop.exits and any(arrays):
+        raise UnsupportedError(
+            "S2S201",
+            "a loop under checkpoint() that is left with an array that no pass before has assigned",
+            origin=builder.origin,
+            help="assign an array of the same shape before the loop, and use break",
+        )
+    triples = zip(carried, missing, numbers, strict=True)
+    return [0.0 if lacks and number else value for value, lacks, number in triples]
 
 
 def _leaf(builder: Builder, program: Program, name: str) -> Symbol:

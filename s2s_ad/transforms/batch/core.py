@@ -189,8 +189,9 @@ def batch(
     Returns:
         the outputs, which of them are batched, and the batch.
     """
-    example = next(arguments[name] for name in program.leaves() if name in batched)
-    context = Batch(builder, example)
+    examples = [arguments[name] for name in program.leaves() if name in batched]
+    arrays = [each for each in examples if not isinstance(each.fact, values.List)]
+    context = Batch(builder, (arrays or examples)[0])  # a list has the length of the loop
     context.batched.update(arguments[name].name for name in batched)
     mark = builder.mark()
     try:

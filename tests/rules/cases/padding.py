@@ -1,6 +1,6 @@
 """Padding and sliding windows."""
 
-from rules.properties import case, distinct, fixed, real
+from rules.properties import case, distinct, fixed, number, real
 
 LIKE = {"general": False}  # needs the rank of its argument
 
@@ -22,6 +22,7 @@ PADDING += [
     case("np.pad(x, 2)", x=real(0), **LIKE),
     case("np.pad(x, len(y), constant_values=2.0)", x=real(3), y=fixed(2), **LIKE),
     case("np.pad(x, 1, constant_values=(y, 1.0))", x=real(3), y=real(), **LIKE),
+    case("np.pad(x, 1, constant_values=y)", x=real(3), y=number(), **LIKE),
     case("np.pad(x, 5, mode='reflect')", x=real(3), **LIKE),
     case("np.pad(x, 2, mode='linear_ramp', end_values=y)", x=real(3), y=real(), **LIKE),
     case("np.pad(x, 2, mode='mean', stat_length=2)", x=real(4), **LIKE),
