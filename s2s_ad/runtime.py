@@ -85,6 +85,26 @@ def places_left(places, at):
     return np.delete(places, at)
 
 
+def polynomial_from_roots(zeros):
+    """The coefficients of the polynomial with these zeros, along the last axis."""
+    y = np.ones((*zeros.shape[:-1], 1), zeros.dtype)
+    for zero in np.moveaxis(zeros, -1, 0)[..., None]:
+        first, last = y[..., :1], -zero * y[..., -1:]
+        y = np.concatenate([first, y[..., 1:] - zero * y[..., :-1], last], axis=-1)
+    return y
+
+
+def polynomial_roots(p):
+    """The roots of polynomials, along the last axis; complex also where all of them are real."""
+    rows = np.reshape(p, (-1, np.shape(p)[-1]))
+    if rows.shape[1] == 0 or np.any(rows[:, 0] == 0):
+        raise ValueError("np.roots: the first coefficient is zero; np.trim_zeros takes it away")
+    y = np.empty((len(rows), rows.shape[1] - 1), np.result_type(p, np.complex64))
+    for place, row in enumerate(rows):
+        y[place] = np.roots(row)
+    return np.reshape(y, (*np.shape(p)[:-1], rows.shape[1] - 1))
+
+
 def product_spec(name, a_rank, b_rank, axes=2):
     """The einsum specification of np.matmul, dot, inner, outer or tensordot for these ranks."""
     letters = "abcdefghijklmnopqrstuvwxyz"

@@ -34,6 +34,7 @@ from s2s_ad.rules import (  # noqa: F401
     optional,
     outputs,
     padding,
+    polynomial_roots,
     polynomials,
     products,
     python_cmath,

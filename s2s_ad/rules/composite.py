@@ -53,9 +53,10 @@ class Composed(Composite):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
-        self._refuse_complex(builder, arguments)
+        if not self.of_complex:
+            self._refuse_complex(builder, arguments)
         return self.meaning(builder, **arguments)
 
 
-def composed(function: Any, text: str, meaning: Callable) -> None:
-    register(Composed(function, text, meaning))
+def composed(function: Any, text: str, meaning: Callable, of_complex: bool = False) -> None:
+    register(Composed(function, text, meaning, of_complex))

@@ -21,6 +21,7 @@ from s2s_ad.rules.composite import composite
 class Convolve(Rule):
     """np.convolve(a, v, mode): "same" and "valid" are parts of the whole convolution."""
 
+    of_complex = True
     linear = (0, 1)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

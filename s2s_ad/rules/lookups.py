@@ -162,10 +162,12 @@ register(
     )
 )
 register(LexSort(np.lexsort, "lexsort"))
+register(Lookup(np.packbits, "a, *, bitorder='big'", arrays=1, kind=np.uint8, ragged=True))
 register(Lookup(np.searchsorted, "a, v, side='left', sorter=None", like=1))
 register(UniquePart(runtime.unique_counts, "return_counts"))
 register(UniquePart(runtime.unique_index, "return_index", selects=True))
 register(UniquePart(runtime.unique_inverse, "return_inverse"))
+register(Lookup(np.unpackbits, "a, *, bitorder='big'", arrays=1, kind=np.uint8, ragged=True))
 
 composite(np.argwhere, "x", _argwhere)
 composite(np.nonzero, "x", _nonzero)

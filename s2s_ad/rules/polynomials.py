@@ -33,6 +33,8 @@ class Series(Rule):
         power: whether the coefficients come first, and the highest of them first.
     """
 
+    of_complex = True
+
     def __init__(self, function: Callable, slope: Callable, matrix: Callable, *, power: bool):
         super().__init__(function, function.__name__)
         self.slope, self.matrix, self.power = slope, matrix, power
@@ -96,7 +98,8 @@ class Series(Rule):
         matrix = self.matrix(batch.builder, x, support.length(c, 1))
         c = np.expand_dims(c, tuple(range(1, rank + 1))) if rank else c
         y = np.sum(matrix * c, axis=-1)
-        return support.cast(batch.builder, y, c)
+        like = x if batch.builder.may_be_complex(x) else c
+        return support.cast(batch.builder, y, like)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Call(call.func, call.args[::-1] if self.power else call.args, [])
@@ -109,6 +112,8 @@ class Basis(Rule):
         slope: (y, x, the last argument of the call) -> the derivative of each member.
         shift: by how much that argument is less than the number of members.
     """
+
+    of_complex = True
 
     def __init__(self, function: Callable, text: str, slope: Callable, shift: int):
         super().__init__(function, function.__name__)
@@ -144,13 +149,13 @@ class Basis(Rule):
         x, count = operation.operands[0], operation["count"]
         if self.shift:
             return batch.builder.emit(self, [x], operation.params)
-        return _powers(batch.builder, x, count)  # np.vander takes one vector
+        return powers_of(batch.builder, x, count)  # np.vander takes one vector
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Call(call.func, [*call.args, call.keywords[0].value], [])
 
 
-def _powers(builder: Builder, x: Any, count: Any) -> Any:
+def powers_of(builder: Builder, x: Any, count: Any) -> Any:
     """The powers of x along a new last axis, the highest first."""
     if support.known_rank(x, "np.vander") == 1:
         return builder.call(np.vander, (x, count), {})
@@ -168,6 +173,8 @@ def _power_slopes(y: Symbol, count: Any) -> Any:
 
 class Slope(Rule):
     """The coefficients of the derivative of a series: linear in those of the series."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (c,) = support.bind_call(builder, self, "c", args, kwargs).values()
@@ -238,7 +245,7 @@ def _polymul(x: Symbol, a2: Any) -> Any:
     return np.convolve(np.trim_zeros(a, "f"), np.trim_zeros(b, "f"))
 
 
-register(Series(np.polyval, np.polyder, _powers, power=True))
+register(Series(np.polyval, np.polyder, powers_of, power=True))
 register(Basis(np.vander, "x, N=None", _power_slopes, 0))
 composite(np.polyadd, "x, a2", _combined(operator.add))
 composite(np.polyder, "p, m=1", _polyder)

@@ -59,6 +59,10 @@ CALLS = [
     ("np.split(x, 3)[3]", ""),
     ("x[0, 0, 0]", "too many indices"),
     ("x[0.5]", "index"),
+    ("np.nditer(x)", "an iterator"),
+    ("next(x)", "an iterator"),
+    ("np.packbits(x > 0, axis=1)", "axis"),
+    ("np.poly(x[0] * 1j)", "conjugate pairs"),
     ("np.where(x > 0)", ""),
     ("scipy.linalg.pinv(x, atol=0.1)", "atol"),
     ("scipy.linalg.pinvh(x[:, :2], 0.1)", "atol"),
@@ -100,6 +104,30 @@ def test_batch_that_is_refused(text, said):
         vmap(f)(np.ones((3, 2)), np.array([0, 1, 1]))
     assert said in str(caught.value)
     assert text in caught.value.origin.text
+
+
+BITS = np.array([1, 0, 1], dtype=np.uint8)
+
+
+@pytest.mark.parametrize("text", ["np.packbits(BITS)", "np.unpackbits(BITS, bitorder='little')"])
+def test_bits(text):
+    """They are constants to a derivative."""
+    space = module(f"def f(x):\n    return np.sum(x * np.sum({text}))\n")
+    space.BITS = BITS
+    np.testing.assert_array_equal(grad(space.f)(X), np.full(X.shape, eval(text).sum()))
+
+
+def test_roots_of_a_polynomial_without_its_first_coefficient():
+    f = module("def f(x):\n    return np.sum(np.abs(np.roots(x)))\n").f
+    with pytest.raises(ValueError, match="first coefficient is zero"):
+        grad(f)(np.array([0.0, 1.0, 2.0]))
+
+
+def test_quotient_by_a_polynomial_of_higher_degree():
+    f = module("def f(x, y):\n    return np.polydiv(x, y)\n").f
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 1.0, 1.0])
+    for actual, expected in zip(jit(f)(x, y), f(x, y), strict=True):
+        np.testing.assert_array_equal(actual, expected)
 
 
 def test_captured_function():

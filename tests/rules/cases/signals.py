@@ -1,6 +1,6 @@
 """Convolutions, products of stacks, histograms, grids and polynomials."""
 
-from rules.properties import case, fixed, integers, number, positive, real
+from rules.properties import case, distinct, fixed, integers, invertible, number, positive, real
 
 LIKE = {"general": False}  # needs the rank of its argument
 ONE = {"general": False, "batches": False}  # the lengths of results depend on values
@@ -87,6 +87,19 @@ POLYNOMIALS += [
     case("np.polyder(x, 2)", x=real(4), **LIKE),
     case("np.polyint(x)", x=real(3), **LIKE),
     case("np.polyint(x, 2, k=[y, 1.0])", x=real(3), y=number(), **LIKE),
+]
+POLYNOMIALS += [
+    case("np.polydiv(x, y)[0]", x=real(5), y=positive(3), **LIKE),
+    case("np.polydiv(x, y)[0]", x=real(3), y=positive(3), **LIKE),
+    case("np.polydiv(x, y)[1][-2:]", x=real(5), y=positive(3), **ONE),
+    case("np.polyfit(x, y, 2)", x=distinct(5), y=real(5), **LIKE),
+    case("np.polyfit(x, y, 1, w=p)", x=distinct(5), y=real(5, 2), p=positive(5), **LIKE),
+    case("np.polyfit(t, y, 3, rcond=1e-9)", t=fixed(5), y=real(5), **LIKE),
+    case("np.poly(x)", x=distinct(4), **LIKE),
+    case("np.poly(x)", x=real(1), **LIKE),
+    case("np.poly(x)", x=invertible(3, 3), **LIKE),
+    case("np.abs(np.roots(x)) ** 2", x=distinct(4), **LIKE),
+    case("np.imag(np.roots(x)) ** 2", x=distinct(3), **LIKE),
 ]
 FAMILIES = {"chebyshev": "cheb", "hermite": "herm", "hermite_e": "herme", "laguerre": "lag"}
 FAMILIES |= {"legendre": "leg", "polynomial": "poly"}
