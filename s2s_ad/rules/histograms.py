@@ -165,9 +165,14 @@ def _with_range(meaning: Any) -> Any:
 
 
 BINS = "bins=10, range=None, density=None, weights=None"
-composite(np.histogram, f"x, {BINS}", _with_range(_histogram))
-composite(np.histogram2d, f"x, y, {BINS}", _with_range(_histogram2d))
-composite(np.histogram_bin_edges, "x, bins=10, range=None, weights=None", _with_range(_bin_edges))
+composite(np.histogram, f"x, {BINS}", _with_range(_histogram), of_complex=False)
+composite(np.histogram2d, f"x, y, {BINS}", _with_range(_histogram2d), of_complex=False)
+composite(
+    np.histogram_bin_edges,
+    "x, bins=10, range=None, weights=None",
+    _with_range(_bin_edges),
+    of_complex=False,
+)
 composite(
     np.histogramdd,
     f"sample, {BINS}",

@@ -12,11 +12,12 @@ from scipy import linalg
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Ragged, Rule, register
+from s2s_ad.core.registry import Operation, Ragged, register
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules import qr, support
 from s2s_ad.rules.decompositions import determined, inverse_gaps, smaller
 from s2s_ad.rules.matrices import OfMatrix, Several, columns, known_rank, mH, mT, rows
+from s2s_ad.rules.unsupported import refuse
 
 
 class EighTridiagonal(Several):
@@ -169,25 +170,6 @@ class Hessenberg(WithoutDerivative):
         return pair if params.get("calc_q") else pair[0]
 
 
-class Refused(Rule):
-    """A function that is not taken at all, and what to write instead."""
-
-    flat = True
-
-    def __init__(self, function: Callable, why: str, help: str):
-        super().__init__(function, function.__name__)
-        self.why, self.help = why, help
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        raise DerivativeError(
-            "S2S302",
-            f"scipy.linalg.{self.name} is not supported",
-            origin=builder.origin,
-            why=self.why,
-            help=self.help,
-        )
-
-
 USE_EIGENVALUES = "use scipy.linalg.eigh for Hermitian matrices, np.linalg.eig for others"
 
 register(EighTridiagonal(linalg.eigh_tridiagonal, "eigh_tridiagonal"))
@@ -211,11 +193,9 @@ register(
         ("t", "z"),
     )
 )
-register(
-    Refused(
-        linalg.funm,
-        "its derivative is that of a function of which only values are given",
-        "write it with w, v = np.linalg.eig(a): (v * f(w)) @ np.linalg.inv(v)",
-    )
+refuse(
+    linalg.funm,
+    "its derivative is that of a function of which only values are given",
+    "write it with w, v = np.linalg.eig(a): (v * f(w)) @ np.linalg.inv(v)",
 )
-register(Refused(linalg.rsf2csf, "a Schur form has no derivative", USE_EIGENVALUES))
+refuse(linalg.rsf2csf, "a Schur form has no derivative", USE_EIGENVALUES)

@@ -148,7 +148,7 @@ def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
     if y_dot is not None:
         return y_dot
     if not isinstance(y, Symbol):
-        return 0.0 if isinstance(y, float) else None
+        return type(y)() if isinstance(y, float | complex) else None
     if values.is_inexact(y.fact) is False:
         return None
     return builder.call(runtime.broadcast_like, (0.0, y), {})

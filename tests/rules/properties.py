@@ -169,14 +169,14 @@ def spelled(function: Callable) -> str:
 
 
 def elementwise_rows() -> list[tuple[Callable, Elementwise]]:
-    """Every elementwise function with its rule, by name; test_python_math has those of numbers,
-    test_special those of SciPy, cases/ufuncs has np.choose."""
+    """Every elementwise function with its rule, by name; those of math, of cmath and of SciPy have
+    tests of their own, cases/ufuncs has np.choose."""
     found = [
         (function, rule)
         for function, rule in RULES.items()
         if isinstance(rule, Elementwise)
         and not isinstance(rule, Special)
-        and getattr(function, "__module__", "") != "math"
+        and getattr(function, "__module__", "") not in ("math", "cmath")
         and function is not np.choose
     ]
     return sorted(found, key=lambda row: spelled(row[0]))

@@ -28,6 +28,7 @@ from s2s_ad.core.builder import describe
 from s2s_ad.core.registry import RULES
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.unsupported import Refused
 
 DTYPES = [np.bool_, np.int8, np.int64, np.uint8, np.float32, np.float64]
 PYTHON = [2, 0.5]
@@ -77,8 +78,16 @@ def check_dtypes(function, rule, arguments) -> None:
 
 
 UNTESTED = ["np.empty", "np.empty_like"]  # there are no values to compare
-# test_python_math has these
-ELSEWHERE = {int, time.monotonic, time.perf_counter, time.process_time, time.time, time.time_ns}
+# test_python_math has these; test_refusals has max of lengths
+ELSEWHERE = {
+    int,
+    max,
+    time.monotonic,
+    time.perf_counter,
+    time.process_time,
+    time.time,
+    time.time_ns,
+}
 
 NO_DERIVATIVE = [
     case("np.argmax(x, axis=1)", x=real(2, 3)),
@@ -113,6 +122,7 @@ NO_DERIVATIVE = [
     case("np.floor(x) + np.ceil(x) + np.rint(x) + np.trunc(x) + np.sign(x)", x=real(3)),
     case("np.isnan(x) | np.isinf(x) | np.isfinite(x) | np.signbit(x)", x=real(3)),
     case("np.int32(i) + np.int64(i)", i=integers()),
+    case("np.int8(i) + np.int16(i) + np.uint8(i) * np.bool(i)", i=integers()),
     case("np.trace(i) + np.diagonal(i) + np.tril(i)[0]", i=integers(3, 3)),
 ]
 
@@ -143,7 +153,15 @@ def test_every_flat_rule_is_named():
     missing = [
         describe(function)
         for function, rule in RULES.items()
-        if rule.flat and not isinstance(rule, Elementwise) and function not in named
+        if rule.flat and not isinstance(rule, Elementwise | Refused) and function not in named
     ]
     known = {describe(each) for each in INTERNAL | ROUNDING | ELSEWHERE}
     assert set(missing) <= known | set(UNTESTED)
+
+
+def test_bits():
+    f = module("def f(m):\n    return np.packbits(m), np.unpackbits(np.packbits(m))\n").f
+    m = np.array([True, False, True, True, False, False, True, False])
+    for actual, expected in zip(jit(f)(m), f(m), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+        same_dtype(actual, expected, "bits")
