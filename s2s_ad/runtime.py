@@ -14,15 +14,18 @@ def accumulate(a, b):
 
 def beta_series(a, b, x):
     """The sum over n of c * x**n with c = (a + b)_n / (a + 1)_n, each term times the derivative of
-    log(c) with respect to a: the incomplete beta function's slope."""
+    log(c) with respect to a: the incomplete beta function's slope. nan outside of 0 <= x < 1."""
     a, b, x = np.broadcast_arrays(a, b, np.asarray(x) * 1.0)
+    x = np.where((0 <= x) & (x < 1) & (a > 0) & (b > 0), x, np.nan)
     term, slope, total, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
-    while np.any(np.abs(term * slope) > 1e-17 * np.abs(total)) or n < 2:
+    goes_on = np.ones(x.shape, bool)
+    while np.any(goes_on) and n < 100_000:
         n += 1
         term = term * x * (a + b + n - 1) / (a + n)
         slope = slope + 1 / (a + b + n - 1) - 1 / (a + n)
         total = total + term * slope
-    return total
+        goes_on = np.abs(term * slope) > 1e-17 * np.abs(total)
+    return np.where(goes_on, np.nan, total)[()]
 
 
 def broadcast_like(value, array):
@@ -223,15 +226,19 @@ def full_rank(a):
 
 def gamma_series(a, x, order):
     """The sum over n of x**n / ((a + 1) ... (a + n)) for order 0; for order 1 its first derivative
-    by a, negated, and for order 2 its second one: the incomplete gamma function's slopes."""
+    by a, negated, and for order 2 its second one: the incomplete gamma function's slopes. nan
+    where a or x is not positive, or not finite."""
     a, x = np.broadcast_arrays(a, np.asarray(x) * 1.0)
+    x = np.where((a > 0) & (x >= 0) & np.isfinite(a + x), x, np.nan)
     term, slope, curve, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
     total = np.ones(x.shape) if order == 0 else np.zeros(x.shape)
-    while np.any(term > 1e-17 * total) or n < 2:
+    goes_on = np.ones(x.shape, bool)
+    while np.any(goes_on) and n < 100_000:
         n += 1
         term, slope, curve = term * x / (a + n), slope + 1 / (a + n), curve + 1 / (a + n) ** 2
         total = total + term * (1.0, slope, slope**2 + curve)[order]
-    return total
+        goes_on = np.isfinite(total) & (term > 1e-17 * total)
+    return np.where(goes_on, np.nan, total)[()]
 
 
 def index_add(array, index, value):

@@ -181,3 +181,12 @@ def test_incomplete_gamma_over_its_range():
             step = 1e-5 * a
             near = scipy.special.gammainc(a + step, x) - scipy.special.gammainc(a - step, x)
             np.testing.assert_allclose(grad(f)(a, x), near / (2 * step), rtol=1e-6, atol=1e-10)
+
+
+@pytest.mark.parametrize("call", ["betainc(a, 2.0, x)", "gammainc(a, x)", "betaincinv(a, 2.0, x)"])
+@pytest.mark.parametrize("x", [0.0, 1.0, 3.0, -1.0, np.inf, np.nan])
+def test_series_come_to_an_end(call, x):
+    """At the ends of their range, and beyond it: a number or nan, and never a loop without end."""
+    f = module(f"def f(a, x):\n    return scipy.special.{call}\n").f
+    with np.errstate(all="ignore"):
+        assert np.shape(grad(f)(1.5, x)) == ()
