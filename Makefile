@@ -32,7 +32,7 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
-	$(VENV)/bin/pytest $(SELECTION)
+	$(VENV)/bin/pytest -n auto $(SELECTION)
 
 # A name on PATH may be a stub that runs nothing, so each interpreter is asked for its version.
 test-all:

@@ -16,7 +16,7 @@ def beta_series(a, b, x):
     """The sum over n of c * x**n with c = (a + b)_n / (a + 1)_n, each term times the derivative of
     log(c) with respect to a: the incomplete beta function's slope. nan outside of 0 <= x < 1."""
     a, b, x = np.broadcast_arrays(a, b, np.asarray(x) * 1.0)
-    x = np.where((0 <= x) & (x < 1) & (a > 0) & (b > 0), x, np.nan)
+    x = np.where((x >= 0) & (x < 1) & (a > 0) & (b > 0), x, np.nan)
     term, slope, total, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
     goes_on = np.ones(x.shape, bool)
     while np.any(goes_on) and n < 100_000:

@@ -123,5 +123,5 @@ def _part(whole: np.ufunc, place: int) -> Callable:
     def part(*operands: Any) -> Any:
         return whole(*operands)[place]
 
-    part.__name__ = f"{whole.__name__}_{place}"
+    part.__name__, part.__module__ = f"{whole.__name__}_{place}", "scipy.special"
     return part

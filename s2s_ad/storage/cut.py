@@ -33,8 +33,9 @@ def cheapest(needed: Iterable[str], values: Mapping[str, Value]) -> tuple[set[st
 
     Example:
         >>> described = {"x": Value(12, None), "y": Value(12, 1, ("x",)), "z": Value(12, 1, ("x",))}
-        >>> cheapest(["y", "z"], described)
-        ({'x'}, {'y', 'z'})
+        >>> kept, again = cheapest(["y", "z"], described)
+        >>> sorted(kept), sorted(again)
+        (['x'], ['y', 'z'])
     """
     # A value has two nodes: that it has to be had, and that it is computed again. The cut runs
     # between the two where it is kept, and behind the second where it is computed.

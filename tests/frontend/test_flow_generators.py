@@ -37,7 +37,7 @@ def chained(xs):
 def upto(x):
     while x < 10:
         yield x
-        x = x * 2 + 1
+        x = x * x + 1
 
 
 def of_windows(xs):

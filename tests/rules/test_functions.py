@@ -200,7 +200,6 @@ def test_every_rule():
         if not rule.flat
         and not isinstance(rule, Elementwise | Draw)  # test_python_math has what draws numbers
         and module_of(function) in (None, "scipy.linalg")  # others: test_scipy etc.
-        and "scipy_special" not in (getattr(function, "__module__", "") or "")
         and function not in INTERNAL | ROUNDING | COMPLEX
         and getattr(function, "__module__", "") != "cmath"  # test_python_cmath has these
         and function not in named
