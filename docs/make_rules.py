@@ -24,7 +24,7 @@ HEAD = """\
 
 One row per function, one program per row. A cell says what the compiler does with that program, and
 `tests/rules/test_coverage.py` runs them all. *yes* is checked: reverse and forward mode and second
-order against central differences, `batch` against a loop over samples, `complex` against differences
+order against central differences, `batch` against a loop over samples, `complex` against those
 along both axes of the complex plane. *refused* is an error that names the place and the reason; —
 means that NumPy has no such form. `in place` is `out=`. The properties of each function (every
 keyword, shape and dtype) are in `tests/rules`.

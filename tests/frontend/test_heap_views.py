@@ -33,6 +33,13 @@ def written_through_the_array(x):
     return y, v
 
 
+def diagonal_of_what_changes_later(a):
+    b = a.copy()
+    first, second = np.diag(b), np.diagonal(b)
+    b[0, 0] = b[1, 1] ** 2
+    return np.sum(first * second) + np.sum(np.diag(np.diag(b)))
+
+
 def view_taken_after_the_store(x):
     y = x * 1.0
     y[1] = 4.0
@@ -347,6 +354,7 @@ CASES = [
     (written_through_the_view, (X,)),
     (written_through_the_array, (X,)),
     (view_taken_after_the_store, (X,)),
+    (diagonal_of_what_changes_later, (A,)),
     (view_of_a_view, (A,)),
     (views_that_overlap, (X,)),
     (steps, (A,)),

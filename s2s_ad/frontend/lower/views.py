@@ -31,7 +31,7 @@ INSERTIONS = (np.squeeze, np.expand_dims)
 #: functions that undo themselves
 INVOLUTIONS = (np.flip, np.fliplr, np.flipud)
 #: views that NumPy lets nobody write to
-READ_ONLY = (np.diagonal, np.broadcast_to)
+READ_ONLY = (np.diag, np.diagonal, np.broadcast_to)
 #: functions that give an array where another function gives a number
 ARRAYS_OF_NO_AXES = (np.array, np.copy, np.empty, np.empty_like, np.full, np.full_like, np.ones)
 ARRAYS_OF_NO_AXES += (np.ones_like, np.tensordot, np.where, np.zeros, np.zeros_like)
@@ -55,13 +55,19 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
     if view is not None:
         made = memory.viewed(result, view)
         made.contiguous = _is_contiguous_view(function, whole, args)
-    elif number or _gives_new_memory(function, args, kwargs):
+    elif number or _gives_new_memory(function, args, kwargs, result):
         made = memory.fresh(result)
         made.contiguous = "order" not in kwargs and _is_contiguous(function, args, result)
     else:
         made = memory.kindred(result, _sources(result, symbols((args, kwargs))))
     made.number = number
     return made
+
+
+def _made_by_view(result: Symbol) -> bool:
+    """Whether the operation that a call became is a view, though the function's own is none."""
+    rule, _, _ = result.builder.definition(result)
+    return rule is not None and rule.view
 
 
 IDENTITY = object()
@@ -94,7 +100,8 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
         return View(whole, read, lambda x, part: reshape_like(part, x))
     if function in INVOLUTIONS:
         return View(whole, read, lambda x, part: read(part))
-    return View(whole, read, None) if function in READ_ONLY else None
+    protected = function in READ_ONLY and not (function is np.diag and whole.ndim == 1)
+    return View(whole, read, None) if protected else None
 
 
 def _with_part(function: Callable, x: Symbol, part: Any) -> Symbol:
@@ -181,7 +188,7 @@ def _undone(function: Callable, rank: int, args: tuple, kwargs: dict) -> tuple[i
     return tuple(permuted.index(length) for length in lengths)
 
 
-def _gives_new_memory(function: Callable, args: tuple, kwargs: dict) -> bool:
+def _gives_new_memory(function: Callable, args: tuple, kwargs: dict, result: Symbol) -> bool:
     rule = rule_for(function)
     if rule is None:
         return False
@@ -190,7 +197,9 @@ def _gives_new_memory(function: Callable, args: tuple, kwargs: dict) -> bool:
     if function is operator.getitem:
         index = args[1]
         return any(map(_is_one_array, _items(index)))
-    return not rule.view and not hasattr(rule, "meaning") and function not in IDENTITIES
+    if rule.view or hasattr(rule, "meaning") or function in IDENTITIES:
+        return False
+    return not _made_by_view(result)
 
 
 def _changes_dtype(x: Any, builder: Builder, name: str) -> bool:
@@ -235,7 +244,7 @@ def _is_number(function: Callable, args: tuple, result: Symbol) -> bool | None:
 
 def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
     """Whether the elements of a new array are certain to stand in memory in the order of C."""
-    if result.ndim == 1 and _gives_new_memory(function, args, {}):
+    if result.ndim == 1 and _gives_new_memory(function, args, {}, result):
         return True
     if function in IN_C_ORDER:
         return True
