@@ -49,7 +49,13 @@ def test_commands_print_what_is_shown_below_them(tmp_path):
     ):
         program, *arguments = shlex.split(command.replace("\\\n", " "))
         assert program == "s2s-ad"
-        assert run(["-m", "s2s_ad.cli", *arguments], tmp_path) == expected, command
+        printed = run(["-m", "s2s_ad.cli", *arguments], tmp_path)
+        assert without_rounding(printed) == without_rounding(expected), command
+
+
+def without_rounding(text):
+    """Errors of rounding differ from machine to machine."""
+    return re.sub(r"\b\d\.\de-1\d\b", "tiny", text)
 
 
 def test_make_targets_exist():
