@@ -72,11 +72,11 @@ def elementwise_rows():
     for place, row in enumerate(rows()):
         cases = cases_of(*row)
         found += [cases[0], cases[(3 * place + 1) % len(cases)]]
-    return some_slow(with_some_complex(known(found)), 2)
+    return some_slow(with_some_complex(known(found)), 4)
 
 
 def functions():
-    return some_slow(with_some_complex(known(CASES + PRODUCTS + INDEXING)), 5)
+    return some_slow(with_some_complex(known(CASES + PRODUCTS + INDEXING)), 9)
 
 
 def label(pair):

@@ -172,13 +172,21 @@ CREATION = [
 CASES = PADDING + REDUCTIONS + SEARCHING + STATISTICS + SHAPES + JOINING + SCANS + CREATION
 CASES += shapes.SHAPES + SIGNALS + FOURIER + OF_COMPLEX + ufuncs.CASES + linear_algebra.CASES
 
+EVERY = 2  # of the cases is checked by `make test`, all by `make test-all`
+
 # What the rules of other functions emit.
 INTERNAL = {each for each in vars(runtime).values() if callable(each)}
 ROUNDING = {np.float16, np.float32}  # no difference quotient of float64 can be had of these
 COMPLEX = {complex, np.complex64, np.complex128}  # test_complex has these
 
 
-@pytest.mark.parametrize("each", CASES, ids=str)
+@pytest.mark.parametrize(
+    "each",
+    [
+        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if place % EVERY else [])
+        for place, each in enumerate(CASES)
+    ],
+)
 def test_function(each):
     check_all(each)
 
