@@ -28,7 +28,7 @@ def _diff(x: Symbol, n: Any, axis: Any, prepend: Any, append: Any) -> Any:
         x = np.concatenate([each for each in ends if each is not None], axis=axis)
     change = operator.ne if values.is_dtype(x.dtype, bool) else operator.sub
     for _ in range(n):
-        x = change(*_neighbours(x, axis))
+        x = change(*neighbours(x, axis))
     return x
 
 
@@ -43,7 +43,7 @@ def _end(x: Symbol, value: Any, axis: int) -> Any:
     return x.builder.call(np.full, (tuple(sizes), value), {})
 
 
-def _neighbours(x: Symbol, axis: int) -> tuple:
+def neighbours(x: Symbol, axis: int) -> tuple:
     """(all elements but the first, all but the last)."""
     return x[support.at(axis, slice(1, None))], x[support.at(axis, slice(None, -1))]
 
@@ -129,7 +129,7 @@ def _trapezoid(x: Any, points: Any, dx: Any, axis: Any) -> Any:
     """The sum of the means of neighbours, each times the distance of the two."""
     rank = support.known_rank(x, "np.trapezoid")
     axis = support.normal_axis(static(axis, "axis of np.trapezoid"), rank)
-    after, before = _neighbours(x, axis)
+    after, before = neighbours(x, axis)
     if points is None:
         return np.sum((after + before) * (dx / 2.0), axis=axis)
     points = support.as_operand(x.builder, points)

@@ -11,16 +11,13 @@ from s2s_ad.core.builder import Symbol, static
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-
-
-def _neighbours(x: Any, axis: int) -> tuple:
-    return x[support.at(axis, slice(1, None))], x[support.at(axis, slice(None, -1))]
+from s2s_ad.rules.differences import neighbours
 
 
 def _cumulative_trapezoid(y: Symbol, x: Any, dx: Any, axis: Any, initial: Any) -> Any:
     rank = support.known_rank(y, "cumulative_trapezoid")
     axis = support.normal_axis(static(axis, "axis of cumulative_trapezoid"), rank)
-    after, before = _neighbours(y, axis)
+    after, before = neighbours(y, axis)
     sums = np.cumsum(_steps(x, dx, axis, rank) * (after + before) / 2.0, axis=axis)
     if initial is None:
         return sums

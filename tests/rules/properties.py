@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
 import scipy
 
 import s2s_ad.rules
@@ -116,6 +117,14 @@ def mask(*shape):
 def number(low=0.5, high=2.0):
     """A Python float."""
     return Draw(None, lambda rng, shape: float(rng.uniform(low, high)))
+
+
+def some_slow(cases, every):
+    """One of so many cases by default, the others with the slow tests."""
+    return [
+        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if place % every else [])
+        for place, each in enumerate(cases)
+    ]
 
 
 DOMAINS = {"real": distinct, "positive": positive, "above one": above_one, "unit": unit}

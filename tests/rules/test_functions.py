@@ -23,6 +23,7 @@ from rules.properties import (
     module,
     number,
     real,
+    some_slow,
 )
 from rules.test_indexing import INDEXING
 from rules.test_products import PRODUCTS
@@ -180,13 +181,7 @@ ROUNDING = {np.float16, np.float32}  # no difference quotient of float64 can be 
 COMPLEX = {complex, np.complex64, np.complex128}  # test_complex has these
 
 
-@pytest.mark.parametrize(
-    "each",
-    [
-        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if place % EVERY else [])
-        for place, each in enumerate(CASES)
-    ],
-)
+@pytest.mark.parametrize("each", some_slow(CASES, EVERY))
 def test_function(each):
     check_all(each)
 

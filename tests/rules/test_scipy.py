@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rules.properties import case, check_all, distinct, module, positive, real
+from rules.properties import case, check_all, distinct, module, positive, real, some_slow
 from s2s_ad import grad
 from s2s_ad.diagnostics import S2SError
 
@@ -83,13 +83,7 @@ DISTANCES += [
 EVERY = 5  # of the cases is checked by `make test`, all by `make test-all`
 
 
-@pytest.mark.parametrize(
-    "each",
-    [
-        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if place % EVERY else [])
-        for place, each in enumerate(INTEGRALS + IMAGES + SIGNALS + DISTANCES)
-    ],
-)
+@pytest.mark.parametrize("each", some_slow(INTEGRALS + IMAGES + SIGNALS + DISTANCES, EVERY))
 def test_function(each):
     check_all(each)
 

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 import scipy.special
 
-from rules.properties import Draw, case, check_all, integers, module, positive, real, unit
+from rules.properties import (
+    Draw,
+    case,
+    check_all,
+    integers,
+    module,
+    positive,
+    real,
+    some_slow,
+    unit,
+)
 from s2s_ad import grad
 from s2s_ad.diagnostics import DerivativeError
 
@@ -132,13 +142,7 @@ CASES = UNARY + SEVERAL + PAIRS + MANY + ORDERS + ALONG
 EVERY = 7  # of the cases is checked by `make test`, all by `make test-all`
 
 
-@pytest.mark.parametrize(
-    "each",
-    [
-        pytest.param(each, id=str(each), marks=[pytest.mark.slow] if place % EVERY else [])
-        for place, each in enumerate(CASES)
-    ],
-)
+@pytest.mark.parametrize("each", some_slow(CASES, EVERY))
 def test_function(each):
     check_all(each)
 

@@ -31,7 +31,7 @@ INSERTIONS = (np.squeeze, np.expand_dims)
 #: functions that undo themselves
 INVOLUTIONS = (np.flip, np.fliplr, np.flipud)
 #: views that NumPy lets nobody write to
-READ_ONLY = (np.diag, np.diagonal, np.broadcast_to)
+READ_ONLY = (np.diagonal, np.broadcast_to)
 #: functions that give an array where another function gives a number
 ARRAYS_OF_NO_AXES = (np.array, np.copy, np.empty, np.empty_like, np.full, np.full_like, np.ones)
 ARRAYS_OF_NO_AXES += (np.ones_like, np.tensordot, np.where, np.zeros, np.zeros_like)
@@ -49,7 +49,11 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
         return result
     number = _is_number(function, args, result)
     whole = args[0] if args and isinstance(args[0], Reference) else None
-    view = _view(function, whole, args[1:], kwargs) if whole is not None and not number else None
+    view = None
+    if whole is not None and not number:
+        view = _view(function, whole, args[1:], kwargs) or _protected(
+            function, whole, args[1:], kwargs, result
+        )
     if view is IDENTITY:
         return whole
     if view is not None:
@@ -100,8 +104,22 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
         return View(whole, read, lambda x, part: reshape_like(part, x))
     if function in INVOLUTIONS:
         return View(whole, read, lambda x, part: read(part))
-    protected = function in READ_ONLY and not (function is np.diag and whole.ndim == 1)
-    return View(whole, read, None) if protected else None
+    return None
+
+
+def _protected(
+    function: Callable, whole: Reference, args: tuple, kwargs: dict, result: Symbol
+) -> View | None:
+    """The view that nobody writes to, where the function is one or its call became one."""
+    rule, _, _ = result.builder.definition(result)
+    if function not in READ_ONLY and getattr(rule, "function", None) not in READ_ONLY:
+        return None
+    rest, named = settled(args), settled(kwargs)
+
+    def read(value: Symbol) -> Any:
+        return value.builder.call(function, (value, *rest), named)
+
+    return None if whole.shape is None else View(whole, read, None)
 
 
 def _with_part(function: Callable, x: Symbol, part: Any) -> Symbol:
