@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jvp, vmap
+from transforms.differences import differences
 
 rng = np.random.default_rng(1)
 A = np.eye(3) + 0.2 * rng.normal(size=(3, 3))
@@ -55,15 +56,6 @@ def called(A, x, n):
 
 
 PROGRAMS = [solved, until, left, double, called]
-
-
-def differences(f, x, step=1e-6):
-    result = np.zeros_like(x)
-    for index in np.ndindex(x.shape):
-        move = np.zeros_like(x)
-        move[index] = step
-        result[index] = (f(x + move) - f(x - move)) / (2 * step)
-    return result
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 4])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jvp, value_and_grad, vmap
+from transforms.differences import differences
 
 rng = np.random.default_rng(4)
 A = np.eye(4) * 3 + rng.normal(size=(4, 4)) * 0.3
@@ -101,15 +102,6 @@ PROGRAMS = [
     until,
     left,
 ]
-
-
-def differences(f, x, step=1e-6):
-    result = np.zeros_like(x)
-    for index in np.ndindex(x.shape):
-        move = np.zeros_like(x)
-        move[index] = step
-        result[index] = (f(x + move) - f(x - move)) / (2 * step)
-    return result
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

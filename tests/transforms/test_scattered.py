@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import checkpoint, grad, vmap
+from transforms.differences import differences
 
 rng = np.random.default_rng(3)
 A = rng.normal(size=(6, 5))
@@ -86,15 +87,6 @@ PROGRAMS = [
     (checkpointed, B),
     (chained, B),
 ]
-
-
-def differences(f, x, step=1e-6):
-    result = np.zeros_like(x)
-    for index in np.ndindex(x.shape):
-        move = np.zeros_like(x)
-        move[index] = step
-        result[index] = (f(x + move) - f(x - move)) / (2 * step)
-    return result
 
 
 @pytest.mark.parametrize("f, x", PROGRAMS)
