@@ -18,30 +18,31 @@ PACKAGE = "s2s_ad"
 PUBLIC = PACKAGE  # the layer of s2s_ad/__init__.py: the public names
 
 PASS = {"analysis", "core", "diagnostics", "rules.registry", "runtime", "simplify"}
-COMPILER = PASS | {"emit", "frontend", "load", "rules", "storage", "transforms"}
+COMPILER = PASS | {"emit", "frontend", "load", "rules", "storage", "tensors", "transforms"}
 
 # A layer is a module or a package, here without the leading "s2s_ad.", with everything in it that
 # is not a layer itself. Any part may refuse a program, so all may import diagnostics.
 MAY_IMPORT = {
     "diagnostics": set(),
     "runtime": set(),
-    "core": {"diagnostics"},
+    "tensors": {"diagnostics"},
+    "core": {"diagnostics", "tensors"},
     "rules.registry": {"core", "diagnostics", "runtime"},
     "rules": {"core", "diagnostics", "rules.registry", "runtime"},
-    "frontend": {"core", "diagnostics", "rules", "rules.registry", "runtime"},
+    "frontend": {"core", "diagnostics", "rules", "rules.registry", "runtime", "tensors"},
     "analysis": {"core", "diagnostics", "rules.registry", "runtime"},
     "simplify": PASS - {"simplify"},
     "transforms": PASS | {"storage"},
     "storage": PASS,
     "emit": {"analysis", "core", "diagnostics", "rules.registry", "runtime", "storage"},
-    "load": {"core", "diagnostics", "emit", "runtime"},
+    "load": {"core", "diagnostics", "emit", "runtime", "tensors"},
     "api": COMPILER,
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check"},
-    PUBLIC: {"api", "check", "diagnostics"},
-    "ops": {PUBLIC},
-    "nn": {PUBLIC, "ops"},
-    "amp": {PUBLIC, "nn", "ops"},
+    PUBLIC: {"api", "check", "diagnostics", "tensors"},
+    "ops": {PUBLIC, "diagnostics", "tensors"},
+    "nn": {PUBLIC, "diagnostics", "ops", "tensors"},
+    "amp": {PUBLIC, "diagnostics", "nn", "ops", "tensors"},
 }
 
 # Layers that the design has and the package may not have yet; a layer leaves once it is there.

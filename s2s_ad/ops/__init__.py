@@ -1,0 +1,1 @@
+"""Functions over NumPy under MindSpore's names; the compiler sees through them."""
