@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad.api import check_arguments as check
 from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
-from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.calls import HANDLERS, is_foreign
 from s2s_ad.frontend.lower.contexts import CONTEXTS
 from s2s_ad.frontend.lower.custom import checkpoint_call, custom_call
 from s2s_ad.frontend.lower.segments import Segmented
@@ -58,16 +58,23 @@ CONTEXTS[insert_grad_of] = insert_grad
 class CustomRule:
     """A function with derivative code of its own. Called, it is the function."""
 
-    def __init__(self, function: Callable, reverse: Callable | None, forward: Callable | None):
+    def __init__(
+        self,
+        function: Callable,
+        reverse: Callable | None,
+        forward: Callable | None,
+        results: int | None,
+    ):
         functools.update_wrapper(self, function)
         self.function, self.reverse, self.forward = function, reverse, forward
+        self.results = results
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        name = self.function.__name__
-        parts = (self.function, self.reverse, self.forward)
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        parts = (self.function, self.reverse, self.forward, self.results)
         return custom_call(lowering, *parts, name, args, kwargs)
 
 
@@ -76,6 +83,7 @@ def custom_rule(
     *,
     reverse: Callable | None = None,
     forward: Callable | None = None,
+    results: int | None = None,
 ) -> Any:
     """`function` with derivatives of your own; a decorator where `function` is left out.
 
@@ -87,11 +95,15 @@ def custom_rule(
         forward: `forward(dots, y, *args)` gives the tangent of the result from the tuple of the
             arguments' tangents. It is linear in these, so reverse mode follows from it where
             `reverse` is missing.
+        results: how many results a function of a library gives as a tuple.
 
-    Both are ordinary code: they are compiled, batched and differentiated again like any other.
+    Both codes are ordinary: they are compiled, batched and differentiated again like any other. The
+    function may be a library's, or compiled: where it has no rule it is called as it stands, for a
+    batch once a sample.
 
     Raises:
         ArgumentTypeError: neither code is given, or one is not a function.
+        ArgumentValueError: `results` is no positive number.
         DerivativeError: forward mode is asked for, and only `reverse` is given.
 
     Example:
@@ -104,8 +116,9 @@ def custom_rule(
         0.25
     """
     if function is None:
-        return functools.partial(custom_rule, reverse=reverse, forward=forward)
-    check.check_callable("custom_rule", function, "function")
+        return functools.partial(custom_rule, reverse=reverse, forward=forward, results=results)
+    if not is_foreign(function):
+        check.check_callable("custom_rule", function, "function")
     for name, code in (("reverse", reverse), ("forward", forward)):
         if code is not None:
             check.check_callable("custom_rule", code, name)
@@ -115,7 +128,12 @@ def custom_rule(
             "custom_rule: neither 'reverse' nor 'forward' is given",
             help="without code of your own the function needs no custom_rule",
         )
-    return CustomRule(function, reverse, forward)
+    if results is not None and (type(results) is not int or results < 1):
+        raise ArgumentValueError(
+            "S2S502",
+            f"custom_rule: argument 'results' must be a positive int, got {check.shown(results)}",
+        )
+    return CustomRule(function, reverse, forward, results)
 
 
 class Checkpoint:

@@ -19,7 +19,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
-from s2s_ad.diagnostics import InternalError, NoDerivative, Origin
+from s2s_ad.diagnostics import InternalError, Origin
 
 _counter = itertools.count()
 
@@ -242,8 +242,8 @@ class Builder:
     def call(self, function: Callable, args: Iterable, kwargs: Mapping[str, Any]) -> Any:
         """Emit what a call of `function` with these arguments stands for."""
         rule = rule_for(function)
-        if rule is None:
-            raise no_rule(function, self.origin)
+        if rule is None:  # calls of the user's are looked at before they come here
+            raise InternalError("S2S901", f"no rule for {function!r}", origin=self.origin)
         if not rule.lists:
             args = map(self._as_array, args)
         return rule.bind(self, tuple(args), dict(kwargs))
@@ -374,13 +374,3 @@ def describe(function: Any) -> str:
     if module == "numpy" or module.startswith("numpy."):
         return f"np{module.removeprefix('numpy')}.{label}"
     return label if module in ("", "builtins") else f"{module}.{label}"
-
-
-def no_rule(function: Any, origin: Origin | None) -> NoDerivative:
-    return NoDerivative(
-        "S2S301",
-        f"{describe(function)} has no rule",
-        origin=origin,
-        why="the compiler knows neither its derivative nor its batched form",
-        help="write it as a plain Python function of NumPy calls that have rules",
-    )

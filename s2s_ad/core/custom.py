@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from s2s_ad.core import values
+import gast
+
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Callee, Compound
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.registry import CannotBatch, Operation, Rule
 
 
 class CheckpointCallee(Callee):
@@ -54,6 +57,39 @@ class CustomCallee(Callee):
     ):
         super().__init__(program)
         self.reverse_program, self.forward_program, self.own = reverse, forward, own
+
+
+class Opaque(Rule):
+    """A function of which nothing is known but that it can be called: see `custom_rule`.
+
+    Args:
+        function: what the text calls.
+        results: how many it gives, where that is a tuple.
+    """
+
+    of_complex = True
+
+    def __init__(self, function: Callable, results: int | None):
+        super().__init__(self, getattr(function, "__name__", type(function).__name__))
+        self.called, self.count = function, results
+
+    def bind(self, builder: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        result = builder.emit(self, list(args), kwargs)
+        if self.count is None:
+            return result
+        return tuple(builder.emit_item(result, place) for place in range(self.count))
+
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        if self.count is None:
+            return values.unknown(True)
+        items = tuple(values.unknown(True) for _ in range(self.count))
+        return tree.Tree(tuple, tuple(range(self.count)), items)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise CannotBatch
+
+    def surface(self, call: gast.Call, facts: Any) -> gast.AST:
+        return gast.Call(form.constant(self.called), call.args, call.keywords)
 
 
 class InsertGrad(Compound):

@@ -47,6 +47,8 @@ class Operation:
 class Rule:
     """Everything the compiler knows about one function. The kinds in `rules` subclass this."""
 
+    #: there to say why the function is not supported
+    refused = False
     #: the value depends on floating-point inputs in steps only: no derivative passes through
     flat = False
     #: its derivatives hold for complex numbers too; where not, they are refused

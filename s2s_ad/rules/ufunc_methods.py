@@ -106,6 +106,8 @@ class ReducedBy(Reduction):
 class Refused(Rule):
     """A method without a derivative that is worth its text."""
 
+    refused = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         ufunc, name = self.function.__self__.__name__, self.name
         raise NoDerivative(

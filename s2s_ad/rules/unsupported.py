@@ -16,7 +16,7 @@ from s2s_ad.diagnostics import UnsupportedError
 class Refused(Rule):
     """A function that cannot be supported, and why."""
 
-    flat = True
+    refused = flat = True
 
     def __init__(self, function: Callable, why: str, help: str):
         super().__init__(function, function.__name__)

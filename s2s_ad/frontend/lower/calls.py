@@ -16,7 +16,7 @@ from s2s_ad.core import tree
 from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
@@ -107,7 +107,7 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         return known(lowering, unwrap(function), args, kwargs)
     if isinstance(function, Captured):
         return _of_object(lowering, function, args, kwargs)
-    raise refused_call(function, lowering.builder.origin)
+    raise refused_call(function, lowering.builder.origin, args, kwargs)
 
 
 def _known_function(function: Any) -> Callable | None:
@@ -204,11 +204,28 @@ def _of_function(
     if getattr(function, "__s2s_static__", False):
         known = {key: known_object(value) for key, value in kwargs.items()}
         return function(*map(known_object, args), **known)
-    if (function.__module__ or "").partition(".")[0] in LIBRARIES:
-        raise refused_call(function, lowering.builder.origin)
+    if _of_library(function):
+        raise refused_call(function, lowering.builder.origin, args, kwargs)
     if is_generator(function):
         return HANDLERS[Produced](lowering, [function, args], kwargs)
     return lowering.enter(function, arguments_of(lowering, function, args, kwargs))
+
+
+def is_foreign(function: Any) -> bool:
+    """Whether nothing is known of a function but that it can be called: a library's or a compiled
+    one without a rule."""
+    whole = getattr(function, "__func__", function)
+    known = isinstance(whole, Closure | Partial | Tree) or _known_function(function) is not None
+    python = isinstance(method_of(type(whole), "__call__"), types.FunctionType)
+    if (known and not _of_library(whole)) or python or isinstance(whole, functools.partial | type):
+        return False
+    return rule_for(function) is None and isinstance(refused_call(function, None), NoDerivative)
+
+
+def _of_library(function: Any) -> bool:
+    """Whether it is a function or class that a library defines in Python."""
+    stated = function.__module__ if isinstance(function, types.FunctionType | type) else None
+    return (stated or "").partition(".")[0] in LIBRARIES
 
 
 def arguments_of(
@@ -277,7 +294,7 @@ def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[st
     value = holder.value
     if isinstance(value, functools.partial):
         return _of_partial(lowering, holder, args, kwargs)
-    if isinstance(value, types.MethodType):
+    if isinstance(value, types.MethodType) and not _of_library(value.__func__):
         own = lowering.captures.of(value.__self__, holder.attribute("__self__"))
         return apply(lowering, value.__func__, [own, *args], kwargs)
     if type(value) in CAPTURED_OBJECTS:
@@ -285,7 +302,7 @@ def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[st
     if isinstance(method_of(type(value), "__call__"), types.FunctionType):
         method = read_attribute(lowering, holder, "__call__")
         return apply(lowering, method, args, kwargs)
-    raise refused_call(value, lowering.builder.origin)
+    raise refused_call(value, lowering.builder.origin, args, kwargs)
 
 
 def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[str, Any]) -> Any:
@@ -303,6 +320,6 @@ def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[s
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
     """An object of a class of the user's."""
-    if kind.__module__ in ("builtins", "numpy"):
+    if kind.__module__ == "builtins" or _of_library(kind):
         raise refused_call(kind, lowering.builder.origin)
     return HANDLERS[type.__call__](lowering, [kind, *args], kwargs)

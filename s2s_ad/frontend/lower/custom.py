@@ -10,11 +10,11 @@ import gast
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, callee_of, item_of
-from s2s_ad.core.custom import CheckpointCallee, CustomCallee
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee, Opaque
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
-from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.calls import apply, is_foreign
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.paths import block, free_names
 from s2s_ad.frontend.resolve import unwrap
@@ -60,11 +60,14 @@ def custom_call(
     function: Any,
     reverse: Any,
     forward: Any,
+    results: int | None,
     name: str,
     args: list,
     kwargs: dict[str, Any],
 ) -> Any:
     """A call of a function whose derivatives are functions too."""
+    if is_foreign(function):
+        function = Opaque(function, results)
     given = _symbols([*args, *kwargs.values()])
     fresh = {id(each): _fresh(lowering, each) for each in given}
     args = [_replaced(each, fresh) for each in args]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gast
 
-from s2s_ad.core.builder import describe, no_rule
+from s2s_ad.core.advice import no_derivative
+from s2s_ad.core.builder import describe
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
 
 _AT_ONCE = "differentiated functions run to their end at once"
@@ -62,7 +64,12 @@ def refusal(kind: type[gast.AST]) -> tuple[str, str]:
     return f"{what} is not supported", help
 
 
-def refused_call(function: Any, origin: Origin | None) -> S2SError:
+def refused_call(
+    function: Any,
+    origin: Origin | None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> S2SError:
     """The error for a call of an object that is neither the user's nor has a rule."""
     label = describe(function)
     if any(function is each for each in STATEMENTS_ONLY):
@@ -91,4 +98,4 @@ def refused_call(function: Any, origin: Origin | None) -> S2SError:
         return UnsupportedError(
             "S2S203", f"a call of {label}, which is not callable", origin=origin
         )
-    return no_rule(function, origin)
+    return no_derivative(function, origin, args, kwargs)
