@@ -261,6 +261,7 @@ class Builder:
         key = (rule.function, *map(_key, operands), *((k, _key(v)) for k, v in params.items()))
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             fact = rule.infer([self.fact(each) for each in operands], params)
+            fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
             result = self.symbol(fact)
             atoms = (*operands, *params.values())
             self.has_complex |= rule.gives_complex or any(map(values.names_complex, atoms))
@@ -270,6 +271,12 @@ class Builder:
             self.definitions[result.name] = (rule, operands, params)
             self._numbered[key] = result
         return self._numbered[key]
+
+    def _holds_tensor(self, operand: Any) -> bool:
+        """Whether an operand is a Tensor, or a sequence with one in it."""
+        if isinstance(operand, tuple | list):
+            return any(map(self._holds_tensor, operand))
+        return isinstance(operand, Symbol) and values.is_tensor(operand.fact)
 
     def emit_item(self, result: Symbol, index: int) -> Symbol:
         """One output of an operation with several."""

@@ -69,7 +69,8 @@ class Program:
     `subject` is what the docstring speaks of: the user's function. `mutated` tells which arrays and
     containers among the arguments, by (parameter, path), the user's function changes in place: it
     means something else where one of them shares memory with another argument. `tried` says that
-    it runs in the body of a `try`, where whether it raises decides on what happens next.
+    it runs in the body of a `try`, where whether it raises decides on what happens next. `tensors`
+    says that the user's function has to do with Tensors: then what it returns are Tensors.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Program:
     notes: tuple[str, ...] = field(default=())
     mutated: tuple[tuple[str, tree.Path], ...] = ()
     tried: bool = False
+    tensors: bool = False
 
     def leaves(self) -> list[str]:
         """The names of all inputs' leaves, in order."""

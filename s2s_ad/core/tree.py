@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from s2s_ad.tensors import ParameterTuple
+
 Path = tuple[tuple[str, Any], ...]
 
 
@@ -32,7 +34,7 @@ def is_namedtuple(kind: type) -> bool:
 
 def is_container(value: Any) -> bool:
     kind = type(value)
-    if kind in (tuple, list, dict) or is_namedtuple(kind):
+    if kind in (tuple, list, dict, ParameterTuple) or is_namedtuple(kind):
         return True
     return dataclasses.is_dataclass(kind)
 
@@ -40,7 +42,8 @@ def is_container(value: Any) -> bool:
 def one_level(value: Any) -> Tree:
     """The container `value` as a Tree whose items are left as they are."""
     kind = type(value)
-    if kind in (tuple, list):
+    if kind in (tuple, list, ParameterTuple):
+        kind = tuple if kind is ParameterTuple else kind
         return Tree(kind, tuple(range(len(value))), tuple(value))
     if kind is dict:
         return Tree(kind, tuple(value), tuple(value.values()))

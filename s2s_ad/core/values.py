@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from s2s_ad.core import tree as trees
 from s2s_ad.diagnostics import ArgumentTypeError
+from s2s_ad.tensors import Parameter, Tensor, plain
 
-ARRAY_TYPES: set[type] = {np.ndarray, np.memmap}
+ARRAY_TYPES: set[type] = {np.ndarray, np.memmap, Parameter, Tensor}
 
 _fresh = itertools.count()
 
@@ -45,11 +46,14 @@ class Array:
     """An array or NumPy scalar; dtype or shape is None where it is not known.
 
     `selects`: it is an array of indices of which none is another, and none counts from the end.
+    `tensor`: in the user's code it is a Tensor, whose operators have rules of their own for dtypes.
+    That matters while that code is lowered; it is no difference between two values.
     """
 
     dtype: np.dtype | None
     shape: Shape | None
     selects: bool = False
+    tensor: bool = field(default=False, compare=False)
 
     @property
     def rank(self) -> int | None:
@@ -140,7 +144,8 @@ def of_leaf(value: Any, name: str = "value") -> AbstractValue:
                 f"argument {name} has dtype {value.dtype}",
                 why="only boolean, integer, floating-point and complex arrays can be compiled",
             )
-        return Array(value.dtype, tuple(1 if n == 1 else fresh_dim(False) for n in value.shape))
+        shape = tuple(1 if n == 1 else fresh_dim(False) for n in value.shape)
+        return Array(plain(value).dtype, shape, tensor=isinstance(value, Tensor))
     if kind in (int, float, complex):
         return Scalar(kind)
     if isinstance(value, np.ndarray):
@@ -292,7 +297,21 @@ def same_shape(a: Shape | None, b: Shape | None) -> bool:
 
 
 def with_shape(value: Any, shape: Shape | None) -> Array:
-    return Array(strong_dtype(value), shape)
+    return Array(strong_dtype(value), shape, tensor=is_tensor(value))
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether the value is a Tensor in the user's code."""
+    return isinstance(value, Array) and value.tensor
+
+
+def as_tensor(value: Any) -> Any:
+    """The abstract value of what an operation on Tensors gives."""
+    if isinstance(value, trees.Tree):
+        return trees.tree_map(as_tensor, value)
+    if isinstance(value, List):
+        return List(as_tensor(value.item))
+    return replace(value, tensor=True) if isinstance(value, Array) else value
 
 
 def add_axis(value: Any, axis: int, dim: int | Dim) -> Any:
@@ -332,7 +351,8 @@ def join(a: Any, b: Any) -> AbstractValue:
         return List(join(a.item, b.item))
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
-        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects)
+        tensor = is_tensor(a) or is_tensor(b)
+        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects, tensor)
     return Unknown(bool(is_inexact(a) or is_inexact(b)))
 
 
@@ -369,6 +389,8 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
         if general.dtype is not None and joined.dtype != general.dtype:
             return False
         if general.selects and not joined.selects:
+            return False
+        if is_tensor(special) and not general.tensor:
             return False
         if missing((general.shape, special.shape)) or len(general.shape) != len(special.shape):
             return general.shape is None
@@ -408,7 +430,7 @@ class Lengths:
             return List(self.translated(value.item))
         if not isinstance(value, Array) or value.shape is None:
             return value
-        return Array(value.dtype, tuple(map(self._length, value.shape)), value.selects)
+        return replace(value, shape=tuple(map(self._length, value.shape)))
 
     def _length(self, dim: int | Dim) -> int | Dim:
         if not isinstance(dim, Dim):
@@ -440,7 +462,7 @@ def canonical(facts: Iterable[Any]) -> tuple:
         dtype = None if value.dtype is None else value.dtype.str
         shape = value.shape
         dims = None if shape is None else tuple(_numbered(dim, bases) for dim in shape)
-        return (Array, dtype, dims, value.selects)
+        return (Array, dtype, dims, value.selects, value.tensor)
 
     return tuple(map(numbered, facts))
 

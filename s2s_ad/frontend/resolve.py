@@ -17,8 +17,9 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.scopes import Scope, scope_of
 from s2s_ad.frontend.source import Source
+from s2s_ad.tensors import DType, Parameter
 
-LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy")
+LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy", "s2s_ad")
 
 #: objects that the compiler works with as they are; what stands at the place is guarded
 PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
@@ -115,6 +116,8 @@ class Captures:
         if type(value) in (int, float, complex) and place.key in self.static:
             self._guard(place, value, same=_same_number)
             return value
+        if isinstance(value, Parameter):
+            return self._parameter(value, place)
         if is_array(value) or type(value) in (int, float, complex):
             return self._leaf(value, place)
         if tree.is_container(value):
@@ -122,6 +125,8 @@ class Captures:
         self._guard(place, value)
         if isinstance(value, np.ndarray):
             values.of_leaf(value, place.text)  # refuses subclasses
+        if isinstance(value, DType):
+            return value.dtype
         return value if isinstance(value, PLAIN) else Captured(value, place)
 
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
@@ -137,6 +142,14 @@ class Captures:
             self.numbers[name] = place.key
         symbol = self.builder.adopt(name, fact, Hint(_identifier(place.text), "user"))
         return self.entered(symbol, not isinstance(value, np.ndarray))
+
+    def _parameter(self, value: Parameter, place: Place) -> Symbol:
+        """One name for a Parameter, at however many places it stands; each of them is guarded."""
+        self._guard(place, value)
+        itself = Place.of_object(value, place.text)
+        if itself.key not in self._values:
+            self._values[itself.key] = self._leaf(value, itself)
+        return self._values[itself.key]
 
     def _container(self, value: Any, place: Place) -> Tree:
         def structure() -> Any:
@@ -158,6 +171,7 @@ class Captures:
         """`holder.name`, where the class gives no function for it."""
         value = getattr(holder.value, name)
         if is_library(holder.value):
+            value = value.dtype if isinstance(value, DType) else value
             return value  # a library's functions and constants do not change
         return self.of(value, holder.attribute(name))
 

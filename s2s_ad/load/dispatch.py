@@ -18,13 +18,14 @@ import numpy as np
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Capture
 from s2s_ad.diagnostics import S2SError
+from s2s_ad.load.doors import with_door
 from s2s_ad.load.module import Loaded
 
 LARGEST_TABLE = 4096  # exact kinds of calls
 MOST_COMPILED = 256  # signatures
 MOST_VARIANTS = 8  # of one signature: captured objects that shaped the code differ
 
-LIBRARIES = ("math", "numpy")
+LIBRARIES = ("math", "numpy", "s2s_ad")
 
 #: objects that count by value where they are part of a signature; all others by identity
 BY_VALUE = {bool, bytes, complex, float, int, range, str, type(None), type(Ellipsis)}
@@ -87,7 +88,7 @@ def pattern(value: Any) -> Any:
     if isinstance(value, tree.Tree):
         return (value.kind, keys_key(value.keys), tuple(map(pattern, value.items)))
     if isinstance(value, values.Array):
-        return (value.dtype, tuple(dim if isinstance(dim, int) else -1 for dim in value.shape))
+        return (value.tensor, value.dtype, tuple(dim if isinstance(dim, int) else -1 for dim in value.shape))
     if isinstance(value, values.Static):
         return static_key(value.value)
     return value
@@ -142,7 +143,7 @@ class Specialisation:
 
 
 def assembled(loaded: Loaded, assemble: Callable) -> Callable:
-    return assemble([loaded.function, *(each.function for each in loaded.companions)])
+    return assemble([with_door(each) for each in (loaded, *loaded.companions)])
 
 
 def same_kind(now: Any, before: Any) -> bool:

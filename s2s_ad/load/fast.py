@@ -12,6 +12,7 @@ import numpy as np
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
 from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, Specialisation, exact_key
+from s2s_ad.tensors import Tensor, plain
 
 STAR = inspect.Parameter.VAR_POSITIONAL
 DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
@@ -77,6 +78,7 @@ class Writer:
             "_s2s_key": exact_key,
             "_s2s_keys": tuple,
             "_s2s_len": len,
+            "_s2s_plain": np.asarray,
             "_s2s_type": type,
         }
         self.temporaries = 0
@@ -115,9 +117,11 @@ class Writer:
             self.temporaries += 1
             name = f"_s2s_item_{self.temporaries}"
             text = f"({name} := {text})"
+        # a Tensor's own dtype costs a call
+        array = f"_s2s_plain({name})" if isinstance(value, Tensor) else name
         self.tests += [
             f"_s2s_type({text}) is {self.object(type(value))}",
-            f"{name}.dtype is {self.object(value.dtype)}",
+            f"{array}.dtype is {self.object(plain(value).dtype)}",
             f"{name}.shape == {self.object(value.shape)}",
         ]
 

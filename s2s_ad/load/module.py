@@ -17,6 +17,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core.program import Program
 from s2s_ad.emit.write import Text
+from s2s_ad.tensors import plain
 
 _number = itertools.count(1)
 
@@ -42,7 +43,7 @@ class Loaded:
         space = dict(self.namespace)
         for shown, name in self.text.captured.items():
             if name in changes:
-                space[shown] = changes[name]
+                space[shown] = plain(changes[name])
         for shown, value in self.namespace.items():
             if getattr(value, "__globals__", None) is self.namespace:
                 space[shown] = types.FunctionType(value.__code__, space, value.__name__)
@@ -58,7 +59,7 @@ def load(program: Program, text: Text) -> Loaded:
     """Compile the text and bind what it refers to."""
     file = f"<s2s_ad {text.name} {next(_number)}>"
     source = text.module
-    values = {capture.name: capture.value for capture in program.captured()}
+    values = {capture.name: plain(capture.value) for capture in program.captured()}
     namespace = {
         "__name__": f"s2s_ad.generated.{text.name}",
         "np": np,

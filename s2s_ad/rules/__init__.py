@@ -52,6 +52,7 @@ from s2s_ad.rules import (  # noqa: F401
     shapes,
     stacked_products,
     statistics,
+    tensors,
     triangles,
     ufunc_methods,
     unsupported,

@@ -24,6 +24,7 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
+from s2s_ad.tensors import Tensor
 
 CONTAINERS = (tuple, list, dict, set)
 #: a deque is a list
@@ -107,6 +108,8 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     """What an array knows of itself is read through NumPy's functions."""
     if isinstance(x.fact, values.Scalar) and name not in OF_NUMBERS:
         raise AttributeError(f"{x.fact.kind.__name__!r} object has no attribute {name!r}")
+    if values.is_tensor(x.fact) and name in OF_TENSORS:
+        return OF_TENSORS[name](lowering, x)
     if name in PROPERTIES:
         return PROPERTIES[name](lowering, x)
     if name in COPIES:
@@ -116,6 +119,8 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     function = METHODS.get(name) or same_as_function(name)
     if function is not None:
         return Method(function, x)
+    if values.is_tensor(x.fact) and isinstance(method_of(Tensor, name), types.FunctionType):
+        return Method(method_of(Tensor, name), x)
     if name in IN_PLACE_METHODS:
         raise UnsupportedError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
@@ -158,6 +163,9 @@ def _dtype(lowering: Lowering, x: Symbol) -> Any:
 def _real(lowering: Lowering, x: Symbol) -> Any:
     return x if values.is_real(x.fact) else lowering.call(np.real, x)
 
+
+#: of Tensors alone, or other than those of arrays: name -> (lowering, x) -> value
+OF_TENSORS: dict[str, Any] = {}
 
 PROPERTIES = {
     "T": lambda lowering, x: lowering.call(np.transpose, x),
@@ -275,6 +283,8 @@ def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
 
 def _guard(lowering: Lowering, kind: type, name: str, found: Any) -> None:
     """The code is that of this method: note where it stands, for it may be replaced."""
+    if kind.__module__.partition(".")[0] == "s2s_ad":
+        return  # the library's own classes stay as they are
     space = vars(kind)
     key, text = (id(kind), "method", name), f"{kind.__name__}.{name}"
     capture = Capture(text, lambda: space[name], found, None, (space, name))

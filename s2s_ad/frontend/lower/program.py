@@ -82,6 +82,7 @@ def _program(
         captures=tuple(lowering.captures.found.values()),
         origin=origin,
         mutated=tuple(lowering.memory.mutated),
+        tensors=any(map(values.is_tensor, lowering.builder.facts.values())),
     )
 
 
