@@ -88,7 +88,11 @@ def pattern(value: Any) -> Any:
     if isinstance(value, tree.Tree):
         return (value.kind, keys_key(value.keys), tuple(map(pattern, value.items)))
     if isinstance(value, values.Array):
-        return (value.tensor, value.dtype, tuple(dim if isinstance(dim, int) else -1 for dim in value.shape))
+        return (
+            value.tensor,
+            value.dtype,
+            tuple(dim if isinstance(dim, int) else -1 for dim in value.shape),
+        )
     if isinstance(value, values.Static):
         return static_key(value.value)
     return value

@@ -82,6 +82,7 @@ class Writer:
             "_s2s_type": type,
         }
         self.temporaries = 0
+        self.arrays: dict[str, str] = {}  # name of a Tensor -> that of its array
 
     def object(self, value: Any) -> str:
         """A name for an object that a test compares with."""
@@ -112,18 +113,23 @@ class Writer:
         if not compared:
             self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
             return
-        name = text
-        if not text.isidentifier():  # an item: read once
-            self.temporaries += 1
-            name = f"_s2s_item_{self.temporaries}"
+        array = name = text
+        if not name.isidentifier():  # an item: read once
+            array = name = self._temporary()
             text = f"({name} := {text})"
-        # a Tensor's own dtype costs a call
-        array = f"_s2s_plain({name})" if isinstance(value, Tensor) else name
+        self.tests.append(f"_s2s_type({text}) is {self.object(type(value))}")
+        dtype = f"{array}.dtype"
+        if isinstance(value, Tensor):  # the array that it is: the compiled function wants that
+            array = self.arrays[name] = self._temporary()
+            dtype = f"({array} := _s2s_plain({name})).dtype"
         self.tests += [
-            f"_s2s_type({text}) is {self.object(type(value))}",
-            f"{array}.dtype is {self.object(plain(value).dtype)}",
-            f"{name}.shape == {self.object(value.shape)}",
+            f"{dtype} is {self.object(plain(value).dtype)}",
+            f"{array}.shape == {self.object(value.shape)}",
         ]
+
+    def _temporary(self) -> str:
+        self.temporaries += 1
+        return f"_s2s_item_{self.temporaries}"
 
     def _known(self, text: str, value: Any) -> None:
         if value is None or type(value) is bool:
@@ -184,7 +190,8 @@ class Writer:
                 head.append(f"*{more}")
             stars = {STAR: "*", DOUBLE_STAR: "**"}.get(p.kind)
             head.append(f"{stars}{p.name}" if stars else f"{p.name}=_s2s_default_{p.name}")
-            by_name = f"{p.name}={p.name}" if p.kind is KEYWORD_ONLY else p.name
+            array = self.arrays.get(p.name, p.name)
+            by_name = f"{p.name}={array}" if p.kind is KEYWORD_ONLY else array
             if p.name in arguments:
                 passed.append(f"{stars}{p.name}" if stars else by_name)
             if p.kind >= KEYWORD_ONLY:

@@ -12,7 +12,9 @@ import functools
 import numpy as np
 
 #: the operators that compute in the dtype that is found here, as the module `operator` names them
-ARITHMETIC = frozenset("add sub mul truediv floordiv mod divmod pow matmul".split())
+ARITHMETIC = frozenset(
+    ["add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul"]
+)
 
 #: what an integer Tensor becomes beside a number of Python
 _BESIDE_NUMBER = {float: np.dtype(np.float32), complex: np.dtype(np.complex64)}

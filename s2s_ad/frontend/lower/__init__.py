@@ -35,6 +35,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     ordering,
     statements,
     subscripts,
+    tensors,
 )
 from s2s_ad.frontend.lower.program import lower
 

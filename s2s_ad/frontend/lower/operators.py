@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.resolve import Captured, unwrap
 
@@ -90,7 +91,7 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
     if isinstance(left, Tree) or isinstance(right, Tree):
         return _of_containers(lowering, function, left, right)
     if is_number(left) and is_number(right):
-        return lowering.call(function, left, right)
+        return lowering.call(function, *promoted(lowering, function, left, right))
     left, right = unwrap(left), unwrap(right)
     if isinstance(left, str | bytes) and not isinstance(right, Symbol):
         return function(left, right)

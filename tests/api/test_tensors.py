@@ -1,0 +1,108 @@
+"""Tensors through the compiler: what goes in as a Tensor comes out as one; the code is NumPy's."""
+
+import numpy as np
+import pytest
+
+import s2s_ad as ms
+from s2s_ad import Parameter, Tensor, grad, jacrev, jit, jvp, value_and_grad, vjp, vmap
+
+X, Y = Tensor([1.0, 2.0]), Tensor([3.0, -1.0])
+
+
+def product(x, y):
+    return (x * y).sum()
+
+
+def cube(x):
+    return (x**3).sum()
+
+
+def is_float32_tensor(value):
+    return type(value) is Tensor and value.dtype == ms.float32
+
+
+RESULTS = {
+    "grad": (lambda: grad(product)(X, Y), [3.0, -1.0]),
+    "value": (lambda: value_and_grad(product)(X, Y)[0], 1.0),
+    "jit": (lambda: jit(product)(X, Y), 1.0),
+    "vmap": (lambda: vmap(cube)(Tensor([[1.0, 2.0], [0.0, 3.0]])), [9.0, 27.0]),
+    "jacrev": (lambda: jacrev(lambda x: x * x)(X), [[2.0, 0.0], [0.0, 4.0]]),
+    "jvp": (lambda: jvp(cube, X, Y)[1], 3.0 * (3.0 - 4.0)),
+    "vjp": (lambda: vjp(cube, X)[1](Tensor(2.0))[0], [6.0, 24.0]),
+    "second order": (lambda: grad(lambda x: grad(cube)(x).sum())(X), [6.0, 12.0]),
+    "in a dict": (lambda: grad(lambda p: cube(p["a"]))({"a": X})["a"], [3.0, 12.0]),
+    "in *args": (lambda: grad(lambda *xs: cube(xs[1]), 1)(Y, X), [3.0, 12.0]),
+    "by name": (lambda: jit(lambda *, x: x + 1)(x=X), [2.0, 3.0]),
+    "of a number": (lambda: jit(lambda n: Tensor([1.0, 2.0]) * n)(2.0), [2.0, 4.0]),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_tensors_give_tensors(name):
+    compute, expected = RESULTS[name]
+    for _ in range(4):  # the slow way first, then the fast one
+        result = compute()
+        assert is_float32_tensor(result)
+        np.testing.assert_allclose(result, expected)
+
+
+def test_arrays_give_arrays():
+    assert type(grad(product)(X.asnumpy(), Y.asnumpy())) is np.ndarray
+
+
+def test_the_text_is_that_for_arrays():
+    assert grad(product).source(X, Y) == grad(product).source(X.asnumpy(), Y.asnumpy())
+
+
+def half(x):
+    return x / 2
+
+
+def mixed(x, y):
+    return x * y
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (half, (Tensor([1, 2]),)),
+        (mixed, (Tensor([1, 2]), 1.5)),
+        (mixed, (Tensor([1, 2]), X)),
+        (mixed, (Tensor([1, 2], ms.int32), Tensor([1.0, 2.0], ms.float16))),
+        (mixed, (Tensor([True, False]), X)),
+        (mixed, (X, np.array([1.0, 2.0]))),
+        (lambda x: x.sum() / 3, (Tensor([1, 2]),)),
+    ],
+)
+def test_operators_have_the_dtype_that_they_have_outside(function, arguments):
+    plain, compiled = function(*arguments), jit(function)(*arguments)
+    assert compiled.dtype == plain.dtype
+    np.testing.assert_array_equal(compiled, plain)
+
+
+class Holder:
+    def __init__(self, weight):
+        self.weight, self.again = weight, weight
+
+    def __call__(self, x):
+        return (x * self.weight * self.again).sum()
+
+
+def test_a_parameter_is_read_afresh():
+    weight = Parameter(Tensor([1.0, 2.0]), name="w")
+    holder = Holder(weight)
+    slope = grad(holder)
+    for data in ([1.0, 2.0], [3.0, 4.0], [3.0, 4.0], [5.0, 6.0]):
+        weight.set_data(Tensor(data))
+        np.testing.assert_allclose(slope(X), np.square(data))
+
+
+def test_a_parameter_in_place_of_another_is_followed():
+    first, second = (Parameter(Tensor(data), name="w") for data in ([1.0, 2.0], [3.0, 4.0]))
+    holder = Holder(first)
+    slope = grad(holder)
+    np.testing.assert_allclose(slope(X), [1.0, 4.0])
+    holder.again = second
+    np.testing.assert_allclose(slope(X), [3.0, 8.0])
+    holder.weight = second
+    np.testing.assert_allclose(slope(X), [9.0, 16.0])
