@@ -17,7 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.scopes import Scope, scope_of
 from s2s_ad.frontend.source import Source
-from s2s_ad.tensors import DType, Parameter
+from s2s_ad.tensors import Parameter, is_dtype, plain_dtype
 
 LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy", "s2s_ad")
 
@@ -125,8 +125,8 @@ class Captures:
         self._guard(place, value)
         if isinstance(value, np.ndarray):
             values.of_leaf(value, place.text)  # refuses subclasses
-        if isinstance(value, DType):
-            return value.dtype
+        if is_dtype(value):
+            return plain_dtype(value)
         return value if isinstance(value, PLAIN) else Captured(value, place)
 
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
@@ -171,8 +171,7 @@ class Captures:
         """`holder.name`, where the class gives no function for it."""
         value = getattr(holder.value, name)
         if is_library(holder.value):
-            value = value.dtype if isinstance(value, DType) else value
-            return value  # a library's functions and constants do not change
+            return plain_dtype(value)  # a library's functions and constants do not change
         return self.of(value, holder.attribute(name))
 
 

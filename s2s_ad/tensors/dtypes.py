@@ -10,17 +10,37 @@ NAMES = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 NAMES += ("float16", "float32", "float64", "complex64", "complex128")
 
 
-class DType:
+class _OfNumpy(type):
+    """The class of a DType has what the class of NumPy's dtype has: NumPy looks there."""
+
+    numpy_class: type
+
+    def __getattr__(cls, name: str) -> Any:
+        if name == "numpy_class":
+            raise AttributeError(name)
+        return getattr(cls.numpy_class, name)
+
+
+class DType(metaclass=_OfNumpy):
     """A dtype by name. `str` of it is 'Float32'; it equals NumPy's dtype of that name.
 
-    NumPy reads the attribute `dtype`, so it stands wherever NumPy takes a dtype.
+    NumPy reads the attribute `dtype`, so it stands wherever NumPy takes a dtype; to Python code it
+    is one.
     """
 
     __slots__ = ("dtype", "text")
 
-    def __init__(self, name: str):
-        self.dtype = np.dtype(name.rstrip("_"))
+    def __new__(cls, name: str) -> DType:
+        dtype = np.dtype(name.rstrip("_"))
+        own = _OfNumpy(cls.__name__, (cls,), {"__slots__": (), "numpy_class": type(dtype)})
+        self = object.__new__(own)
+        self.dtype = dtype
         self.text = name.rstrip("_").capitalize().replace("Uint", "UInt")
+        return self
+
+    @property
+    def __class__(self) -> type:
+        return type(self.dtype)
 
     def __repr__(self) -> str:
         return self.text
@@ -29,7 +49,7 @@ class DType:
         return getattr(self.dtype, name)
 
     def __eq__(self, other: object) -> Any:
-        return self.dtype == (other.dtype if isinstance(other, DType) else other)
+        return self.dtype == plain_dtype(other)
 
     def __hash__(self) -> int:
         return hash(self.dtype)
@@ -42,6 +62,16 @@ DTYPES = {name: DType(name) for name in NAMES}
 _BY_NUMPY = {each.dtype: each for each in DTYPES.values()}
 
 
+def is_dtype(value: Any) -> bool:
+    """Whether it is a DType (`isinstance` says that one is a dtype of NumPy's, too)."""
+    return issubclass(type(value), DType)
+
+
+def plain_dtype(value: Any) -> Any:
+    """NumPy's own dtype for a DType; anything else as it is."""
+    return value.dtype if is_dtype(value) else value
+
+
 def of_numpy(dtype: np.dtype) -> Any:
     """The DType for a dtype of NumPy; NumPy's own where there is none."""
     return _BY_NUMPY.get(dtype, dtype)
@@ -49,4 +79,4 @@ def of_numpy(dtype: np.dtype) -> Any:
 
 def dtype_of(value: Any) -> np.dtype:
     """NumPy's dtype for a DType, or for anything that NumPy takes for a dtype."""
-    return value.dtype if isinstance(value, DType) else np.dtype(value)
+    return np.dtype(plain_dtype(value))
