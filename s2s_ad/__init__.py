@@ -3,6 +3,7 @@
 import importlib
 from typing import Any
 
+from s2s_ad import tensors
 from s2s_ad.api.make import (
     grad,
     hessian,
@@ -51,4 +52,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f"s2s_ad.{name}")
+    if name == "bfloat16":
+        return tensors.bfloat16()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,50 +1,148 @@
-"""Tensor: a NumPy array with MindSpore's default types, text, operators and methods."""
+"""Tensor: a NumPy array with MindSpore's default types, text, operators and methods.
+
+Its methods are Python functions over NumPy in the classes `Elementwise`, `Reductions` and
+`Structure`, whose source the compiler lowers. The array's own, written in C, are: astype, copy,
+cumprod, cumsum, diagonal, fill, ravel, repeat, reshape, squeeze, swapaxes, tolist and the
+attributes T, mT, real, imag, shape, ndim, size, itemsize, nbytes, flat. `EAGER` has those whose
+Python is for eager values only, where the compiler does what it does for arrays.
+
+Indexing and reductions give Tensors of no axes, never numbers of NumPy. `np.*` functions keep
+NumPy's rules for dtypes and give Tensors where they are given one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from s2s_ad.tensors.dtypes import dtype_of, of_numpy
+from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.tensors import text
+from s2s_ad.tensors.conversion import array_of, filled
+from s2s_ad.tensors.dtypes import of_numpy
+from s2s_ad.tensors.elementwise import Elementwise
+from s2s_ad.tensors.operators import add_operators, wrapped
+from s2s_ad.tensors.reductions import Reductions
+from s2s_ad.tensors.structure import Structure
 
-#: the dtype that data without a dtype of its own gets, by the kind that NumPy finds
-DEFAULTS = {"f": np.dtype(np.float32), "i": np.dtype(np.int64)}
+_view = np.ndarray.view
+_dtype = np.ndarray.dtype.__get__
+_getitem = np.ndarray.__getitem__
+
+#: the functions of NumPy that call a function of the user's, which is to see Tensors
+CALLING = frozenset((np.apply_along_axis, np.apply_over_axes, np.piecewise))
+
+#: methods whose Python the compiler does not lower: it takes those of arrays
+EAGER = frozenset(("item", "view", "__getitem__"))
 
 
-class Tensor(np.ndarray):
-    """An array: `Tensor([1.0, 2.0])` is of float32, as in MindSpore; NumPy takes it as its own.
+class Tensor(Elementwise, Reductions, Structure, np.ndarray):
+    """An array: `Tensor([1.0, 2.0])` is of Float32, as in MindSpore; NumPy takes it as its own.
+
+    An array is copied, a Tensor is shared. Numbers and sequences get Float32, Int64, Bool or
+    Complex128; arrays keep their dtype.
+
+    Args:
+        input_data: an array, a Tensor, a number, or a list or tuple of these.
+        dtype: a dtype of this library; by default that of the data.
+        shape, init: instead of data: the shape, and what fills it, a number, 'zeros', 'ones' or
+            an initializer of `s2s_ad.nn`.
+
+    Raises:
+        ArgumentTypeError: the data is not numbers, or the dtype is not one of this library.
 
     Example:
         >>> Tensor([1.0, 2.0]) * 2
         Tensor(shape=[2], dtype=Float32, value= [ 2.00000000e+00,  4.00000000e+00])
+        >>> print(Tensor([[1, 2], [3, 4]]) / 2)
+        [[0.5 1. ]
+         [1.5 2. ]]
     """
 
-    __slots__ = ()
-
-    def __new__(cls, input_data: Any, dtype: Any = None) -> Tensor:
-        if isinstance(input_data, np.ndarray | np.generic):
-            data = np.asarray(input_data)
-            shares = isinstance(input_data, Tensor)
-        else:
-            data = np.asarray(input_data)
-            data, shares = data.astype(DEFAULTS.get(data.dtype.kind, data.dtype)), True
-        if dtype is not None:
-            data = data.astype(dtype_of(dtype), copy=False)
-        return (data if shares else data.copy()).view(Tensor)
+    def __new__(
+        cls, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None
+    ) -> Tensor:
+        if input_data is None and not shape is dtype is init is None:
+            return filled("Tensor", shape, dtype, init).view(Tensor)
+        array = array_of("Tensor", input_data, dtype)
+        is_theirs = isinstance(input_data, np.ndarray) and not isinstance(input_data, Tensor)
+        if is_theirs and np.may_share_memory(array, input_data):
+            array = array.copy()
+        return array.view(Tensor)
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:
         """A Tensor in the memory of an array."""
-        return np.asarray(array).view(Tensor)
+        return array_of("from_numpy", array).view(Tensor)
 
     def asnumpy(self) -> np.ndarray:
         """The array itself, in the same memory."""
-        return self.view(np.ndarray)
+        return _view(self, np.ndarray)
 
     @property
     def dtype(self) -> Any:
-        return of_numpy(np.ndarray.dtype.__get__(self))
+        return of_numpy(_dtype(self))
+
+    @property
+    def device(self) -> str:
+        return "CPU"
+
+    # ---- one element, and items --------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        found = _getitem(self, index)
+        return found if isinstance(found, np.ndarray) else wrapped(found, Tensor)
+
+    def item(self, *index: Any) -> Any:
+        """The element, or the one at this index, as a number of Python.
+
+        Raises:
+            ArgumentValueError: there are several and no index is given.
+        """
+        if self.size != 1 and not index:
+            raise ArgumentValueError(
+                "S2S502",
+                f"item: the Tensor should have only one element, it has {self.size}",
+                help="index it: x[i].item() or x.item(i)",
+            )
+        return np.ndarray.item(self, *index)
+
+    def __float__(self) -> float:
+        return float(_single(self, "float"))
+
+    def __int__(self) -> int:
+        return int(_single(self, "int"))
+
+    def __complex__(self) -> complex:
+        return complex(_single(self, "complex"))
+
+    # ---- text ----------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return text.shown(_view(self, np.ndarray))
+
+    def __repr__(self) -> str:
+        return text.represented(_view(self, np.ndarray), self.dtype)
+
+    def __format__(self, form: str) -> str:
+        return format(self.item(), form) if form and self.size == 1 else format(str(self), form)
+
+    # ---- functions of NumPy --------------------------------------------------------------------
+
+    def __array_function__(
+        self, function: Callable, types: Any, args: tuple, kwargs: dict[str, Any]
+    ) -> Any:
+        if not all(issubclass(kind, np.ndarray) for kind in types):
+            return NotImplemented
+        if function in CALLING:
+            return _tensors(super().__array_function__(function, types, args, kwargs))
+        result = function(*map(_arrays, args), **{k: _arrays(v) for k, v in kwargs.items()})
+        out = kwargs.get("out")
+        return _tensors(result) if out is None else out
+
+
+add_operators(Tensor)
 
 
 def tensor(input_data: Any, dtype: Any = None) -> Tensor:
@@ -54,4 +152,35 @@ def tensor(input_data: Any, dtype: Any = None) -> Tensor:
 
 def plain(value: Any) -> Any:
     """The array that a Tensor is, for NumPy alone; anything else as it is."""
-    return value.view(np.ndarray) if isinstance(value, Tensor) else value
+    return _view(value, np.ndarray) if isinstance(value, Tensor) else value
+
+
+def _arrays(value: Any) -> Any:
+    """An argument of a function of NumPy, with each Tensor as the array that it is."""
+    if isinstance(value, Tensor):
+        return _view(value, np.ndarray)
+    if type(value) in (list, tuple):
+        return type(value)(map(_arrays, value))
+    return value
+
+
+def _tensors(value: Any) -> Any:
+    """What a function of NumPy gave, with each numeric array and number of NumPy as a Tensor."""
+    if isinstance(value, tuple):
+        items = map(_tensors, value)
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, list):
+        return list(map(_tensors, value))
+    is_numeric = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcV"
+    return wrapped(value, Tensor) if is_numeric else value
+
+
+def _single(value: Tensor, kind: str) -> Any:
+    if value.size != 1:
+        raise ArgumentValueError(
+            "S2S502",
+            f"{kind}: only one element Tensors can be converted to Python scalars, this one has "
+            f"{value.size}",
+            help="index it, or use tolist()",
+        )
+    return np.ndarray.item(value)

@@ -9,6 +9,7 @@ import operator
 import numpy as np
 import pytest
 
+from s2s_ad import Tensor
 from s2s_ad.tensors.promotion import ARITHMETIC, operand_dtype
 
 RESULTS = [
@@ -60,6 +61,17 @@ RESULTS = [
     ("and_", "int32", "int64", "int64"),
     ("lshift", "int32", int, "int32"),
 ]
+
+
+def operand(kind):
+    return kind(1) if isinstance(kind, type) else Tensor(np.ones((2,), kind))
+
+
+@pytest.mark.parametrize("op, left, right, expected", RESULTS)
+def test_dtype_of_an_operator(op, left, right, expected):
+    result = getattr(operator, op)(operand(left), operand(right))
+    assert isinstance(result, Tensor)
+    assert result.dtype == np.dtype(expected)
 
 
 @pytest.mark.parametrize("op, left, right, expected", RESULTS)

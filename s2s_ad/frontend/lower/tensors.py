@@ -16,7 +16,7 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import as_argument, known_object
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.tensors import Parameter, Tensor, dtype_of, tensor
-from s2s_ad.tensors.tensor import DEFAULTS
+from s2s_ad.tensors.conversion import DEFAULTS
 
 
 @evaluates(Tensor, tensor)

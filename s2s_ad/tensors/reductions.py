@@ -1,0 +1,151 @@
+"""Methods of Tensors that take axes together. Axes are called `axis` or, as in ops, `dim`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.tensors.elementwise import inexact
+
+
+def one_of(axis: Any, dim: Any) -> Any:
+    """The axes, which have two names."""
+    found = dim if axis is None else axis
+    return tuple(found) if isinstance(found, list) else found
+
+
+class Reductions:
+    """Methods of Tensors that take axes together."""
+
+    __slots__ = ()
+
+    def sum(
+        self, axis=None, dtype=None, keepdims=False, initial=None, *, dim=None, keepdim=False
+    ) -> Any:
+        if isinstance(dtype, bool):  # sum(dim, keepdim)
+            dtype, keepdims = None, dtype
+        total = np.sum(self, axis=one_of(axis, dim), dtype=dtype, keepdims=keepdims or keepdim)
+        return total if initial is None else total + initial
+
+    def prod(
+        self, axis=None, dtype=None, keepdims=False, initial=None, *, dim=None, keepdim=False
+    ) -> Any:
+        if isinstance(dtype, bool):  # prod(dim, keepdim)
+            dtype, keepdims = None, dtype
+        product = np.prod(self, axis=one_of(axis, dim), dtype=dtype, keepdims=keepdims or keepdim)
+        return product if initial is None else product * initial
+
+    def mean(
+        self, axis=None, keep_dims=False, *, dtype=None, keepdims=False, dim=None, keepdim=False
+    ) -> Any:
+        x = inexact(self) if dtype is None else self.astype(dtype)
+        return np.mean(x, axis=one_of(axis, dim), keepdims=keep_dims or keepdims or keepdim)
+
+    def var(self, axis=None, ddof=0, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        kept = keepdims or keepdim
+        return np.var(inexact(self), axis=one_of(axis, dim), ddof=ddof, keepdims=kept)
+
+    def std(self, axis=None, ddof=0, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        kept = keepdims or keepdim
+        return np.std(inexact(self), axis=one_of(axis, dim), ddof=ddof, keepdims=kept)
+
+    def max(
+        self, axis=None, keepdims=False, *, return_indices=False, dim=None, keepdim=False
+    ) -> Any:
+        axes, kept = one_of(axis, dim), keepdims or keepdim
+        value = np.max(self, axis=axes, keepdims=kept)
+        if dim is None and not return_indices:
+            return value
+        return value, np.argmax(self, axis=axes, keepdims=kept)
+
+    def min(
+        self, axis=None, keepdims=False, *, return_indices=False, dim=None, keepdim=False
+    ) -> Any:
+        axes, kept = one_of(axis, dim), keepdims or keepdim
+        value = np.min(self, axis=axes, keepdims=kept)
+        if dim is None and not return_indices:
+            return value
+        return value, np.argmin(self, axis=axes, keepdims=kept)
+
+    def amax(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        return np.max(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+
+    def amin(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        return np.min(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+
+    def ptp(self, axis=None, keepdims=False) -> Any:
+        return np.max(self, axis=axis, keepdims=keepdims) - np.min(
+            self, axis=axis, keepdims=keepdims
+        )
+
+    def argmax(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        return np.argmax(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+
+    def argmin(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        return np.argmin(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+
+    def all(self, axis=None, keep_dims=False, *, keepdims=False, dim=None, keepdim=False) -> Any:
+        kept = keep_dims or keepdims or keepdim
+        return np.all(self, axis=one_of(axis, dim), keepdims=kept)
+
+    def any(self, axis=None, keep_dims=False, *, keepdims=False, dim=None, keepdim=False) -> Any:
+        kept = keep_dims or keepdims or keepdim
+        return np.any(self, axis=one_of(axis, dim), keepdims=kept)
+
+    def norm(
+        self, ord=None, dim=None, keepdim=False, *, axis=None, keepdims=False, dtype=None
+    ) -> Any:
+        x = inexact(self) if dtype is None else self.astype(dtype)
+        return np.linalg.norm(x, ord, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+
+    def logsumexp(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        axes = one_of(axis, dim)
+        x = inexact(self)
+        top = np.max(x, axis=axes, keepdims=True)
+        total = np.log(np.sum(np.exp(x - top), axis=axes, keepdims=True)) + top
+        return total if keepdims or keepdim else np.squeeze(total, axis=axes)
+
+    def nansum(self, axis=None, keepdims=False) -> Any:
+        return np.nansum(self, axis=axis, keepdims=keepdims)
+
+    def count_nonzero(self, axis=None, keepdims=False, *, dim=None) -> Any:
+        return np.sum(self != 0, axis=one_of(axis, dim), keepdims=keepdims)
+
+    def trace(self, offset=0, axis1=0, axis2=1) -> Any:
+        return np.trace(self, offset, axis1, axis2)
+
+    # ---- products ----------------------------------------------------------------------------
+
+    def matmul(self, other) -> Any:
+        return self @ other
+
+    def mm(self, mat2) -> Any:
+        return self @ mat2
+
+    def mv(self, vec) -> Any:
+        return self @ vec
+
+    def bmm(self, mat2) -> Any:
+        return self @ mat2
+
+    def dot(self, other) -> Any:
+        return np.dot(self, other)
+
+    def inner(self, other) -> Any:
+        return np.inner(self, other)
+
+    def outer(self, vec2) -> Any:
+        return np.outer(self, vec2)
+
+    def ger(self, vec2) -> Any:
+        return np.outer(self, vec2)
+
+    def cross(self, other, dim=-1) -> Any:
+        return np.cross(self, other, axis=dim)
+
+    def addmm(self, mat1, mat2, *, beta=1, alpha=1) -> Any:
+        return beta * self + alpha * (mat1 @ mat2)
+
+    def addmv(self, mat, vec, *, beta=1, alpha=1) -> Any:
+        return beta * self + alpha * (mat @ vec)

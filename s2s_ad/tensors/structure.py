@@ -1,0 +1,234 @@
+"""Methods of Tensors that rearrange, choose or make elements."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+
+def spread(sizes: Any) -> Any:
+    """Sizes or axes that are given one by one, or as one tuple or list."""
+    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
+
+
+def expanded(x: Any, sizes: Any) -> Any:
+    """Sizes for broadcasting, in which -1 is the length that the Tensor has there."""
+    missing = len(sizes) - x.ndim
+    return tuple(x.shape[i - missing] if n == -1 else n for i, n in enumerate(sizes))
+
+
+def order(x: Any, axis: Any, descending: Any) -> Any:
+    """The indices that sort, in which equal elements keep their order."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    return np.argsort(~x if x.dtype.kind in "biu" else -x, axis=axis, kind="stable")
+
+
+class Structure:
+    """Methods of Tensors that rearrange, choose or make elements."""
+
+    __slots__ = ()
+
+    # ---- shapes ------------------------------------------------------------------------------
+
+    def view(self, *shape, **dtype) -> Any:
+        """The elements in another shape; for a dtype or a class of arrays, NumPy's view."""
+        if shape and isinstance(shape[0], int | np.integer | tuple | list):
+            return np.reshape(self, spread(shape))
+        return np.ndarray.view(self, *shape, **dtype)
+
+    def view_as(self, other) -> Any:
+        return np.reshape(self, other.shape)
+
+    def reshape_as(self, other) -> Any:
+        return np.reshape(self, other.shape)
+
+    def flatten(self, order="C", *, start_dim=0, end_dim=-1) -> Any:
+        if start_dim == 0 and end_dim in (-1, self.ndim - 1):
+            return np.ndarray.flatten(self, order)
+        first, last = start_dim % self.ndim, end_dim % self.ndim
+        return np.reshape(self, (*self.shape[:first], -1, *self.shape[last + 1 :]))
+
+    def expand_dims(self, axis) -> Any:
+        return np.expand_dims(self, axis)
+
+    def unsqueeze(self, dim) -> Any:
+        return np.expand_dims(self, dim)
+
+    def permute(self, *axis) -> Any:
+        return np.transpose(self, spread(axis))
+
+    def transpose(self, *axes) -> Any:
+        """The axes in this order; of two numbers, these two are swapped."""
+        if len(axes) == 2 and self.ndim != 2:
+            return np.swapaxes(self, axes[0], axes[1])
+        return np.transpose(self, spread(axes) if axes and axes[0] is not None else None)
+
+    def t(self) -> Any:
+        return np.transpose(self)
+
+    def moveaxis(self, source, destination) -> Any:
+        return np.moveaxis(self, source, destination)
+
+    def movedim(self, source, destination) -> Any:
+        return np.moveaxis(self, source, destination)
+
+    def broadcast_to(self, shape) -> Any:
+        return np.broadcast_to(self, expanded(self, shape))
+
+    def expand(self, *size) -> Any:
+        return np.broadcast_to(self, expanded(self, spread(size)))
+
+    def expand_as(self, other) -> Any:
+        return np.broadcast_to(self, other.shape)
+
+    def tile(self, *reps) -> Any:
+        return np.tile(self, spread(reps))
+
+    def repeat_interleave(self, repeats, dim=None) -> Any:
+        return np.repeat(self, repeats, axis=dim)
+
+    def roll(self, shifts, dims=None) -> Any:
+        return np.roll(self, shifts, axis=dims)
+
+    def flip(self, *dims) -> Any:
+        return np.flip(self, spread(dims))
+
+    def fliplr(self) -> Any:
+        return np.fliplr(self)
+
+    def flipud(self) -> Any:
+        return np.flipud(self)
+
+    def rot90(self, k=1, dims=(0, 1)) -> Any:
+        return np.rot90(self, k, dims)
+
+    def dim(self) -> Any:
+        return self.ndim
+
+    def numel(self) -> Any:
+        return self.size
+
+    # ---- parts -------------------------------------------------------------------------------
+
+    def split(self, split_size_or_sections, axis=0) -> Any:
+        """A tuple of parts of this length, the last of which may be shorter, or of these."""
+        if isinstance(split_size_or_sections, int):
+            cuts = range(split_size_or_sections, self.shape[axis], split_size_or_sections)
+        else:
+            cuts = np.cumsum(split_size_or_sections)[:-1]
+        return tuple(np.split(self, list(cuts), axis))
+
+    def chunk(self, chunks, axis=0) -> Any:
+        size = -(-self.shape[axis] // chunks)
+        return tuple(np.split(self, list(range(size, self.shape[axis], size)), axis))
+
+    def unbind(self, dim=0) -> Any:
+        return tuple(np.moveaxis(self, dim, 0))
+
+    def narrow(self, dim, start, length) -> Any:
+        return np.split(self, [start, start + length], dim)[1]
+
+    def select(self, dim, index) -> Any:
+        return np.moveaxis(self, dim, 0)[index]
+
+    def diag(self, diagonal=0) -> Any:
+        return np.diag(self, diagonal)
+
+    def tril(self, diagonal=0) -> Any:
+        return np.tril(self, diagonal)
+
+    def triu(self, diagonal=0) -> Any:
+        return np.triu(self, diagonal)
+
+    def take(self, indices, axis=None, mode="raise") -> Any:
+        return np.take(self, indices, axis=axis, mode=mode)
+
+    def index_select(self, axis, index) -> Any:
+        return np.take(self, index, axis=axis)
+
+    def gather(self, input_indices, axis) -> Any:
+        return np.take(self, input_indices, axis=axis)
+
+    def gather_elements(self, dim, index) -> Any:
+        return np.take_along_axis(self, index, axis=dim)
+
+    def masked_select(self, mask) -> Any:
+        return self[mask]
+
+    def nonzero(self, *, as_tuple=False) -> Any:
+        """The indices of the elements that are not zero, one in each row, or by axis."""
+        return np.nonzero(self) if as_tuple else np.argwhere(self)
+
+    def diff(self, n=1, dim=-1) -> Any:
+        return np.diff(self, n, axis=dim)
+
+    # ---- order -------------------------------------------------------------------------------
+
+    def argsort(self, axis=-1, descending=False) -> Any:
+        return order(self, axis, descending)
+
+    def sort(self, axis=-1, descending=False) -> Any:
+        """The elements in order, and the indices that they have."""
+        indices = order(self, axis, descending)
+        return np.take_along_axis(self, indices, axis=axis), indices
+
+    def topk(self, k, dim=-1, largest=True, sorted=True) -> Any:
+        """The k largest elements in order, and the indices that they have."""
+        indices = np.take(order(self, dim, largest), np.arange(k), axis=dim)
+        return np.take_along_axis(self, indices, axis=dim), indices
+
+    def searchsorted(self, v, side="left", sorter=None) -> Any:
+        return np.searchsorted(self, v, side=side, sorter=sorter)
+
+    # ---- new Tensors -------------------------------------------------------------------------
+
+    def clone(self) -> Any:
+        return self.copy()
+
+    def contiguous(self) -> Any:
+        return self if self.flags.c_contiguous else self.copy()
+
+    def new_zeros(self, size, dtype=None) -> Any:
+        return np.zeros_like(self, shape=size, dtype=dtype)
+
+    def new_ones(self, size, dtype=None) -> Any:
+        return np.ones_like(self, shape=size, dtype=dtype)
+
+    def new_full(self, size, fill_value, dtype=None) -> Any:
+        return np.full_like(self, fill_value, shape=size, dtype=dtype)
+
+    def new_empty(self, size, dtype=None) -> Any:
+        return np.zeros_like(self, shape=size, dtype=dtype)
+
+    # ---- MindSpore's bookkeeping -------------------------------------------------------------
+
+    @property
+    def has_init(self) -> Any:
+        """Whether the values are still to be made; they always are."""
+        return False
+
+    def init_data(self) -> Any:
+        return self
+
+    def value(self) -> Any:
+        return self
+
+    def numpy(self) -> Any:
+        return np.asarray(self)
+
+    def set_dtype(self, dtype) -> Any:
+        """The dtype; that of the Tensor stays, for its memory does.
+
+        Warns:
+            UserWarning: it is another than the Tensor's.
+        """
+        if dtype != self.dtype:
+            warnings.warn(
+                f"set_dtype: the Tensor stays of {self.dtype}, because its memory cannot change; "
+                f"write x = x.astype({dtype!r})",
+                stacklevel=2,
+            )
+        return dtype
