@@ -28,10 +28,12 @@ from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import mentioned
+from s2s_ad.frontend.lower.references import settled
 from s2s_ad.load.dispatch import Dispatcher, Entry, exact_key, static_key
 from s2s_ad.load.fast import ABSENT, fast_call
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.simplify.pipelines import finish
+from s2s_ad.tensors import Parameter
 
 
 class Transformed:
@@ -358,10 +360,14 @@ OUTER = "outer "  # begins the name of an input that the function around supplie
 
 def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
     """The program written in place, for these leaves in their order."""
-    for capture in program.captures:
-        lowering.captures.adopt(capture)
     rest = iter(leaves.values())
     named = {}
+    for capture in program.captures:
+        if capture.name is not None and isinstance(capture.value, Parameter):
+            held = lowering.captures.parameter(capture.value, capture.text)
+            named[capture.name] = settled(held)  # what it holds here, if it was changed before
+        else:
+            lowering.captures.adopt(capture)
     for each in program.inputs:
         for leaf in tree.leaves(each.tree):
             own = each.name.startswith(OUTER)
@@ -371,7 +377,14 @@ def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
     def entered(leaf: Any) -> Any:
         return lowering.memory.kindred(leaf, given) if isinstance(leaf, Symbol) else leaf
 
-    return tree.tree_map(entered, lowering.builder.splice(program, named))
+    output = lowering.builder.splice(program, named)
+    if not program.writes:
+        return tree.tree_map(entered, output)
+    result, *written = output.items
+    for capture, value in zip(program.writes, written, strict=True):
+        held = lowering.captures.parameter(capture.value, capture.text)
+        lowering.memory.store(held, entered(value))
+    return tree.tree_map(entered, result)
 
 
 def _fact_inside(lowering: Any, leaf: Any) -> Any:

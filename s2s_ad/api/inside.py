@@ -157,7 +157,7 @@ class Pullback:
         """The output of the function itself."""
         forward = self.program.with_(
             inputs=self.program.inputs[: len(self.program.inputs) - len(self.seeds)],
-            output=self.program.output.items[0],
+            output=self.program.with_result(self.program.result.items[0]),
         )
         return splice(lowering, run(forward, AFTER), self.leaves)
 
@@ -167,6 +167,6 @@ class Pullback:
             raise ArgumentTypeError(
                 "S2S501", f"vjp_fn: {len(self.seeds)} adjoints expected, got {len(given)}"
             )
-        backward = self.program.with_(output=self.program.output.items[1])
+        backward = self.program.with_(output=self.program.result.items[1], writes=())
         leaves = self.leaves | {("adjoint", i): each for i, each in enumerate(given)}
         return splice(lowering, run(backward, AFTER), leaves)

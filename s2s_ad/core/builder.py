@@ -341,7 +341,8 @@ class Builder:
         """Emit a whole program with its leaves replaced; returns its output, a Tree of values."""
         atoms = dict(arguments)
         for capture in program.captured():
-            atoms[capture.name] = self.import_name(program, capture.name)
+            if capture.name not in atoms:
+                atoms[capture.name] = self.import_name(program, capture.name)
         for statement in program.body:
             with self.at(statement.origin, statement.phase):
                 self.replay(statement, atoms, program)

@@ -71,6 +71,8 @@ class Program:
     means something else where one of them shares memory with another argument. `tried` says that
     it runs in the body of a `try`, where whether it raises decides on what happens next. `tensors`
     says that the user's function has to do with Tensors: then what it returns are Tensors.
+    `writes` are the Parameters that it changes: the output is a tuple of the function's result and
+    of the new value of each, which the door of the compiled function stores (`load/doors.py`).
     """
 
     name: str
@@ -86,6 +88,23 @@ class Program:
     mutated: tuple[tuple[str, tree.Path], ...] = ()
     tried: bool = False
     tensors: bool = False
+    writes: tuple[Capture, ...] = ()
+
+    @property
+    def result(self) -> Any:
+        """What the user's function returns: the output without the new values of Parameters."""
+        return self.output.items[0] if self.writes else self.output
+
+    def with_result(self, result: Any) -> Any:
+        """The output in which something else stands for what the user's function returns."""
+        if not self.writes:
+            return result
+        items = (result, *self.output.items[1:])
+        return replace(self.output, items=items)
+
+    def written(self) -> list[Any]:
+        """The new values of Parameters, one for each of `writes`."""
+        return list(self.output.items[1:]) if self.writes else []
 
     def leaves(self) -> list[str]:
         """The names of all inputs' leaves, in order."""

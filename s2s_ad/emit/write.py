@@ -362,7 +362,20 @@ def docstring(program: Program) -> str:
         sentence = sentence[0].upper() + sentence[1:]
     if program.origin is not None:
         sentence += f" ({os.path.basename(program.origin.file)}:{program.origin.line})"
-    return _wrapped(sentence + ".")
+    return _wrapped(f"{sentence}.{_of_writes(program)}")
+
+
+def _of_writes(program: Program) -> str:
+    """What the results after the first are: the caller stores them in Parameters."""
+    names = [each.text for each in program.writes]
+    if not names:
+        return ""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f" The results after the first are what {listed} {_holds(names)} afterwards."
+
+
+def _holds(names: list[str]) -> str:
+    return "holds" if len(names) == 1 else "hold"
 
 
 def _wrapped(text: str) -> str:

@@ -80,18 +80,20 @@ class Captures:
     """The objects that a function reads and the user did not pass, each noted once.
 
     `static` holds the keys of the places whose numbers are part of the code. `entered` is given the
-    name of a number or an array, and whether it is a number, and gives what stands for it.
+    name of a number or an array, whether it is a number, and the text of a Parameter, which may be
+    changed, and gives what stands for it.
     """
 
     def __init__(
         self,
         builder: Builder,
         static: frozenset[tuple] = frozenset(),
-        entered: Callable[[Symbol, bool], Symbol] = lambda symbol, number: symbol,
+        entered: Callable[[Symbol, bool, str], Symbol] = lambda symbol, *_: symbol,
     ):
         self.builder, self.static, self.entered = builder, static, entered
         self.found: dict[Any, Capture] = {}
         self.numbers: dict[str, tuple] = {}  # Core name of a captured number -> key of its place
+        self.parameters: dict[tuple, Symbol] = {}  # what stands for each, by the key of its place
         self._values: dict[tuple, Any] = {}
         self._depth = 0
 
@@ -117,7 +119,8 @@ class Captures:
             self._guard(place, value, same=_same_number)
             return value
         if isinstance(value, Parameter):
-            return self._parameter(value, place)
+            self._guard(place, value)
+            return self.parameter(value, place.text)
         if is_array(value) or type(value) in (int, float, complex):
             return self._leaf(value, place)
         if tree.is_container(value):
@@ -141,15 +144,21 @@ class Captures:
         if not is_array(value):
             self.numbers[name] = place.key
         symbol = self.builder.adopt(name, fact, Hint(_identifier(place.text), "user"))
-        return self.entered(symbol, not isinstance(value, np.ndarray))
+        changes = place.text if isinstance(value, Parameter) else ""
+        return self.entered(symbol, not isinstance(value, np.ndarray), changes)
 
-    def _parameter(self, value: Parameter, place: Place) -> Symbol:
-        """One name for a Parameter, at however many places it stands; each of them is guarded."""
-        self._guard(place, value)
-        itself = Place.of_object(value, place.text)
+    def parameter(self, value: Parameter, text: str) -> Symbol:
+        """The one name of a Parameter, at however many places it stands."""
+        itself = Place.of_object(value, text)
         if itself.key not in self._values:
             self._values[itself.key] = self._leaf(value, itself)
+            self.parameters[itself.key] = self._values[itself.key]
         return self._values[itself.key]
+
+    def written(self) -> list[tuple[Capture, Symbol]]:
+        """The Parameters that hold another value than before, with it."""
+        pairs = ((self.found[key], held) for key, held in self.parameters.items())
+        return [(capture, held) for capture, held in pairs if held.name != capture.name]
 
     def _container(self, value: Any, place: Place) -> Tree:
         def structure() -> Any:

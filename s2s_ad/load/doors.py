@@ -1,5 +1,5 @@
 """The door of a compiled function: Tensors go in as the arrays they are, and arrays come out as
-Tensors. Generated code sees NumPy's own arrays only."""
+Tensors; the new values of Parameters are stored. Generated code sees NumPy's own arrays only."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def with_door(loaded: Loaded) -> Callable:
         "_s2s_tensor": Tensor,
         "_s2s_wrapped": wrapped,
     }
+    for i, capture in enumerate(loaded.program.writes):
+        names[f"_s2s_write_{i}"] = plain(capture.value)
     made: dict[str, Callable] = {}
     exec(compile(_source(loaded.program), "<s2s_ad door>", "exec"), names, made)
     return made["call"]
@@ -66,11 +68,15 @@ def _source(program: Program) -> str:
         head.append(star + each.name)
         by_name = f"{each.name}=" if each.kind is KEYWORD_ONLY else ""
         passed.append(f"{star}{by_name}{_opened(program, each.name, each.tree, bool(star))}")
-    output = _wrapped(program, program.output, "_s2s_y")
+    result = "_s2s_y[0]" if program.writes else "_s2s_y"
+    stores = "".join(
+        f"    _s2s_write_{i}[...] = _s2s_y[{i + 1}]\n" for i in range(len(program.writes))
+    )
     return (
         f"def call({', '.join(head)}):\n"
         f"    _s2s_y = _s2s_f({', '.join(passed)})\n"
-        f"    return {output}\n"
+        f"{stores}"
+        f"    return {_wrapped(program, program.result, result)}\n"
     )
 
 

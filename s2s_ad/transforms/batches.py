@@ -38,19 +38,36 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
         batched.add(leaf)
     outputs, moved, context = batch(builder, program, arguments, batched)
     subject = f"the output of {program.name}"
-    axes = tree.leaves(prefix(out_axes, program.output, "vmap: out_axes", subject))
-    paths = tree.paths(program.output)
+    axes = tree.leaves(prefix(out_axes, program.result, "vmap: out_axes", subject))
+    paths = tree.paths(program.result)
     results = [
         _moved_out(context, y, flag, axis, tree.path_text(subject, path))
-        for y, flag, axis, path in zip(outputs, moved, axes, paths, strict=True)
+        for y, flag, axis, path in zip(outputs, moved, axes, paths, strict=False)
     ]
+    written = outputs[len(axes) :]
+    _check_written(program, moved[len(axes) :])
     return finished(
         builder,
         program,
         name=program.name + "_vmap",
         doc=f"{program.doc}, for each of a batch of {_batched_names(program, batched)}",
-        output=refill(program.output, results),
+        output=refill(program.result, results),
+        written=written,
     )
+
+
+def _check_written(program: Program, batched: Sequence[bool]) -> None:
+    """What is stored in a Parameter is the same for all samples."""
+    for capture, differs in zip(program.writes, batched, strict=True):
+        if differs:
+            raise ArgumentValueError(
+                "S2S402",
+                f"vmap: {program.name} stores a value in the Parameter {capture.text}, and each "
+                "sample has another",
+                origin=program.origin,
+                why="there is one Parameter for all samples",
+                help="return the value, and store what becomes of all of them",
+            )
 
 
 def _batched_names(program: Program, batched: set[str]) -> str:

@@ -13,7 +13,7 @@ from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, InternalError
 from s2s_ad.simplify.pipelines import AFTER
 
 
@@ -26,9 +26,17 @@ class Target:
     tree: Any
 
 
-def finished(builder: Builder, program: Program, **changes: Any) -> Program:
-    """The program that the builder holds, simplified; `output` is given as a Tree of values."""
-    changes["output"] = tree.tree_map(to_node, changes["output"])
+def finished(
+    builder: Builder, program: Program, *, written: Sequence[Any] = (), **changes: Any
+) -> Program:
+    """The program that the builder holds, simplified; `output` is given as a Tree of values.
+
+    `written` are the new values of the Parameters that the program changes.
+    """
+    if len(written) != len(program.writes):
+        raise InternalError("S2S901", f"{program.name}: what is written to Parameters was lost")
+    output = pair(changes["output"], *written) if program.writes else changes["output"]
+    changes["output"] = tree.tree_map(to_node, output)
     made = program.with_(
         body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints), **changes
     )
@@ -56,7 +64,7 @@ def with_respect_to(targets: Sequence[Target]) -> str:
 
 def split_aux(program: Program, has_aux: bool) -> tuple[Any, Any]:
     """The output that is differentiated, and the rest."""
-    output = program.output
+    output = program.result
     if not has_aux:
         return output, None
     if not isinstance(output, Tree) or output.kind is not tuple or len(output.items) < 2:

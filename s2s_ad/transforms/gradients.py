@@ -60,7 +60,7 @@ def gradient(
         parts = [pair(each.position, part) for each, part in zip(targets, parts, strict=True)]
     result = parts[0] if bare else pair(*parts)
     if with_value:
-        result = pair(tree.tree_map(sweep.output, program.output), result)
+        result = pair(tree.tree_map(sweep.output, program.result), result)
     elif has_aux:
         result = pair(result, tree.tree_map(sweep.output, aux))
     target = with_respect_to(targets)
@@ -70,7 +70,8 @@ def gradient(
     if with_value:
         doc = f"{program.doc} and its gradient with respect to {target}"
     name = program.name + ("_value_and_grad" if with_value else "_grad")
-    return finished(builder, program, name=name, doc=doc, output=result)
+    written = list(map(sweep.output, program.written()))
+    return finished(builder, program, name=name, doc=doc, output=result, written=written)
 
 
 def cotangent_program(
@@ -100,6 +101,7 @@ def cotangent_program(
         doc=f"{program.doc} and its adjoint with respect to {with_respect_to(targets)}",
         inputs=(*program.inputs, *_distinct(program.inputs, seeds)),
         output=pair(value, pair(*parts)),
+        written=list(map(sweep.output, program.written())),
     )
 
 
@@ -135,6 +137,7 @@ def tangent_program(
         doc=f"{program.doc} and its directional derivative along {along}",
         inputs=(*program.inputs, *_distinct(program.inputs, inputs)),
         output=pair(value, tangent, *rest),
+        written=outputs[len(outputs) - len(program.writes) :],
     )
 
 
@@ -180,7 +183,7 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
         (second if is_late else first).append(statement)
         if is_late and not form.is_effect(statement):
             depends.add(form.target(statement))
-    value, result = program.output.items
+    value, result = program.result.items
     own = {form.target(s) for s in second if not form.is_effect(s)} | set(late)
     read = [name for s in second for name in form.reads(s)]
     read += [leaf.id for leaf in tree.leaves(result) if isinstance(leaf, gast.Name)]
@@ -191,12 +194,13 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
         name=f"{program.name}_forward",
         inputs=tuple(early),
         body=tuple(first),
-        output=pair(value, residuals),
+        output=program.with_result(pair(value, residuals)),
         doc=f"{program.doc}: the value, and what the backward pass needs",
     )
     inputs = [Input("residuals", pair(*kept)), *(e for e in program.inputs if _is_late(e, late))]
     tail = program.with_(
         name=f"{program.name}_backward",
+        writes=(),
         inputs=tuple(inputs),
         body=tuple(second),
         output=result,

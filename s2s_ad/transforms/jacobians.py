@@ -37,11 +37,12 @@ def jacobian(
     output, _ = split_aux(program, has_aux)
     for atom in tree.leaves(output):
         check_output(program, atom)
-    subject = without_effects(program.with_(output=output))
+    subject = without_effects(program.with_(output=output, writes=()))
     build = _jacobian_by_rows if reverse else _jacobian_by_columns
     builder = Builder()
     atoms = {name: builder.import_name(program, name) for name in program.leaves()}
     value = builder.splice(program, atoms)
+    value, *written = value.items if program.writes else (value,)
     result = build(builder, subject, targets, atoms)
     if bare:
         result = tree.tree_map(lambda parts: parts[0], result)
@@ -55,6 +56,7 @@ def jacobian(
         name=program.name + ("_jacrev" if reverse else "_jacfwd"),
         doc=f"Jacobian of {program.doc} with respect to {with_respect_to(targets)}",
         output=result,
+        written=written,
     )
 
 

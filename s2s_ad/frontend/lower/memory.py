@@ -170,10 +170,14 @@ class Memory(Kinship):
             result.number = True
         return result
 
-    def captured(self, symbol: Symbol, number: bool) -> Reference:
-        """An array or number that stands outside the function."""
+    def captured(self, symbol: Symbol, number: bool, parameter: str = "") -> Reference:
+        """An array or number that stands outside the function; a Parameter may be changed."""
         result = self.fresh(symbol)
-        result.number, result.refusal = number, FOREIGN
+        if parameter:
+            result.source = (parameter, ())
+            result.born = 0  # wherever it is first met, it was there before
+        else:
+            result.number, result.refusal = number, FOREIGN
         return result
 
     def viewed(self, symbol: Symbol, view: View) -> Reference:

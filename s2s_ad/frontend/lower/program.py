@@ -21,7 +21,7 @@ from s2s_ad.frontend.lower.core import Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
@@ -70,18 +70,24 @@ def _program(
             result = _present(lowering, result, f"the result of {plain.__name__}")
         except Raises:
             result = float("nan")  # never reached: the body ends with the raise
+    output = output_of(result, source.name, origin)
+    writes = lowering.captures.written()
+    if writes:
+        nodes = [output_node(settled(held), source.name, origin) for _, held in writes]
+        output = Tree(tuple, tuple(range(len(nodes) + 1)), (output, *nodes))
     name = plain.__name__ if plain.__name__.isidentifier() else "f"
     return Program(
         name=name,
         doc=name,
         inputs=inputs,
         body=tuple(lowering.builder.body),
-        output=output_of(result, source.name, origin),
+        output=output,
         facts=lowering.builder.facts,
         hints=lowering.builder.hints,
         captures=tuple(lowering.captures.found.values()),
         origin=origin,
         mutated=tuple(lowering.memory.mutated),
+        writes=tuple(capture for capture, _ in writes),
         tensors=any(map(values.is_tensor, lowering.builder.facts.values())),
     )
 

@@ -37,7 +37,9 @@ def set_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
         raise TypeError(f"{whole.fact.kind.__name__!r} object does not support item assignment")
     target, index = placed(writable(lowering, whole), settled(index))
     value = fitted(lowering, target, index, as_array(lowering, value))
-    update(lowering, target, runtime.index_set, index, value)
+    if index is Ellipsis and target.source is not None and target.view is None:
+        return replace(lowering, target, value, "unsafe")  # it is a copy already, or a Parameter
+    return update(lowering, target, runtime.index_set, index, value)
 
 
 def add_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
@@ -121,7 +123,7 @@ def replace(lowering: Lowering, target: Reference, result: Any, casting: str = "
     fact = lowering.builder.fact(result)
     check_cast(fact, target.fact, casting)
     if not isinstance(result, Symbol):
-        return set_item(lowering, target, Ellipsis, result)
+        return update(lowering, target, runtime.index_set, Ellipsis, result)
     result = settled(result)
     if not values.missing((target.dtype, result.dtype)) and result.dtype != target.dtype:
         result = lowering.builder.call(np.ndarray.astype, (result, target.dtype.type), {})

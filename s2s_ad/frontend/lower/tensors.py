@@ -15,6 +15,7 @@ from s2s_ad.frontend.lower.attributes import OF_TENSORS, Method
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import as_argument, known_object
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.stores import replace, writable
 from s2s_ad.tensors import Parameter, Tensor, dtype_of, tensor
 from s2s_ad.tensors.conversion import DEFAULTS
 
@@ -71,4 +72,16 @@ def asnumpy(lowering: Lowering, x: Symbol) -> Any:
     return x
 
 
+@evaluates(Parameter.set_data)
+def set_data(lowering: Lowering, x: Symbol, data: Any) -> Any:
+    """The Parameter holds other data of its shape from now on."""
+    value = as_argument(lowering, data)
+    wanted, given = x.shape, values.shape_of(lowering.builder.fact(value))
+    if wanted is not None and given is not None and len(wanted) != len(given):
+        raise ValueError(f"set_data: data of {len(given)} axes for a Parameter of {len(wanted)}")
+    replace(lowering, writable(lowering, x), value, "unsafe")
+    return x
+
+
+OF_TENSORS |= {"set_data": lambda lowering, x: Method(Parameter.set_data, x)}
 OF_TENSORS |= {"asnumpy": lambda lowering, x: Method(Tensor.asnumpy, x)}
