@@ -196,7 +196,8 @@ class Transformed:
                 f"{need.purpose} must be known when the code is generated",
                 help="pass it as a plain Python int or a constant",
             ) from None
-        finished = [finish(program, derived=self._derives()) for program in programs]
+        derives = self._derives()
+        finished = [finish(each, derived=derives or each.derived) for each in programs]
         return [(program, write(program)) for program in finished]
 
     def _derives(self) -> bool:
@@ -360,6 +361,7 @@ OUTER = "outer "  # begins the name of an input that the function around supplie
 
 def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
     """The program written in place, for these leaves in their order."""
+    lowering.derived = True
     rest = iter(leaves.values())
     named = {}
     for capture in program.captures:

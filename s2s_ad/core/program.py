@@ -73,6 +73,8 @@ class Program:
     says that the user's function has to do with Tensors: then what it returns are Tensors.
     `writes` are the Parameters that it changes: the output is a tuple of the function's result and
     of the new value of each, which the door of the compiled function stores (`load/doors.py`).
+    `derived` says that a derivative or a batched form is in it, whose results share no memory with
+    what came in.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Program:
     tried: bool = False
     tensors: bool = False
     writes: tuple[Capture, ...] = ()
+    derived: bool = False
 
     @property
     def result(self) -> Any:

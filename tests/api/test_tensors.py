@@ -107,3 +107,123 @@ def test_a_parameter_in_place_of_another_is_followed():
     np.testing.assert_allclose(slope(X), [3.0, 8.0])
     holder.weight = second
     np.testing.assert_allclose(slope(X), [9.0, 16.0])
+
+
+# ---- Parameters that the compiled code changes ---------------------------------------------------
+
+
+@pytest.fixture
+def moment():
+    return Parameter(Tensor([1.0, 2.0]), name="moment")
+
+
+def changed_by(moment, change):
+    """What the Parameter holds after each of three calls, and the results."""
+    moment.set_data(Tensor([1.0, 2.0]))
+    results = [change(X) for _ in range(3)]
+    return [np.array(each) for each in results], np.array(moment)
+
+
+def test_changes_are_those_of_the_function_run_as_it_stands(moment):
+    def by_set_data(x):
+        moment.set_data(0.5 * moment + x)
+        return (x * moment).sum()
+
+    def by_store(x):
+        before = moment.sum()
+        moment[...] = moment - x
+        moment[0] += 1
+        return before * moment
+
+    def in_a_loop(x):
+        for i in range(2):
+            moment[...] = moment * x[i]
+        return moment + 0
+
+    def on_a_path(x):
+        if moment[0] < 2:
+            moment.set_data(moment + x)
+        return moment * x
+
+    for function in (by_set_data, by_store, in_a_loop, on_a_path):
+        plain = changed_by(moment, function)
+        compiled = changed_by(moment, jit(function))
+        np.testing.assert_allclose(compiled[0], plain[0], rtol=1e-6)
+        np.testing.assert_allclose(compiled[1], plain[1], rtol=1e-6)
+
+
+DERIVED = {
+    "grad": lambda f: lambda x: grad(f)(x),
+    "value_and_grad": lambda f: lambda x: value_and_grad(f)(x)[1],
+    "jit": lambda f: lambda x: jit(lambda x: grad(f)(x))(x),
+    "jvp": lambda f: (
+        lambda x: np.array([jvp(f, x, Tensor(e))[1] for e in ([1.0, 0.0], [0.0, 1.0])])
+    ),
+    "vjp": lambda f: lambda x: vjp(f, x)[1](Tensor(1.0))[0],
+    "jacrev": lambda f: lambda x: jacrev(f)(x),
+}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_derivative_changes_it_once(name, moment):
+    def loss(x):
+        moment.set_data(0.5 * moment + x)
+        return (x * moment).sum()
+
+    slope = DERIVED[name](loss)(X)
+    calls = 2 if name == "jvp" else 1  # one for each direction
+    after = [np.array([1.0, 2.0])]
+    for _ in range(calls):
+        after.append(0.5 * after[-1] + X.asnumpy())
+    expected = [each + X.asnumpy() for each in after[1:]]  # d(x * (m / 2 + x)) / dx
+    np.testing.assert_allclose(slope, np.diag(expected) if calls == 2 else expected[0])
+    np.testing.assert_allclose(moment, after[-1])
+
+
+def test_a_transformed_function_inside_sees_what_was_changed_before(moment):
+    @jit
+    def step(x):
+        first = grad(lambda x: (x * moment).sum())(x)
+        moment.set_data(moment - 0.5 * first)
+        return first, grad(lambda x: (x * moment).sum())(x)
+
+    first, second = step(X)
+    np.testing.assert_allclose(first, [1.0, 2.0])
+    np.testing.assert_allclose(second, [0.5, 1.0])
+    np.testing.assert_allclose(moment, [0.5, 1.0])
+
+
+def test_under_vmap_all_samples_store_the_same(moment):
+    def counted(x):
+        moment.set_data(moment + 1.0)
+        return x * moment
+
+    result = vmap(counted)(Tensor([[1.0, 1.0], [2.0, 2.0]]))
+    np.testing.assert_allclose(result, [[2.0, 3.0], [4.0, 6.0]])
+    np.testing.assert_allclose(moment, [2.0, 3.0])
+
+    def summed(x):
+        moment.set_data(moment + x)
+        return x
+
+    with pytest.raises(ms.S2SError, match="Parameter moment, and each sample has another"):
+        vmap(summed)(Tensor([[1.0, 1.0], [2.0, 2.0]]))
+
+
+def test_what_stands_in_a_tensor_is_not_changed():
+    outside = Tensor([1.0, 2.0])
+
+    def change(x):
+        outside[0] = 5.0
+        return x
+
+    with pytest.raises(ms.S2SError, match="S2S207"):
+        jit(change)(X)
+
+
+def test_a_derivative_inside_shares_no_memory_with_what_came_in():
+    held = np.array([1.0, 2.0])
+    both = jit(lambda x, y: (grad(lambda x: (x * y).sum())(x), grad(lambda x: (x * held).sum())(x)))
+    arguments = np.ones(2), np.array([3.0, 4.0])
+    for result in both(*arguments):
+        assert not any(np.shares_memory(result, each) for each in (*arguments, held))

@@ -84,6 +84,7 @@ class Lowering:
         self.root = 0
         self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
         self.written_twice = 0  # see `following`
+        self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None
         self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered

@@ -88,6 +88,7 @@ def _program(
         origin=origin,
         mutated=tuple(lowering.memory.mutated),
         writes=tuple(capture for capture, _ in writes),
+        derived=lowering.derived,
         tensors=any(map(values.is_tensor, lowering.builder.facts.values())),
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import to_object
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, is_immutable, settled
@@ -129,6 +130,9 @@ def replace(lowering: Lowering, target: Reference, result: Any, casting: str = "
         result = lowering.builder.call(np.ndarray.astype, (result, target.dtype.type), {})
     if target.shape is not None and not values.same_shape(target.shape, result.shape):
         result = broadcast(lowering, target, result)
+    if target.born == 0:  # a Parameter: where it is stored, the text should say what it is
+        name = lowering.builder.hints[target.name].text.removeprefix("new_")
+        lowering.builder.named(result, Hint(f"new_{name}", "derived"))
     return lowering.memory.store(target, result)
 
 
