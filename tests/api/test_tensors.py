@@ -227,3 +227,27 @@ def test_a_derivative_inside_shares_no_memory_with_what_came_in():
     arguments = np.ones(2), np.array([3.0, 4.0])
     for result in both(*arguments):
         assert not any(np.shares_memory(result, each) for each in (*arguments, held))
+
+
+METHODS = {
+    "elementwise": lambda x: x.exp() + x.abs() * x.tanh() - x.clip(-1.0, 1.0) + x.square(),
+    "reductions": lambda x: x.sum(0) + x.mean(1) * x.max() - x.var() + x.norm(),
+    "shapes": lambda x: x.view(-1)[1] + x.permute(1, 0)[0].sum() + x.expand_dims(0)[0, 1].sum(),
+    "view of a tuple": lambda x: x.view((4,)) * x.flatten(),
+    "types": lambda x: x.astype(ms.float64) + x.float(),
+    "as an array": lambda x: np.sin(x.asnumpy()) * x,
+    "made inside": lambda x: Tensor([[1.0, 2.0], [3.0, 4.0]]) * x + Tensor(2.0),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_do_what_they_do_outside(name):
+    function, x = METHODS[name], Tensor([[0.5, -1.5], [2.0, 0.25]])
+    plain, compiled = function(x), jit(function)(x)
+    assert compiled.dtype == plain.dtype
+    np.testing.assert_allclose(compiled, plain, rtol=1e-6)
+
+
+def test_the_methods_of_tensors_are_numpy_in_the_text():
+    text = jit(lambda x: x.exp().sum(0)).source(X)
+    assert text.endswith("return np.sum(np.exp(x), axis=0)\n")

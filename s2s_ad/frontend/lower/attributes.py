@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 from s2s_ad.tensors import Tensor
+from s2s_ad.tensors.tensor import EAGER
 
 CONTAINERS = (tuple, list, dict, set)
 #: a deque is a list
@@ -108,8 +109,10 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     """What an array knows of itself is read through NumPy's functions."""
     if isinstance(x.fact, values.Scalar) and name not in OF_NUMBERS:
         raise AttributeError(f"{x.fact.kind.__name__!r} object has no attribute {name!r}")
-    if values.is_tensor(x.fact) and name in OF_TENSORS:
-        return OF_TENSORS[name](lowering, x)
+    if values.is_tensor(x.fact):
+        found = _of_tensor(lowering, x, name)
+        if found is not None:
+            return found
     if name in PROPERTIES:
         return PROPERTIES[name](lowering, x)
     if name in COPIES:
@@ -119,8 +122,6 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     function = METHODS.get(name) or same_as_function(name)
     if function is not None:
         return Method(function, x)
-    if values.is_tensor(x.fact) and isinstance(method_of(Tensor, name), types.FunctionType):
-        return Method(method_of(Tensor, name), x)
     if name in IN_PLACE_METHODS:
         raise UnsupportedError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
@@ -135,6 +136,15 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         if unknown
         else "use the NumPy function that does the same",
     )
+
+
+def _of_tensor(lowering: Lowering, x: Symbol, name: str) -> Any:
+    """What Tensors have and arrays have not, or have otherwise; None where there is no such."""
+    if name in OF_TENSORS:
+        return OF_TENSORS[name](lowering, x)
+    method = method_of(Tensor, name)
+    own = isinstance(method, types.FunctionType) and name not in EAGER
+    return Method(method, x) if own else None
 
 
 def same_as_function(name: str) -> Any:

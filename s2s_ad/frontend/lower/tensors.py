@@ -14,6 +14,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import OF_TENSORS, Method
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import as_argument, known_object
+from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.stores import replace, writable
 from s2s_ad.tensors import Parameter, Tensor, dtype_of, tensor
@@ -66,9 +67,9 @@ def parameter(lowering: Lowering, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-@evaluates(Tensor.asnumpy)
-def asnumpy(lowering: Lowering, x: Symbol) -> Any:
-    """The array that a Tensor is."""
+@evaluates(Parameter.value, Tensor.asnumpy)
+def itself(lowering: Lowering, x: Symbol) -> Any:
+    """The array that a Tensor is, in the same memory."""
     return x
 
 
@@ -83,5 +84,20 @@ def set_data(lowering: Lowering, x: Symbol, data: Any) -> Any:
     return x
 
 
-OF_TENSORS |= {"set_data": lambda lowering, x: Method(Parameter.set_data, x)}
-OF_TENSORS |= {"asnumpy": lambda lowering, x: Method(Tensor.asnumpy, x)}
+@evaluates(Tensor.view)
+def view(lowering: Lowering, x: Symbol, *shape: Any) -> Any:
+    """x.view(2, 3) and x.view((2, 3)): the elements in another shape."""
+    sizes = shape[0] if len(shape) == 1 else sequence(tuple, list(shape))
+    return lowering.call(np.reshape, x, as_argument(lowering, sizes))
+
+
+OF_TENSORS |= {
+    name: lambda lowering, x, method=method: Method(method, x)
+    for name, method in {
+        "asnumpy": Tensor.asnumpy,
+        "set_data": Parameter.set_data,
+        "value": Parameter.value,
+        "view": Tensor.view,
+    }.items()
+}
+OF_TENSORS |= {"data": lambda lowering, x: x}
