@@ -237,6 +237,11 @@ class Frame:
     def scope(self) -> Scope:
         return scope_of(self.source.node)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a function of this library: text shows the NumPy that it stands for."""
+        return self.globals.get("__name__", "").partition(".")[0] == "s2s_ad"
+
     def around(self) -> Frame:
         """The scope in which a function that is defined now looks up its names."""
         return self if self.inner is None else self.inner

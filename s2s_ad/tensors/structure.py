@@ -47,7 +47,7 @@ class Structure:
 
     def flatten(self, order="C", *, start_dim=0, end_dim=-1) -> Any:
         if start_dim == 0 and end_dim in (-1, self.ndim - 1):
-            return np.ndarray.flatten(self, order)
+            return np.ndarray.flatten(self, order=order)
         first, last = start_dim % self.ndim, end_dim % self.ndim
         return np.reshape(self, (*self.shape[:first], -1, *self.shape[last + 1 :]))
 

@@ -59,11 +59,6 @@ def statement(*kinds: type) -> Callable:
     return lambda handler: [STATEMENTS.update({kind: handler}) for kind in kinds] and handler
 
 
-def is_own(function: types.FunctionType) -> bool:
-    """Whether it is a function of this library: text shows the NumPy that it stands for."""
-    return function.__module__.partition(".")[0] == "s2s_ad"
-
-
 class StaticNeeded(Exception):
     """A rule needs the value of some inputs: (parameter, path) of each, and what to say else."""
 
@@ -230,7 +225,7 @@ class Lowering:
         """The value of a call of a Python function, written in place."""
         source = source_of(function)
         frame = Frame(function, source, function.__globals__, cells_of(function))
-        if is_own(function) or not keeps_name(source) or not (self.frames or calls_itself(source)):
+        if frame.is_own or not keeps_name(source) or not (self.frames or calls_itself(source)):
             return self.enter_frame(frame, arguments)
         return self._enter_kept(frame, arguments)
 

@@ -9,6 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -128,7 +129,7 @@ def expression_statement(lowering: Lowering, node: gast.Expr) -> Any:
 def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
     """Assign to a name, an element, an attribute, or a nest of these."""
     if isinstance(target, gast.Name):
-        hint = hint_of_name(target.id)
+        hint = Hint(target.id, "temporary") if lowering.frame.is_own else hint_of_name(target.id)
         lowering.frame.locals[target.id] = lowering.builder.named(value, hint)
     elif isinstance(target, gast.Tuple | gast.List):
         unpack(lowering, target, value)
