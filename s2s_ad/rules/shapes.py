@@ -21,11 +21,28 @@ from s2s_ad.rules.structure import Structural, positional
 class Reshape(Structural):
     """np.reshape(x, shape); -1 stands for what is left."""
 
-    text = "x, shape, order='C'"
+    text = "x, shape, order='C', *, copy=None"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Order F is order C of the transposed arrays."""
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        order, copy = given.pop("order"), given.pop("copy")
+        if order not in ("C", "F") or copy is False:
+            what = f"order={order!r}" if order not in ("C", "F") else "copy=False"
+            raise ArgumentValueError(
+                "S2S203",
+                f"np.reshape with {what}",
+                why="it depends on how the array stands in memory",
+            )
+        x, shape = given["x"], given["shape"]
+        if order == "F":
+            sizes = tuple(shape)[::-1] if isinstance(shape, tuple | list) else shape
+            result = np.transpose(np.reshape(np.transpose(x), sizes))
+        else:
+            result = super().bind(builder, (x, shape), {})
+        return np.copy(result) if copy else result
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
-        if params["order"] != "C":
-            raise ArgumentValueError("S2S203", "np.reshape with order other than 'C'")
         shape = params["shape"]
         if isinstance(shape, Symbol) and isinstance(shape.fact, values.Unknown):
             return {"shape": shape}  # the shape of something whose rank is not known
@@ -142,19 +159,20 @@ class BroadcastTo(Structural):
         return np.broadcast_to(x, (batch.size, *shape))
 
 
-def _ravel(x: Symbol) -> Any:
-    return np.reshape(x, -1)
+def _ravel(x: Symbol, order: str) -> Any:
+    return np.reshape(x, -1, order=order)
 
 
-def _reshape_method(x: Symbol, shape: tuple) -> Any:
-    return np.reshape(x, shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape)
+def _reshape_method(x: Symbol, shape: tuple, order: str, copy: Any) -> Any:
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    return np.reshape(x, sizes, order=order, copy=copy)
 
 
 register(BroadcastTo(np.broadcast_to, "broadcast_to"))
 register(PadSamples(runtime.pad_samples, "pad_samples"))
 register(Reshape(np.reshape, "reshape"))
 
-composite(np.ndarray.reshape, "x, *shape", _reshape_method)
-composite(np.ravel, "x", _ravel)
+composite(np.ndarray.reshape, "x, *shape, order='C', copy=None", _reshape_method)
+composite(np.ravel, "x, order='C'", _ravel)
 
 METHODS |= {"flatten": np.ravel, "ravel": np.ravel, "reshape": np.ndarray.reshape}
