@@ -24,6 +24,7 @@ CATALOGUE = {
     "S2S501": "an argument has the wrong type",
     "S2S502": "an argument has the wrong value",
     "S2S503": "the feature comes with a later version",
+    "S2S601": "the Cell is not complete",
     "S2S901": "the compiler broke one of its own contracts",
 }
 
@@ -116,6 +117,10 @@ class ArgumentTypeError(S2SError, TypeError):
 
 class ArgumentValueError(S2SError, ValueError):
     """An argument of the right kind and a wrong value."""
+
+
+class CellError(S2SError, AttributeError):
+    """A Cell that is not complete: it lacks a method, or its parent's `__init__`."""
 
 
 class SampleLoopWarning(UserWarning):

@@ -230,6 +230,7 @@ class Frame:
         self.owner, self.source, self.globals = owner, source, function_globals
         self.cells, self.parent = cells, parent
         self.locals: dict[str, Any] = {}
+        self.arguments: dict[str, Any] = {}
         self.is_kept = False
         self.inner: Frame | None = None
 

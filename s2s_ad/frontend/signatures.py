@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from s2s_ad.frontend.called import called
+
 # From Python 3.14 on, annotations are evaluated when somebody asks for them; they may name what
 # only type checkers import.
 UNEVALUATED: dict[str, Any] = {}
@@ -23,4 +25,4 @@ def signature_of(function: Callable) -> inspect.Signature:
         TypeError: the object cannot be called.
         ValueError: it is not written in Python, and has no signature.
     """
-    return inspect.signature(function, follow_wrapped=False, **UNEVALUATED)
+    return inspect.signature(called(function), follow_wrapped=False, **UNEVALUATED)

@@ -32,7 +32,7 @@ from s2s_ad.frontend.lower.iteration import Once
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
 from s2s_ad.frontend.lower.optional import Assumptions, is_optional
-from s2s_ad.frontend.lower.outline import calls_itself, keeps_name, outlined_call
+from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
 from s2s_ad.frontend.lower.refused import refusal
@@ -275,8 +275,8 @@ class Lowering:
 
     def enter_frame(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         node = frame.source.node
-        again = any(each.owner is frame.owner for each in self.frames)
-        if len(self.frames) > DEEPEST or (again and not frame.is_kept):
+        again = not frame.is_kept and self._is_inside(frame, arguments)
+        if len(self.frames) > DEEPEST or again:
             raise UnsupportedError(
                 "S2S206",
                 f"{frame.source.name} calls itself",
@@ -284,6 +284,7 @@ class Lowering:
                 why="a function that is written in place cannot",
                 help="define it with def at the top of a module",
             )
+        frame.arguments = arguments
         frame.locals.update(arguments)
         self.frames.append(frame)
         try:
@@ -294,3 +295,12 @@ class Lowering:
             return self.result_of(self.run(structured(node)))
         finally:
             self.frames.pop()
+
+    def _is_inside(self, frame: Frame, arguments: dict[str, Any]) -> bool:
+        """Whether a call of the same form is being lowered: with other objects it is another."""
+        around = [each for each in self.frames if each.owner is frame.owner]
+        form_of_call = call_key(self, frame.owner, arguments)[0] if around else None
+        return any(
+            form_of_call is None or call_key(self, each.owner, each.arguments)[0] == form_of_call
+            for each in around
+        )

@@ -19,6 +19,7 @@ from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.tree import Tree
+from s2s_ad.frontend.called import name_of_method
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.recursion import OpenCall, closed, is_value, placed, value_leaves
 from s2s_ad.frontend.lower.references import (
@@ -148,7 +149,7 @@ def _lowered(
         own = symbols(tuple(arguments.values()))
         if changes or lowering.memory.shares(result, moment.clock, own):
             return None, result
-        return outline(lowering, frame.source, arguments, start, result), result
+        return outline(lowering, frame, arguments, start, result), result
     del lowering.builder.body[start:], lowering.frames[depth:]
     lowering.memory.rollback(moment)
     lowering.outlined = outlined  # they hold calls that never came back
@@ -212,7 +213,7 @@ def _structure(value: Any) -> Any:
 
 
 def outline(
-    lowering: Lowering, source: Source, arguments: dict, start: int, result: Any
+    lowering: Lowering, frame: Frame, arguments: dict, start: int, result: Any
 ) -> Outlined | None:
     """Take the operations from `start` on out of the body; None where nothing is gained."""
     builder = lowering.builder
@@ -235,13 +236,13 @@ def outline(
             return Output(outputs.index(leaf.name), getattr(leaf, "number", None))
         return Argument(places[leaf.name]) if leaf.name in places else leaf
 
-    callee = _callee(lowering, source, arguments, segment, outputs, free)
+    callee = _callee(lowering, frame, arguments, segment, outputs, free)
     del builder.body[start:]
     return Outlined(callee, rebuilt(result, described))
 
 
 def _callee(
-    lowering: Lowering, source: Source, arguments: dict, segment: list, outputs: list, free: set
+    lowering: Lowering, frame: Frame, arguments: dict, segment: list, outputs: list, free: set
 ) -> Callee:
     """The operations as a program of their own: what they read is given, `free` is captured."""
     builder = lowering.builder
@@ -249,18 +250,28 @@ def _callee(
     nodes = [to_node(Symbol(builder, name)) for name in outputs]
     several = Tree(tuple, tuple(range(len(nodes))), tuple(nodes))
     hints = builder.hints | _parameter_hints(arguments)
+    name = _name(frame, arguments)
     program = Program(
-        name=source.name,
-        doc=source.name,
+        name=name,
+        doc=name,
         inputs=tuple(Input(hints[each.name].text, each.name) for each in leaves_of(arguments)),
         body=tuple(segment),
         output=nodes[0] if len(nodes) == 1 else several,
         facts=dict(builder.facts),
         hints=hints,
         captures=tuple(e for e in lowering.captures.found.values() if e.name in read),
-        origin=source.origin(source.node),
+        origin=frame.source.origin(frame.source.node),
     )
     return Callee(program)
+
+
+def _name(frame: Frame, arguments: dict) -> str:
+    """Its own name; what a call of an object runs is called as the object."""
+    holder = next(iter(arguments.values()), None)
+    name = None
+    if isinstance(holder, Captured):
+        name = name_of_method(frame.owner, holder.value, holder.place.text)
+    return frame.source.name if name is None else name
 
 
 def _is_plain(result: Any) -> bool:
@@ -281,4 +292,4 @@ def _parameter_hints(arguments: dict[str, Any]) -> dict[str, Hint]:
     return hints
 
 
-__all__ = ["calls_itself", "keeps_name", "outlined_call"]
+__all__ = ["call_key", "calls_itself", "keeps_name", "outlined_call"]

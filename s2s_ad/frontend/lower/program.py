@@ -16,6 +16,7 @@ from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
+from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import apply, method_of
 from s2s_ad.frontend.lower.core import Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
@@ -63,8 +64,9 @@ def _program(
     lowering.root = source.node.lineno
     args, kwargs = as_call(signature_of(function), given)
     is_plain = isinstance(function, types.FunctionType)
+    name = name_of_call(function, plain)
     with lowering.builder.at(origin):
-        target = function if is_plain else lowering.captures.held(function, plain.__name__)
+        target = function if is_plain else lowering.captures.held(function, name)
         try:
             result = apply(lowering, target, args, kwargs)
             result = _present(lowering, result, f"the result of {plain.__name__}")
@@ -75,7 +77,6 @@ def _program(
     if writes:
         nodes = [output_node(settled(held), source.name, origin) for _, held in writes]
         output = Tree(tuple, tuple(range(len(nodes) + 1)), (output, *nodes))
-    name = plain.__name__ if plain.__name__.isidentifier() else "f"
     return Program(
         name=name,
         doc=name,
@@ -112,6 +113,8 @@ def plain_function(function: Any) -> types.FunctionType:
         return plain_function(function.func)
     if isinstance(function, types.MethodType):
         return plain_function(function.__func__)
+    if called(function) is not function:
+        return plain_function(called(function))
     method = method_of(type(function), "__call__")
     if isinstance(method, types.FunctionType):
         return method

@@ -1,0 +1,42 @@
+"""What a call of an object runs, and what it is called in the text.
+
+The `__call__` of a class may name the method that it leads to in its attribute `__s2s_method__`:
+signature, place and name of a call are then those of that method and of the object.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from typing import Any
+
+
+def called(function: Any) -> Any:
+    """The method that stands for a call of an object, where its `__call__` names one."""
+    method = inspect.getattr_static(type(function), "__call__", None)
+    name = getattr(method, "__s2s_method__", None)
+    return function if name is None else getattr(function, name)
+
+
+def name_of_call(function: Any, plain: types.FunctionType) -> str:
+    """What a program is called: as its function, and a call of an object as the object's class."""
+    if called(function) is not function:
+        return _snake(type(function).__name__)
+    return plain.__name__ if plain.__name__.isidentifier() else "f"
+
+
+def name_of_method(function: Any, holder: Any, text: str) -> str | None:
+    """The same for a method of an object that stands at a place; None where it has its own name.
+
+    It is the attribute that holds the object; the class where an index leads to it.
+    """
+    if getattr(called(holder), "__func__", None) is not function or called(holder) is holder:
+        return None
+    last = text.rpartition(".")[2]
+    return last if last.isidentifier() else _snake(type(holder).__name__)
+
+
+def _snake(name: str) -> str:
+    """BatchNorm -> batch_norm, MLP -> mlp"""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
