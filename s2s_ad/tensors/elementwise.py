@@ -202,21 +202,16 @@ class Elementwise:
         return np.sinc(inexact(self))
 
     def sigmoid(self) -> Any:
-        x = inexact(self)
-        return 0.5 * np.tanh(0.5 * x) + 0.5
+        return np.exp(-np.logaddexp(0, -inexact(self)))
 
     def relu(self) -> Any:
-        return np.where(self > 0, self, 0)
+        return np.where(self <= 0, 0, self)
 
     def softmax(self, axis=-1) -> Any:
-        x = inexact(self)
-        e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-        return e / np.sum(e, axis=axis, keepdims=True)
+        return np.exp(self.log_softmax(axis))
 
     def log_softmax(self, axis=-1) -> Any:
-        x = inexact(self)
-        shifted = x - np.max(x, axis=axis, keepdims=True)
-        return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+        return inexact(self) - np.logaddexp.reduce(inexact(self), axis=axis, keepdims=True)
 
     def floor(self) -> Any:
         return np.floor(self)
@@ -325,7 +320,7 @@ class Elementwise:
         return np.where(condition, self, y)
 
     def masked_fill(self, mask, value) -> Any:
-        return np.where(mask, value, self).astype(self.dtype, copy=False)
+        return np.where(mask, value, self).astype(self.dtype)
 
     # ---- dtypes ------------------------------------------------------------------------------
 

@@ -20,53 +20,66 @@ class Reductions:
 
     __slots__ = ()
 
-    def sum(
-        self, axis=None, dtype=None, keepdims=False, initial=None, *, dim=None, keepdim=False
-    ) -> Any:
-        if isinstance(dtype, bool):  # sum(dim, keepdim)
-            dtype, keepdims = None, dtype
-        total = np.sum(self, axis=one_of(axis, dim), dtype=dtype, keepdims=keepdims or keepdim)
-        return total if initial is None else total + initial
+    def sum(self, axis=None, dtype=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        return np.sum(
+            self,
+            axis=one_of(axis, dim),
+            dtype=None if isinstance(dtype, bool) else dtype,
+            keepdims=keepdims or keepdim or dtype is True,  # sum(dim, keepdim)
+        )
 
-    def prod(
-        self, axis=None, dtype=None, keepdims=False, initial=None, *, dim=None, keepdim=False
-    ) -> Any:
-        if isinstance(dtype, bool):  # prod(dim, keepdim)
-            dtype, keepdims = None, dtype
-        product = np.prod(self, axis=one_of(axis, dim), dtype=dtype, keepdims=keepdims or keepdim)
-        return product if initial is None else product * initial
+    def prod(self, axis=None, dtype=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
+        return np.prod(
+            self,
+            axis=one_of(axis, dim),
+            dtype=None if isinstance(dtype, bool) else dtype,
+            keepdims=keepdims or keepdim or dtype is True,  # prod(dim, keepdim)
+        )
 
     def mean(
         self, axis=None, keep_dims=False, *, dtype=None, keepdims=False, dim=None, keepdim=False
     ) -> Any:
-        x = inexact(self) if dtype is None else self.astype(dtype)
-        return np.mean(x, axis=one_of(axis, dim), keepdims=keep_dims or keepdims or keepdim)
+        return np.mean(
+            inexact(self) if dtype is None else self.astype(dtype),
+            axis=one_of(axis, dim),
+            keepdims=keep_dims or keepdims or keepdim,
+        )
 
     def var(self, axis=None, ddof=0, keepdims=False, *, dim=None, keepdim=False) -> Any:
-        kept = keepdims or keepdim
-        return np.var(inexact(self), axis=one_of(axis, dim), ddof=ddof, keepdims=kept)
+        return np.var(
+            inexact(self), axis=one_of(axis, dim), ddof=ddof, keepdims=keepdims or keepdim
+        )
 
     def std(self, axis=None, ddof=0, keepdims=False, *, dim=None, keepdim=False) -> Any:
-        kept = keepdims or keepdim
-        return np.std(inexact(self), axis=one_of(axis, dim), ddof=ddof, keepdims=kept)
+        return np.std(
+            inexact(self), axis=one_of(axis, dim), ddof=ddof, keepdims=keepdims or keepdim
+        )
 
     def max(
         self, axis=None, keepdims=False, *, return_indices=False, dim=None, keepdim=False
     ) -> Any:
-        axes, kept = one_of(axis, dim), keepdims or keepdim
-        value = np.max(self, axis=axes, keepdims=kept)
-        if dim is None and not return_indices:
-            return value
-        return value, np.argmax(self, axis=axes, keepdims=kept)
+        """The largest elements; with `dim` or `return_indices` a pair, with their indices."""
+        return (
+            np.max(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+            if dim is None and not return_indices
+            else (
+                np.max(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim),
+                np.argmax(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim),
+            )
+        )
 
     def min(
         self, axis=None, keepdims=False, *, return_indices=False, dim=None, keepdim=False
     ) -> Any:
-        axes, kept = one_of(axis, dim), keepdims or keepdim
-        value = np.min(self, axis=axes, keepdims=kept)
-        if dim is None and not return_indices:
-            return value
-        return value, np.argmin(self, axis=axes, keepdims=kept)
+        """The smallest elements; with `dim` or `return_indices` a pair, with their indices."""
+        return (
+            np.min(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+            if dim is None and not return_indices
+            else (
+                np.min(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim),
+                np.argmin(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim),
+            )
+        )
 
     def amax(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
         return np.max(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
@@ -86,25 +99,25 @@ class Reductions:
         return np.argmin(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
 
     def all(self, axis=None, keep_dims=False, *, keepdims=False, dim=None, keepdim=False) -> Any:
-        kept = keep_dims or keepdims or keepdim
-        return np.all(self, axis=one_of(axis, dim), keepdims=kept)
+        return np.all(self, axis=one_of(axis, dim), keepdims=keep_dims or keepdims or keepdim)
 
     def any(self, axis=None, keep_dims=False, *, keepdims=False, dim=None, keepdim=False) -> Any:
-        kept = keep_dims or keepdims or keepdim
-        return np.any(self, axis=one_of(axis, dim), keepdims=kept)
+        return np.any(self, axis=one_of(axis, dim), keepdims=keep_dims or keepdims or keepdim)
 
     def norm(
         self, ord=None, dim=None, keepdim=False, *, axis=None, keepdims=False, dtype=None
     ) -> Any:
-        x = inexact(self) if dtype is None else self.astype(dtype)
-        return np.linalg.norm(x, ord, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+        return np.linalg.norm(
+            inexact(self) if dtype is None else self.astype(dtype),
+            ord,
+            axis=one_of(axis, dim),
+            keepdims=keepdims or keepdim,
+        )
 
     def logsumexp(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
-        axes = one_of(axis, dim)
-        x = inexact(self)
-        top = np.max(x, axis=axes, keepdims=True)
-        total = np.log(np.sum(np.exp(x - top), axis=axes, keepdims=True)) + top
-        return total if keepdims or keepdim else np.squeeze(total, axis=axes)
+        return np.logaddexp.reduce(
+            inexact(self), axis=one_of(axis, dim), keepdims=keepdims or keepdim
+        )
 
     def nansum(self, axis=None, keepdims=False) -> Any:
         return np.nansum(self, axis=axis, keepdims=keepdims)

@@ -7,23 +7,46 @@ from typing import Any
 
 import numpy as np
 
+SEQUENCES = (tuple, list)
+SIZES = (int, np.integer, tuple, list)
+
 
 def spread(sizes: Any) -> Any:
     """Sizes or axes that are given one by one, or as one tuple or list."""
-    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
+    return tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], SEQUENCES) else sizes
 
 
 def expanded(x: Any, sizes: Any) -> Any:
     """Sizes for broadcasting, in which -1 is the length that the Tensor has there."""
-    missing = len(sizes) - x.ndim
-    return tuple(x.shape[i - missing] if n == -1 else n for i, n in enumerate(sizes))
+    return tuple(
+        x.shape[i - len(sizes) + x.ndim] if size == -1 else size for i, size in enumerate(sizes)
+    )
+
+
+def joined(shape: Any, start: int, end: int) -> Any:
+    """The shape with these axes and those between them joined to one."""
+    return (*shape[: start % len(shape)], -1, *shape[end % len(shape) + 1 :])
+
+
+def cuts(sections: Any, length: int) -> Any:
+    """Where parts of one length begin, or parts of these lengths; without the first."""
+    return (
+        list(range(sections, length, sections))
+        if isinstance(sections, int)
+        else [sum(sections[:i]) for i in range(1, len(sections))]
+    )
 
 
 def order(x: Any, axis: Any, descending: Any) -> Any:
     """The indices that sort, in which equal elements keep their order."""
-    if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
-    return np.argsort(~x if x.dtype.kind in "biu" else -x, axis=axis, kind="stable")
+    return np.argsort(
+        (~x if x.dtype.kind in "biu" else -x) if descending else x, axis=axis, kind="stable"
+    ).astype(np.int32)
+
+
+def with_indices(x: Any, indices: Any, axis: int) -> Any:
+    """The elements at these indices, and the indices."""
+    return np.take_along_axis(x, indices, axis=axis), indices
 
 
 class Structure:
@@ -35,9 +58,11 @@ class Structure:
 
     def view(self, *shape, **dtype) -> Any:
         """The elements in another shape; for a dtype or a class of arrays, NumPy's view."""
-        if shape and isinstance(shape[0], int | np.integer | tuple | list):
-            return np.reshape(self, spread(shape))
-        return np.ndarray.view(self, *shape, **dtype)
+        return (
+            np.reshape(self, spread(shape))
+            if shape and isinstance(shape[0], SIZES)
+            else np.ndarray.view(self, *shape, **dtype)
+        )
 
     def view_as(self, other) -> Any:
         return np.reshape(self, other.shape)
@@ -46,10 +71,11 @@ class Structure:
         return np.reshape(self, other.shape)
 
     def flatten(self, order="C", *, start_dim=0, end_dim=-1) -> Any:
-        if start_dim == 0 and end_dim in (-1, self.ndim - 1):
-            return np.ndarray.flatten(self, order=order)
-        first, last = start_dim % self.ndim, end_dim % self.ndim
-        return np.reshape(self, (*self.shape[:first], -1, *self.shape[last + 1 :]))
+        return (
+            np.ndarray.flatten(self, order=order)
+            if start_dim == 0 and end_dim in (-1, self.ndim - 1)
+            else np.reshape(self, joined(self.shape, start_dim, end_dim))
+        )
 
     def expand_dims(self, axis) -> Any:
         return np.expand_dims(self, axis)
@@ -62,9 +88,11 @@ class Structure:
 
     def transpose(self, *axes) -> Any:
         """The axes in this order; of two numbers, these two are swapped."""
-        if len(axes) == 2 and self.ndim != 2:
-            return np.swapaxes(self, axes[0], axes[1])
-        return np.transpose(self, spread(axes) if axes and axes[0] is not None else None)
+        return (
+            np.swapaxes(self, axes[0], axes[1])
+            if len(axes) == 2 and self.ndim != 2
+            else np.transpose(self, spread(axes) if axes and axes[0] is not None else None)
+        )
 
     def t(self) -> Any:
         return np.transpose(self)
@@ -115,15 +143,10 @@ class Structure:
 
     def split(self, split_size_or_sections, axis=0) -> Any:
         """A tuple of parts of this length, the last of which may be shorter, or of these."""
-        if isinstance(split_size_or_sections, int):
-            cuts = range(split_size_or_sections, self.shape[axis], split_size_or_sections)
-        else:
-            cuts = np.cumsum(split_size_or_sections)[:-1]
-        return tuple(np.split(self, list(cuts), axis))
+        return tuple(np.split(self, cuts(split_size_or_sections, self.shape[axis]), axis))
 
     def chunk(self, chunks, axis=0) -> Any:
-        size = -(-self.shape[axis] // chunks)
-        return tuple(np.split(self, list(range(size, self.shape[axis], size)), axis))
+        return tuple(np.split(self, cuts(-(-self.shape[axis] // chunks), self.shape[axis]), axis))
 
     def unbind(self, dim=0) -> Any:
         return tuple(np.moveaxis(self, dim, 0))
@@ -172,36 +195,22 @@ class Structure:
 
     def sort(self, axis=-1, descending=False) -> Any:
         """The elements in order, and the indices that they have."""
-        indices = order(self, axis, descending)
-        return np.take_along_axis(self, indices, axis=axis), indices
+        return with_indices(self, order(self, axis, descending), axis)
 
     def topk(self, k, dim=-1, largest=True, sorted=True) -> Any:
         """The k largest elements in order, and the indices that they have."""
-        indices = np.take(order(self, dim, largest), np.arange(k), axis=dim)
-        return np.take_along_axis(self, indices, axis=dim), indices
+        return with_indices(self, np.take(order(self, dim, largest), np.arange(k), axis=dim), dim)
 
     def searchsorted(self, v, side="left", sorter=None) -> Any:
         return np.searchsorted(self, v, side=side, sorter=sorter)
 
-    # ---- new Tensors -------------------------------------------------------------------------
+    # ---- copies -----------------------------------------------------------------------------
 
     def clone(self) -> Any:
         return self.copy()
 
     def contiguous(self) -> Any:
         return self if self.flags.c_contiguous else self.copy()
-
-    def new_zeros(self, size, dtype=None) -> Any:
-        return np.zeros_like(self, shape=size, dtype=dtype)
-
-    def new_ones(self, size, dtype=None) -> Any:
-        return np.ones_like(self, shape=size, dtype=dtype)
-
-    def new_full(self, size, fill_value, dtype=None) -> Any:
-        return np.full_like(self, fill_value, shape=size, dtype=dtype)
-
-    def new_empty(self, size, dtype=None) -> Any:
-        return np.zeros_like(self, shape=size, dtype=dtype)
 
     # ---- MindSpore's bookkeeping -------------------------------------------------------------
 

@@ -34,7 +34,7 @@ _getitem = np.ndarray.__getitem__
 CALLING = frozenset((np.apply_along_axis, np.apply_over_axes, np.piecewise))
 
 #: methods whose Python the compiler does not lower: it takes those of arrays
-EAGER = frozenset(("item", "view", "__getitem__"))
+EAGER = frozenset(("item",))
 
 
 class Tensor(Elementwise, Reductions, Structure, np.ndarray):
@@ -116,6 +116,23 @@ class Tensor(Elementwise, Reductions, Structure, np.ndarray):
 
     def __complex__(self) -> complex:
         return complex(_single(self, "complex"))
+
+    # ---- Tensors of the same dtype -------------------------------------------------------------
+
+    def new_zeros(self, size: Any, dtype: Any = None) -> Tensor:
+        return Tensor.from_numpy(np.zeros(size, self.dtype if dtype is None else dtype))
+
+    def new_ones(self, size: Any, dtype: Any = None) -> Tensor:
+        return Tensor.from_numpy(np.ones(size, self.dtype if dtype is None else dtype))
+
+    def new_empty(self, size: Any, dtype: Any = None) -> Tensor:
+        return Tensor.from_numpy(np.zeros(size, self.dtype if dtype is None else dtype))
+
+    def new_full(self, size: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+        return Tensor.from_numpy(np.full(size, fill_value, self.dtype if dtype is None else dtype))
+
+    def new_tensor(self, data: Any, dtype: Any = None) -> Tensor:
+        return Tensor(data, self.dtype if dtype is None else dtype)
 
     # ---- text ----------------------------------------------------------------------------------
 
