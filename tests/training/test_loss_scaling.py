@@ -46,12 +46,11 @@ FINITE = [
     ((Tensor([1.0]), Tensor(2.0)), True),
     ((Tensor([1.0]), (Tensor([2.0]), [Tensor([np.nan])])), False),
     ([np.array([1.0, -np.inf])], False),
-    ((Tensor([65504.0], float16) * 2,), False),
+    ((Tensor([np.inf], float16),), False),
 ]
 
 
 @pytest.mark.parametrize("inputs, expected", FINITE)
-@pytest.mark.filterwarnings("ignore:overflow")
 def test_all_finite_looks_at_every_element(inputs, expected):
     found = all_finite(inputs)
     assert isinstance(found, Tensor)
