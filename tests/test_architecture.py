@@ -55,8 +55,8 @@ LATER_STANDARD_MODULES = {"annotationlib"}
 # Libraries that the package may use, but never loads before they are asked for.
 OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy", "torch"]
 
-# The rules of an optional library are imported when a function of it is first met.
-RULES_OF_OPTIONAL = {"s2s_ad.rules.scipy_": "scipy"}
+# What needs an optional library is imported when a function of it is first met.
+RULES_OF_OPTIONAL = {"s2s_ad.rules.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
 
 
 class Module(NamedTuple):

@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.tensors import Tensor
 
 
 def handles(*functions: Any) -> Callable:
@@ -249,9 +250,21 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
         return isinstance(unwrap(value), kinds)
     if isinstance(value.fact, values.Scalar):
         return issubclass(value.fact.kind, kinds)
-    if isinstance(value.fact, values.Array) and value.shape:
-        return issubclass(np.ndarray, kinds)
+    answers = {issubclass(each, kinds) for each in _classes(value.fact)}
+    if len(answers) == 1:
+        return answers.pop()
     raise _refused("isinstance() of a value that is not known", "leave the check out")
+
+
+def _classes(fact: Any) -> list[type]:
+    """What an array may be an object of; of one without axes NumPy makes a number, or not."""
+    if not isinstance(fact, values.Array) or fact.shape is None:
+        return []
+    if fact.tensor:
+        return [Tensor]
+    if fact.shape:
+        return [np.ndarray]
+    return [np.ndarray, np.generic if fact.dtype is None else fact.dtype.type]
 
 
 @evaluates(callable)

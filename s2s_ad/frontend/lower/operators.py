@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import operator
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -95,7 +96,13 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
     left, right = unwrap(left), unwrap(right)
     if isinstance(left, str | bytes) and not isinstance(right, Symbol):
         return function(left, right)
+    if function is operator.or_ and all(isinstance(each, CLASSES) for each in (left, right)):
+        return left | right
     raise _unsupported(left, right)
+
+
+#: what a union of classes is made of
+CLASSES = (type, types.UnionType, type(None))
 
 
 def is_number(value: Any) -> bool:
