@@ -356,3 +356,17 @@ def test_objects_that_compute_when_they_are_made():
 
 def test_defaults_of_fields():
     assert_like_python(lambda x: Defaults(x).table[0] * x * Defaults(x).b, X)
+
+
+def test_texts_that_are_known_are_part_of_an_f_string():
+    label = "rate"
+
+    def f(x, unit="m"):
+        if x > 1:
+            raise ValueError(f"{label} of {x} {unit}: {label!r}")
+        return x * x
+
+    text = jit(f).source(2.0)
+    assert """f"rate of {x} m: {'rate'!r}\"""" in text
+    with pytest.raises(ValueError, match=r"^rate of 2.0 m: 'rate'$"):
+        jit(f)(2.0)

@@ -182,7 +182,24 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
         if isinstance(holder, Captured | Tree | type) or is_library(holder):
             return _item(lowering, node, holder, bound)
     fields = {name: _replaced(lowering, getattr(node, name, None), bound) for name in node._fields}
-    return type(node)(**fields)
+    made = type(node)(**fields)
+    return _joined(made) if isinstance(made, gast.JoinedStr) else made
+
+
+def _joined(node: gast.JoinedStr) -> gast.AST:
+    """An f-string whose texts that are known are part of it: f"{'x'} has {n}" is f"x has {n}"."""
+    parts: list[gast.AST] = []
+    for each in node.values:
+        known = getattr(each, "value", None) if isinstance(each, gast.FormattedValue) else each
+        plain = each is known or (each.conversion == -1 and each.format_spec is None)
+        if not (plain and isinstance(known, gast.Constant) and isinstance(known.value, str)):
+            parts.append(each)
+        elif parts and isinstance(parts[-1], gast.Constant):
+            parts[-1] = form.constant(parts[-1].value + known.value)
+        else:
+            parts.append(known)
+    only = len(parts) == 1 and isinstance(parts[0], gast.Constant)
+    return parts[0] if only else gast.JoinedStr(parts)
 
 
 def _asks_for_none(
