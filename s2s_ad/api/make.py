@@ -11,6 +11,7 @@ from s2s_ad.api.batching import Vmap
 from s2s_ad.api.class_method import ClassMethod
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.inside import check_count, handle_jvp, handle_maker, handle_vjp, listed
+from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
 from s2s_ad.api.pullback import pullback
 from s2s_ad.api.recent import Recent, parts_of
@@ -327,6 +328,7 @@ for _maker in (grad, value_and_grad, vmap, jit, jacrev, jacfwd, hessian):
 handle_jvp(jvp)
 handle_vjp(vjp)
 handle_callers()
+handle_optional()
 
 __all__ = [
     "grad",

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from s2s_ad.api.batching import Vmap
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.inside import Local
+from s2s_ad.api.parts import Part, as_array, label_of, names_of
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
@@ -36,23 +35,7 @@ def _refused(what: str, help: str = "") -> UnsupportedError:
 # ---- batches over several axes -------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Part:
-    """What is done for one element, as a function that can be batched."""
-
-    name: str
-    parameters: list[str]
-    call: Callable[[list], Any]
-
-    def signature(self) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        return inspect.Signature([inspect.Parameter(each, kind) for each in self.parameters])
-
-    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        return self.call(args)
-
-
-def _over_axes(lowering: Any, part: _Part, levels: list[tuple], args: list) -> Any:
+def _over_axes(lowering: Any, part: Part, levels: list[tuple], args: list) -> Any:
     """The part for each place of some axes; a level tells which arguments have the axis in front.
 
     An axis goes with one batch: so elementwise code stays as it is, for arrays of any rank.
@@ -67,35 +50,11 @@ def _over_axes(lowering: Any, part: _Part, levels: list[tuple], args: list) -> A
     return made.__s2s_call__(lowering, args, {})
 
 
-def _names(function: Any, count: int) -> list[str]:
-    """What the user's function calls its parameters, where it says so."""
-    plain = unwrap(function)
-    try:
-        signature = plain.signature() if isinstance(plain, Closure) else inspect.signature(plain)
-        found = [each for each in signature.parameters if each.isidentifier()][:count]
-    except (TypeError, ValueError):
-        found = []
-    return found + [f"x{place}" for place in range(len(found) + 1, count + 1)]
-
-
-def _label(function: Any) -> str:
-    plain = unwrap(function)
-    name = getattr(plain, "name", getattr(plain, "__name__", ""))
-    return name if name.isidentifier() else "f"
-
-
 def _rank(value: Any, what: str) -> int:
     shape = values.shape_of(value)
     if isinstance(value, Symbol) and shape is None:
         raise _refused(f"{what} of an array whose rank is not known", "give example arguments")
     return len(shape or ())
-
-
-def _as_array(lowering: Any, value: Any) -> Any:
-    """An argument as the array that NumPy makes of it; a number stays one."""
-    if isinstance(value, Tree):
-        return lowering.call(np.array, tree.to_object(value))
-    return value if isinstance(value, Symbol) else unwrap(value)
 
 
 # ---- np.vectorize --------------------------------------------------------------------------------
@@ -114,7 +73,7 @@ class Vectorized:
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         keys = list(kwargs)
-        given = _strong(lowering, [_as_array(lowering, e) for e in (*args, *kwargs.values())])
+        given = _strong(lowering, [as_array(lowering, e) for e in (*args, *kwargs.values())])
         rank = max((_rank(each, "np.vectorize") for each in given), default=0)
         given, levels = _aligned(lowering, given, rank)
 
@@ -123,8 +82,8 @@ class Vectorized:
             named = dict(zip(keys, args[split:], strict=True))
             return apply(lowering, self.function, args[:split], named)
 
-        names = _names(self.function, len(given) - len(keys)) + keys
-        part = _Part(_label(self.function), names, call)
+        names = names_of(self.function, len(given) - len(keys)) + keys
+        part = Part(label_of(self.function), names, call)
         return self._typed(lowering, _over_axes(lowering, part, levels, given))
 
     def _typed(self, lowering: Any, result: Any) -> Any:
@@ -200,15 +159,15 @@ def _from_python(lowering: Any, args: list, kwargs: dict[str, Any]) -> Vectorize
 
 def _along_axis(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     function, axis, array, *more = args
-    array = _as_array(lowering, array)
+    array = as_array(lowering, array)
     rank = _rank(array, "np.apply_along_axis")
     axis = normal_axis(known_object(axis), rank)
 
     def call(args: list) -> Any:
-        return _as_array(lowering, apply(lowering, function, [*args, *more], kwargs))
+        return as_array(lowering, apply(lowering, function, [*args, *more], kwargs))
 
     moved = lowering.call(np.moveaxis, array, axis, -1) if axis != rank - 1 else array
-    part = _Part(_label(function), _names(function, 1), call)
+    part = Part(label_of(function), names_of(function, 1), call)
     result = _over_axes(lowering, part, [(0,)] * (rank - 1), [moved])
     own = _rank(result, "np.apply_along_axis: the result") - (rank - 1)
     if not own or axis == rank - 1:
@@ -219,7 +178,7 @@ def _along_axis(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
 
 def _over_all_axes(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     function, array, axes = (*args, *kwargs.values())
-    value = _as_array(lowering, array)
+    value = as_array(lowering, array)
     axes = known_object(axes)
     for axis in axes if isinstance(axes, tuple | list) else (axes,):
         rank = _rank(value, "np.apply_over_axes")
@@ -265,12 +224,12 @@ def _listed(value: Any) -> Any:
 def _piecewise(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """Each function for the elements where its condition holds, the last for the rest."""
     x, conditions, functions, *more = args
-    x = _as_array(lowering, x)
+    x = as_array(lowering, x)
     if not _rank(x, "np.piecewise"):
         raise _refused("np.piecewise of a number", "use if and else")
     found = known_items(lowering, conditions) if isinstance(conditions, Tree) else [conditions]
     chosen = known_items(lowering, functions)
-    found = [_as_array(lowering, each) for each in found]
+    found = [as_array(lowering, each) for each in found]
     if len(chosen) == len(found) + 1:
         any_ = functools.reduce(lambda a, b: lowering.call(np.logical_or, a, b), found)
         found.append(lowering.call(np.logical_not, any_))
@@ -290,7 +249,7 @@ def _where(
     A function that is harmless elsewhere is computed for all elements: a choice is cheaper.
     """
     if not _is_function(function):
-        value = _as_array(lowering, function)
+        value = as_array(lowering, function)
         return _chosen(lowering, condition, value, result, x)
     mark, start = lowering.builder.mark(), len(lowering.builder.body)
     before = lowering.memory.moment()

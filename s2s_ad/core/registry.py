@@ -109,6 +109,8 @@ class Rule:
     lists = False
     #: the number of results where they are a tuple, which ITEM takes apart; None where it is one
     count: int | None = None
+    #: what the results are called where they are attributes of one object
+    fields: tuple[str, ...] = ()
 
     def __init__(self, function: Callable, name: str):
         self.function, self.name = function, name
@@ -182,6 +184,18 @@ class Item(Rule):
 
 
 ITEM = Item()
+
+
+class Field(Rule):
+    """An output that is an attribute of the result: in the text alone."""
+
+    cheap = quiet = True
+
+    def __init__(self, name: str):
+        super().__init__(self, name)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return gast.Attribute(call.args[0], self.name, gast.Load())
 
 RULES: dict[Any, Rule] = {}  # by function
 FINDERS: list[Callable[[Any], Rule | None]] = []  # for functions that are made as objects are

@@ -16,9 +16,10 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form
 from s2s_ad.core.callee import item_of, items_of
+from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
-from s2s_ad.core.registry import rule_for
+from s2s_ad.core.registry import Field, rule_for
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.emit.stores import Store
 
@@ -58,6 +59,7 @@ class Opening:
         self.stores = stores
         self.atoms: dict[str, gast.AST] = {}  # what stands for a name
         self.aliases: dict[str, list[str]] = {}  # variable -> the names that it stands for too
+        self.objects: dict[str, tuple[str, ...]] = {}  # a result -> what its attributes are called
 
     def atom(self, node: Any) -> Any:
         return form.substitute(node, self.atoms)
@@ -87,6 +89,9 @@ class Opening:
             first = items[source][index]
             if first != name:
                 self._alias(name, self._variable(first))
+            elif source in self.objects:
+                call = form.operation(Field(self.objects[source][index]), [form.name(source)], {})
+                yield Entry("operation", statement, name, self.atom(call))
             return
         region, rule = region_of(statement), rule_for(form.function_of(statement))
         used = items.get(name, {})
@@ -97,11 +102,25 @@ class Opening:
             yield self._pop(statement, used)
         elif name in self.stores:
             yield from self._store(statement, self.stores[name])
+        elif rule.fields:
+            yield from self._object(statement, rule, used)
         elif rule.count is not None:
             names = tuple(used.get(i) for i in range(rule.count))
             yield Entry("call", statement, call=self.atom(statement.value), names=names)
         else:
             yield Entry("operation", statement, name, self.atom(statement.value))
+
+    def _object(
+        self, statement: gast.Assign, rule: Caller, used: dict[int, str]
+    ) -> Iterator[Entry]:
+        """A call whose results are attributes of one object."""
+        name, call, alone = form.target(statement), self.atom(statement.value), rule.alone()
+        if set(used) == {0} and alone is not None:
+            call = form.operation(alone, call.args, {})
+            yield Entry("operation", statement, used[0], call)
+            return
+        self.objects[name] = rule.fields
+        yield Entry("operation", statement, name, call)
 
     # ---- updates in place
 

@@ -2,6 +2,7 @@
 
 from s2s_ad.core import form
 from s2s_ad.core.callee import Callee, callee_of
+from s2s_ad.core.callers import Caller
 from s2s_ad.core.passes import Pass, run
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
@@ -44,6 +45,12 @@ def _with_calls(program: Program, made: Finished) -> Program:
     body = []
     for statement in program.body:
         call = callee_of(statement)
+        caller = None if form.is_effect(statement) else form.function_of(statement)
+        if isinstance(caller, Caller):
+            made_caller = caller.with_program(_finish(caller.program, FINAL_CALLED, made))
+            value = form.operation(made_caller, statement.value.args, {})
+            name = form.target(statement)
+            statement = form.assign(name, value, statement.origin, statement.phase)
         if call is not None:
             if id(call) not in made:
                 made[id(call)] = Callee(call.program), list(range(len(call.program.leaves())))

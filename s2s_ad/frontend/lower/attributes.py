@@ -55,8 +55,17 @@ class Method:
         return (self.holder,)
 
 
+class Made:
+    """What the compiler makes in the place of an object, and says itself what its attributes are."""
+
+    __slots__ = ()
+
+    def attribute(self, lowering: Lowering, name: str) -> Any:
+        raise NotImplementedError
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class Super:
+class Super(Made):
     """super(): the object with what the classes after one of its own give."""
 
     below: type
@@ -83,7 +92,7 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return _of_container(lowering, value, name)
     if isinstance(value, Captured):
         return _of_object(lowering, value, name)
-    if isinstance(value, Super):
+    if isinstance(value, Made):
         return value.attribute(lowering, name)
     if isinstance(value, type):
         return _of_class(lowering, value, value, name)

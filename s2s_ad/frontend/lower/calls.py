@@ -32,6 +32,8 @@ from s2s_ad.frontend.source import is_generator
 
 #: objects of Python's and NumPy's that are functions: type -> (lowering, captured) -> a function
 CAPTURED_OBJECTS: dict[type, Callable] = {}
+#: for functions of libraries that may be missing
+HANDLER_FINDERS: list[Callable[[Any], Callable | None]] = []
 #: the key of the handler of calls with out=
 OUT = object()
 
@@ -138,9 +140,10 @@ def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str,
 
 def _handler(function: Any) -> Callable | None:
     try:
-        return HANDLERS.get(function)
+        found = HANDLERS.get(function)
     except TypeError:
         return None
+    return found or next(filter(None, (find(function) for find in HANDLER_FINDERS)), None)
 
 
 def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:

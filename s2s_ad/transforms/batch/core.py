@@ -13,6 +13,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, measure, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import Callee, item_of
+from s2s_ad.core.callers import Caller
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Branch, Region
@@ -233,7 +234,7 @@ def _step(
     elif item is not None or not (any(flags) or in_params or kept):
         context.builder.replay(statement, atoms, program)
         context.mark(atoms[name], any(flags))
-    elif isinstance(operation.rule, Region | Callee):
+    elif isinstance(operation.rule, Region | Callee | Caller):
         results = _compound(context, operation, flags)
         if operation.rule.several:
             regions[name] = results
@@ -286,6 +287,8 @@ def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[
     """A region, or the call of a function: its outputs, and which of them are batched."""
     if isinstance(operation.rule, Region):
         return batch_region(context, operation.rule, operation.operands, flags)
+    if isinstance(operation.rule, Caller):
+        return samples.each_of_call(context, operation.rule, operation.operands, flags)
     if has_schedule(operation.rule, flags):
         return batch_schedule(context, operation.rule, operation.operands, flags, _batched_program)
     facts = tuple(map(context.builder.fact, operation.operands))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from s2s_ad import runtime
 from s2s_ad.core import measure, tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Loop, Region, block
 from s2s_ad.core.registry import Operation, Ragged
 from s2s_ad.diagnostics import BatchError, SampleLoopWarning
-from s2s_ad.transforms.batch.blocks import batched_fact
+from s2s_ad.transforms.batch.blocks import batched_fact, sample_fact
 from s2s_ad.transforms.batch.gathers import empty
 
 if TYPE_CHECKING:
@@ -62,6 +63,21 @@ def each_of_region(
     kinds = [*first, *(body.facts[name] for name in names)]
     found = _each(context, region.call, operands, flags, kinds, region.facts)
     return found, [True] * len(found)
+
+
+def each_of_call(
+    context: Batch, caller: Caller, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
+    """Let a library's function call the user's for one sample after the other."""
+    _warn(context, caller.name)
+    kinds = [
+        sample_fact(context.builder.fact(each)) if flag else context.builder.fact(each)
+        for each, flag in zip(operands, flags, strict=True)
+    ]
+    found = caller.infer(kinds, {})
+    facts = list(found.items) if caller.several else [found]
+    results = _each(context, caller.call, operands, flags, kinds, facts)
+    return results, [True] * len(results)
 
 
 def each_of_program(

@@ -1,0 +1,176 @@
+"""Calls of a library's function with a function of the user's, lowered: what all have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.api.inside import Local
+from s2s_ad.api.parts import Part, as_array, label_of, names_of
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol, describe, static, to_node
+from s2s_ad.core.callee import callee_of, item_of
+from s2s_ad.core.program import Program
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attributes import Made
+from s2s_ad.frontend.lower.calls import apply, as_argument
+from s2s_ad.frontend.lower.memory import settled
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules import support
+from s2s_ad.transforms.calls import with_inputs
+
+
+@dataclass(frozen=True)
+class Users:
+    """A function of the user's as a library calls it.
+
+    Attributes:
+        program: its leaves are the arguments that the library gives, then what else it reads.
+        fixed: the values of the latter.
+    """
+
+    program: Program
+    fixed: list[Symbol]
+
+
+def users_function(
+    lowering: Any,
+    library: Callable,
+    function: Any,
+    facts: Sequence[Any],
+    args: Any = (),
+    result: Callable = as_array,
+) -> Users:
+    """The function, called with arguments of these abstract values and then with `args`.
+
+    `result` makes of what it returns what the library makes of it: an array of a list.
+    """
+    more = _listed(args)
+
+    def call(own: list) -> Any:
+        return result(lowering, apply(lowering, function, [*own, *more], {}))
+
+    names = names_of(function, len(facts))
+    local = Local(lowering, Part(label_of(function), names, call))
+    moment = lowering.memory.moment()
+    program = local.__s2s_lower__(dict(zip(names, facts, strict=True)))
+    if lowering.memory.changes(moment):
+        raise refused(library, "with a function that changes its surroundings", "return the value")
+    program = _opened(program)
+    leaves = program.leaves()
+    fixed = [Symbol(lowering.builder, name) for name in leaves[len(facts) :]]
+    return Users(with_inputs(program, leaves, {}), fixed)
+
+
+def _listed(args: Any) -> list:
+    """What stands in `args=`; SciPy takes one value for a tuple of one."""
+    plain = unwrap(args)
+    if isinstance(plain, tree.Tree):
+        return list(plain.items) if plain.kind is tuple else [plain]
+    return list(plain) if isinstance(plain, tuple) else [plain]
+
+
+def _opened(program: Program) -> Program:
+    """The program of the one function that it calls, where it does nothing else."""
+    first, *rest = program.body or (None,)
+    call = None if first is None else callee_of(first)
+    if call is None or call.is_recursive or not all(map(item_of, rest)):
+        return program
+    builder = Builder(merge=False)
+    atoms = {name: builder.import_name(program, name) for name in program.leaves()}
+    own = [builder.view(each, atoms) for each in first.value.args]
+    inner = call.program
+    result = builder.splice(inner, dict(zip(inner.leaves(), own, strict=True)))
+    found = tree.leaves(result)
+    items = {form.target(each): found[item_of(each)[1]] for each in rest}
+    atoms |= items if call.several else {form.target(first): found[0]}
+    output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
+    return program.with_(
+        body=tuple(builder.body),
+        facts=builder.facts,
+        hints=builder.hints,
+        output=output,
+        captures=inner.captures,
+    )
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def arguments_of(
+    lowering: Any, library: Callable, text: str, args: list, kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name, those left out with their defaults.
+
+    A keyword that the text does not name is refused by name.
+    """
+    return dict(support.bind_call(lowering.builder, Named(library), text, tuple(args), kwargs))
+
+
+@dataclass(frozen=True)
+class Named:
+    """A library's function, as messages speak of it."""
+
+    function: Callable
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+
+def options_of(library: Callable, found: dict[str, Any], text: str) -> dict[str, Any]:
+    """Of the arguments those that differ from their defaults, which have to be known now."""
+    plain = {key: tree.to_object(unwrap(each)) for key, each in found.items()}
+    known = {key: static(each, f"{key} of {describe(library)}") for key, each in plain.items()}
+    return support.given(known, text)
+
+
+def operand(lowering: Any, value: Any) -> Any:
+    """A number or array that the library is given."""
+    plain = as_argument(lowering, value)
+    if isinstance(plain, tuple | list):
+        plain = lowering.call(np.array, plain)
+    return settled(plain)
+
+
+def refused(library: Callable, what: str, help: str = "", why: str = "") -> UnsupportedError:
+    return UnsupportedError("S2S203", f"{describe(library)} {what}", why=why, help=help)
+
+
+def real_operand(lowering: Any, library: Callable, value: Any) -> Any:
+    """The same, where complex numbers are refused by name."""
+    found = operand(lowering, value)
+    if values.is_complex(lowering.builder.fact(found)):
+        raise refused(library, "of complex numbers", "solve for the real and imaginary parts")
+    return found
+
+
+# ---- objects with results ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Made):
+    """The object with results that a library returns: attribute -> value."""
+
+    library: Callable
+    results: dict[str, Any]
+
+    def holds(self) -> tuple:
+        return tuple(self.results.values())
+
+    def attribute(self, lowering: Any, name: str) -> Any:
+        found = self.results.get(name)
+        if found is None:
+            known = ", ".join(f".{each}" for each in self.results)
+            raise refused(self.library, f"and its result's .{name}", f"read {known}")
+        return found.made() if isinstance(found, Later) else found
+
+
+@dataclass(frozen=True, eq=False)
+class Later:
+    """A result that is computed where it is read."""
+
+    made: Callable[[], Any]

@@ -1,0 +1,375 @@
+"""scipy.optimize: roots, fixed points, minima and least squares, as conditions that are solved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+import scipy.optimize
+
+from s2s_ad.api.callers import (
+    Later,
+    Result,
+    Users,
+    arguments_of,
+    operand,
+    options_of,
+    real_operand,
+    refused,
+    users_function,
+)
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.callers import Library, in_order
+from s2s_ad.core.program import Hint, Program
+from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.memory import settled
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.transforms.callers import targets
+from s2s_ad.transforms.calls import derived_callee, without_effects
+from s2s_ad.transforms.gradients import gradient
+from s2s_ad.transforms.implicit import Implicit
+
+FLOAT = values.Array(np.dtype(float), ())
+SOLUTION = Hint("solution", "temporary")
+
+
+def _solved(lowering: Any, caller: Implicit, operands: list) -> list:
+    """The results of a call; those of one object are attributes of it."""
+    builder = lowering.builder
+    result = builder.emit(caller, operands, {})
+    if caller.count is None:
+        return [lowering.memory.returned(result)]
+    builder.named(result, SOLUTION)
+    return [lowering.memory.returned(each) for each in caller.items(builder, result)]
+
+
+def _unknowns(lowering: Any, library: Callable, x0: Any, *, flat: bool) -> tuple[Any, Any]:
+    """What the solver starts from, and the abstract value of the unknowns.
+
+    `flat` says that the library makes a vector of a number.
+    """
+    start = real_operand(lowering, library, x0)
+    shape = values.shape_of(lowering.builder.fact(start))
+    if shape is None or len(shape) > 1:
+        rank = "unknown rank" if shape is None else f"rank {len(shape)}"
+        raise refused(library, f"of an array of {rank}", "start from a vector: np.ravel(x0)")
+    shape = (1,) if flat and not shape else shape
+    return start, values.Array(np.dtype(float), shape)
+
+
+def _like_start(operands: list) -> values.Array:
+    """The abstract value of a vector that is as long as the first operand."""
+    return values.Array(np.dtype(float), values.shape_of(operands[0]) or (1,))
+
+
+# ---- conditions ----------------------------------------------------------------------------------
+
+
+def _changed(program: Program, name: str, change: Callable[[Builder, list, Any], Any]) -> Program:
+    """A function of the same arguments: what becomes of them and of what the program computes."""
+    program, builder = without_effects(program), Builder()
+    leaves = [builder.import_name(program, leaf) for leaf in program.leaves()]
+    with builder.at(program.origin, "backward"):
+        output = builder.splice(program, dict(zip(program.leaves(), leaves, strict=True)))
+        output = change(builder, leaves, output)
+    made = program.with_(
+        body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints)
+    )
+    return derived_callee(made, [output], name=name, doc=name).program
+
+
+def _slope(program: Program) -> Program:
+    """The gradient with respect to the unknowns, which is zero at an optimum."""
+    made = gradient(without_effects(program), targets(program, [0]), bare=True)
+    return made.with_(name=f"{program.name}_grad")
+
+
+def _check_vector(library: Callable, program: Program, like: values.Array) -> None:
+    """There are as many equations as unknowns."""
+    shape = values.shape_of(program.fact(program.outputs()[0]))
+    if shape is None or len(shape) != len(like.shape):
+        rank = "unknown rank" if shape is None else f"rank {len(shape)}"
+        raise refused(
+            library,
+            f"with a function that returns an array of {rank}",
+            "return one number for each unknown",
+        )
+
+
+def _check_number(library: Callable, program: Program) -> None:
+    shape = values.shape_of(program.fact(program.outputs()[0]))
+    if shape is None:
+        raise refused(library, "with a function of values of unknown rank", "give example arguments")
+    if shape:
+        raise refused(library, "with a function that does not return a number", "use np.sum")
+
+
+def _vector(lowering: Any, value: Any) -> Any:
+    """What the library makes of what the user's function returns: a vector, of a number too."""
+    value = operand(lowering, value)
+    if values.shape_of(lowering.builder.fact(value)) == ():
+        return lowering.call(np.reshape, value, (1,))
+    return value
+
+
+# ---- equations of one unknown --------------------------------------------------------------------
+
+BRACKET = "f, a, b, args=(), xtol=2e-12, rtol=8.881784197001252e-16, maxiter=100"
+
+
+def _bracketed(library: Callable, text: str) -> Callable:
+    """The handler of a function that narrows a bracket: it raises where it does not converge."""
+
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        found = arguments_of(lowering, library, text, args, kwargs)
+        function, more = found.pop("f"), found.pop("args")
+        ends = [real_operand(lowering, library, found.pop(each)) for each in "ab"]
+        users = users_function(lowering, library, function, [values.Scalar(float)], more)
+        _check_number(library, users.program)
+        options = options_of(library, found, text)
+        called = Library(library, options, lambda _: [values.Scalar(float)])
+        caller = Implicit(called, users.program, 2, users.program)
+        return _solved(lowering, caller, [*ends, *users.fixed])[0]
+
+    return handler
+
+
+NEWTON = "func, x0, args=(), tol=1.48e-08, maxiter=50, rtol=0.0"
+
+
+def _newton(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.newton
+    if len(args) > 2:
+        raise refused(library, "with fprime in its place", "leave it out, or use root_scalar")
+    found = arguments_of(lowering, library, NEWTON, args, kwargs)
+    function, more = found.pop("func"), found.pop("args")
+    start = real_operand(lowering, library, found.pop("x0"))
+    if values.shape_of(lowering.builder.fact(start)) != ():
+        raise refused(library, "of an array", "use root, which solves for all unknowns at once")
+    users = users_function(lowering, library, function, [FLOAT], more)
+    _check_number(library, users.program)
+    called = Library(library, options_of(library, found, NEWTON), lambda _: [FLOAT])
+    caller = Implicit(called, users.program, 1, users.program)
+    return _solved(lowering, caller, [start, *users.fixed])[0]
+
+
+SCALAR = "f, args=(), method=None, bracket=None, x0=None, x1=None, xtol=None, rtol=None, "
+SCALAR += "maxiter=None"
+
+
+def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.root_scalar
+    found = arguments_of(lowering, library, SCALAR, args, kwargs)
+    function, more = found.pop("f"), found.pop("args")
+    bracket = operands_of(lowering, library, found.pop("bracket"))
+    starts = {key: found.pop(key) for key in ("x0", "x1")}
+    starts = {key: each for key, each in starts.items() if unwrap(each) is not None}
+    given = [*bracket, *(real_operand(lowering, library, each) for each in starts.values())]
+    users = users_function(lowering, library, function, [values.Scalar(float)], more)
+    _check_number(library, users.program)
+
+    def spelled(nodes: list[gast.AST]) -> tuple[list, dict]:
+        named = {"bracket": gast.Tuple(nodes[: len(bracket)], gast.Load())} if bracket else {}
+        return [], named | dict(zip(starts, nodes[len(bracket) :], strict=True))
+
+    options = options_of(library, found, SCALAR)
+    facts = [values.Scalar(float), values.Scalar(bool)]
+    called = Library(library, options, lambda _: facts, ("root", "converged"), spelled)
+    caller = Implicit(called, users.program, len(given), users.program, 2)
+    root, converged = _solved(lowering, caller, [*given, *users.fixed])
+    return Result(library, {"root": root, "converged": converged})
+
+
+def operands_of(lowering: Any, library: Callable, pair: Any) -> list:
+    """The ends of an interval, which are given as a tuple, a list or an array."""
+    pair = unwrap(pair)
+    if pair is None:
+        return []
+    items = getattr(pair, "items", pair)
+    if isinstance(pair, Symbol) or callable(items) or len(items) != 2:
+        raise refused(library, "with an interval that is no pair", "give a tuple: (a, b)")
+    return [real_operand(lowering, library, each) for each in items]
+
+
+# ---- systems of equations ------------------------------------------------------------------------
+
+ROOT = "fun, x0, args=(), method='hybr', tol=None, options=None"
+ROOT_FIELDS = ("x", "success")
+
+
+def _root(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.root
+    found = arguments_of(lowering, library, ROOT, args, kwargs)
+    x, success, users = _system(lowering, library, found, options_of_rest(library, found, ROOT))
+    return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
+
+
+def options_of_rest(library: Callable, found: dict[str, Any], text: str) -> dict[str, Any]:
+    names = ("fun", "func", "x0", "args")
+    return options_of(library, {k: v for k, v in found.items() if k not in names}, text)
+
+
+FSOLVE = "func, x0, args=(), xtol=1.49012e-08, maxfev=0, factor=100"
+
+
+def _fsolve(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """fsolve is root of one method; it says by a warning that it found nothing."""
+    library = scipy.optimize.fsolve
+    if len(args) > 3:
+        raise refused(library, "with fprime in its place", "leave it out")
+    found = arguments_of(lowering, library, FSOLVE, args, kwargs)
+    own = options_of_rest(library, found, FSOLVE)
+    alone = Library(library, own, lambda operands: [_like_start(operands)])
+    options = {"options": own} if own else {}
+    return _system(lowering, scipy.optimize.root, found, options, alone)[0]
+
+
+def _system(
+    lowering: Any,
+    library: Callable,
+    found: dict[str, Any],
+    options: dict[str, Any],
+    alone: Library | None = None,
+) -> tuple[Any, Any, Users]:
+    """The unknowns of a system, and whether they were found."""
+    start, fact = _unknowns(lowering, library, found["x0"], flat=True)
+    function = found.get("fun", found.get("func"))
+    users = users_function(lowering, library, function, [fact], found["args"], _vector)
+    _check_vector(library, users.program, fact)
+    called = Library(
+        library,
+        options,
+        lambda operands: [_like_start(operands), values.Scalar(bool)],
+        ROOT_FIELDS,
+        in_order,
+        alone,
+    )
+    caller = Implicit(called, users.program, 1, users.program, 2)
+    x, success = _solved(lowering, caller, [start, *users.fixed])
+    return x, success, users
+
+
+def _value(lowering: Any, users: Users, x: Any) -> dict[str, Any]:
+    """What the user's function is at the solution: `fun` of a result."""
+    call, operands = Callee(without_effects(users.program)), [settled(x), *users.fixed]
+    return {"fun": Later(lambda: lowering.memory.returned(*call.call(lowering.builder, operands)))}
+
+
+FIXED_POINT = "func, x0, args=(), xtol=1e-08, maxiter=500, method='del2'"
+
+
+def _fixed_point(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.fixed_point
+    found = arguments_of(lowering, library, FIXED_POINT, args, kwargs)
+    start, fact = _unknowns(lowering, library, found["x0"], flat=False)
+    users = users_function(lowering, library, found["func"], [fact], found["args"], as_operand)
+    _check_vector(library, users.program, fact)
+    condition = _changed(
+        users.program, f"{users.program.name}_residual", lambda _, own, y: y - own[0]
+    )
+    options = options_of_rest(library, found, FIXED_POINT)
+    called = Library(library, options, lambda operands: [_of_float(operands[0])])
+    caller = Implicit(called, users.program, 1, condition)
+    return _solved(lowering, caller, [start, *users.fixed])[0]
+
+
+def as_operand(lowering: Any, value: Any) -> Any:
+    return operand(lowering, value)
+
+
+def _of_float(fact: Any) -> values.Array:
+    return values.Array(np.dtype(float), values.shape_of(fact))
+
+
+# ---- minima --------------------------------------------------------------------------------------
+
+MINIMIZE = "fun, x0, args=(), method=None, tol=None, options=None"
+
+
+def _minimize(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.minimize
+    found = arguments_of(lowering, library, MINIMIZE, args, kwargs)
+    start, fact = _unknowns(lowering, library, found["x0"], flat=True)
+    users = users_function(lowering, library, found["fun"], [fact], found["args"])
+    _check_number(library, users.program)
+    options = options_of_rest(library, found, MINIMIZE)
+    called = Library(
+        library,
+        options,
+        lambda operands: [_like_start(operands), values.Scalar(bool)],
+        ROOT_FIELDS,
+    )
+    caller = Implicit(called, users.program, 1, _slope(users.program), 2)
+    x, success = _solved(lowering, caller, [start, *users.fixed])
+    return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
+
+
+MINIMIZE_SCALAR = "fun, bracket=None, args=(), method=None, tol=None, options=None"
+
+
+def _minimize_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.minimize_scalar
+    if len(args) > 2:
+        raise refused(library, "with bounds", "leave them out, or name the arguments")
+    found = arguments_of(lowering, library, MINIMIZE_SCALAR, args, kwargs)
+    users = users_function(lowering, library, found.pop("fun"), [FLOAT], found.pop("args"))
+    _check_number(library, users.program)
+    options = options_of(library, found, MINIMIZE_SCALAR)
+    facts = [FLOAT, values.Scalar(bool)]
+    called = Library(library, options, lambda _: facts, ROOT_FIELDS)
+    caller = Implicit(called, users.program, 0, _slope(users.program), 2)
+    x, success = _solved(lowering, caller, users.fixed)
+    return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
+
+
+LEAST_SQUARES = "fun, x0, method='trf', ftol=1e-08, xtol=1e-08, gtol=1e-08, x_scale=1.0, "
+LEAST_SQUARES += "max_nfev=None, args=()"
+
+
+def _least_squares(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    library = scipy.optimize.least_squares
+    if len(args) > 2:
+        raise refused(library, "with jac in its place", "leave it out, or name the arguments")
+    found = arguments_of(lowering, library, LEAST_SQUARES, args, kwargs)
+    start, fact = _unknowns(lowering, library, found["x0"], flat=True)
+    users = users_function(lowering, library, found["fun"], [fact], found["args"], _vector)
+    half = _changed(
+        users.program,
+        f"{users.program.name}_cost",
+        lambda builder, own, r: 0.5 * np.sum(r**2),
+    )
+    options = options_of_rest(library, found, LEAST_SQUARES)
+    called = Library(
+        library,
+        options,
+        lambda operands: [_like_start(operands), values.Scalar(bool)],
+        ROOT_FIELDS,
+    )
+    caller = Implicit(called, users.program, 1, _slope(half), 2)
+    x, success = _solved(lowering, caller, [start, *users.fixed])
+    return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
+
+
+for _function, _text in (
+    (scipy.optimize.bisect, BRACKET),
+    (scipy.optimize.brenth, BRACKET),
+    (scipy.optimize.brentq, BRACKET),
+    (scipy.optimize.ridder, BRACKET),
+):
+    HANDLERS[_function] = _bracketed(_function, _text)
+HANDLERS.update(
+    {
+        scipy.optimize.fixed_point: _fixed_point,
+        scipy.optimize.fsolve: _fsolve,
+        scipy.optimize.least_squares: _least_squares,
+        scipy.optimize.minimize: _minimize,
+        scipy.optimize.minimize_scalar: _minimize_scalar,
+        scipy.optimize.newton: _newton,
+        scipy.optimize.root: _root,
+        scipy.optimize.root_scalar: _root_scalar,
+    }
+)

@@ -1,0 +1,66 @@
+"""What the derivatives of calls that call a function of the user's have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from s2s_ad.core import form, tree
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.program import Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.transforms.calls import without_effects
+from s2s_ad.transforms.common import Target
+from s2s_ad.transforms.gradients import cotangent_program, tangent_program
+from s2s_ad.transforms.jacobians import jacobian
+
+
+def written(builder: Builder, program: Program, values: Sequence[Any]) -> Any:
+    """Write what a function of the user's computes of these values; its effects are elsewhere."""
+    program = without_effects(program)
+    body = [
+        form.assign(form.target(each), each.value, each.origin, builder.phase)
+        for each in program.body
+    ]
+    atoms = dict(zip(program.leaves(), values, strict=True))
+    return builder.splice(program.with_(body=tuple(body)), atoms)
+
+
+def targets(program: Program, places: Sequence[int]) -> list[Target]:
+    """The leaves at these places, as what is differentiated."""
+    leaves = program.leaves()
+    return [Target(place, program.inputs[place].name, leaves[place]) for place in places]
+
+
+def derivative(builder: Builder, program: Program, place: int, values: Sequence[Any]) -> Any:
+    """The derivative with respect to one leaf: a number of a number, the Jacobian of a vector."""
+    if builder.fact(values[place]).rank == 0:
+        return along(builder, program, values, {place: 1.0})
+    wanted = targets(without_effects(program), [place])
+    made = jacobian(without_effects(program), wanted, bare=True, has_aux=False, reverse=False)
+    return written(builder, made, values)
+
+
+def along(
+    builder: Builder, program: Program, values: Sequence[Any], tangents: dict[int, Any]
+) -> Any:
+    """The tangent of the output, of the tangents of the leaves at some places."""
+    made = tangent_program(without_effects(program), targets(program, list(tangents)))
+    made = made.with_(output=made.output.items[1])
+    return written(builder, made, [*values, *tangents.values()])
+
+
+def transposed(
+    builder: Builder, program: Program, values: Sequence[Any], places: Sequence[int], y_bar: Any
+) -> list:
+    """The adjoints of the leaves at these places, of the adjoint of the output."""
+    if not places:
+        return []
+    made = cotangent_program(without_effects(program), targets(program, places))
+    made = made.with_(output=made.output.items[1])
+    return tree.leaves(written(builder, made, [*values, y_bar]))
+
+
+def single(program: Program, output: Any) -> Program:
+    """A program with one output as that of a function that returns it bare."""
+    return program.with_(output=output.items[0] if isinstance(output, Tree) else output)
