@@ -13,7 +13,7 @@ from s2s_ad.api.parts import Part, as_array, label_of, names_of
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static, to_node
 from s2s_ad.core.callee import callee_of, item_of
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import Hint, Program
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Made
 from s2s_ad.frontend.lower.calls import apply, as_argument
@@ -21,6 +21,9 @@ from s2s_ad.frontend.lower.memory import settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules import support
 from s2s_ad.transforms.calls import with_inputs
+
+SOLUTION = Hint("solution", "temporary")
+REAL = "compute with the real and imaginary parts"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def users_function(
     if lowering.memory.changes(moment):
         raise refused(library, "with a function that changes its surroundings", "return the value")
     program = _opened(program)
+    if any(map(values.is_complex, map(program.fact, program.outputs()))):
+        raise refused(library, "with a function that returns complex numbers", REAL)
     leaves = program.leaves()
     fixed = [Symbol(lowering.builder, name) for name in leaves[len(facts) :]]
     return Users(with_inputs(program, leaves, {}), fixed)
@@ -74,19 +79,25 @@ def _listed(args: Any) -> list:
 
 
 def _opened(program: Program) -> Program:
-    """The program of the one function that it calls, where it does nothing else."""
+    """The program with the function that it begins with, which is the user's, written in place."""
     first, *rest = program.body or (None,)
     call = None if first is None else callee_of(first)
-    if call is None or call.is_recursive or not all(map(item_of, rest)):
+    if call is None or call.is_recursive:
         return program
     builder = Builder(merge=False)
     atoms = {name: builder.import_name(program, name) for name in program.leaves()}
     own = [builder.view(each, atoms) for each in first.value.args]
     inner = call.program
-    result = builder.splice(inner, dict(zip(inner.leaves(), own, strict=True)))
-    found = tree.leaves(result)
-    items = {form.target(each): found[item_of(each)[1]] for each in rest}
-    atoms |= items if call.several else {form.target(first): found[0]}
+    found = tree.leaves(builder.splice(inner, dict(zip(inner.leaves(), own, strict=True))))
+    if not call.several:
+        atoms[form.target(first)] = found[0]
+    for each in rest:
+        item = item_of(each)
+        if item is not None and item[0] == form.target(first):
+            atoms[form.target(each)] = found[item[1]]
+            continue
+        with builder.at(each.origin, each.phase):
+            builder.replay(each, atoms, program)
     output = tree.tree_map(lambda atom: to_node(builder.view(atom, atoms)), program.output)
     return program.with_(
         body=tuple(builder.body),
@@ -144,8 +155,38 @@ def real_operand(lowering: Any, library: Callable, value: Any) -> Any:
     """The same, where complex numbers are refused by name."""
     found = operand(lowering, value)
     if values.is_complex(lowering.builder.fact(found)):
-        raise refused(library, "of complex numbers", "solve for the real and imaginary parts")
+        raise refused(library, "of complex numbers", REAL)
     return found
+
+
+def operands_of(lowering: Any, library: Callable, pair: Any) -> list:
+    """The ends of an interval, which are given as a tuple, a list or an array."""
+    pair = unwrap(pair)
+    if pair is None:
+        return []
+    items = getattr(pair, "items", pair)
+    if isinstance(pair, Symbol) or callable(items) or len(items) != 2:
+        raise refused(library, "with an interval that is no pair", "give a tuple: (a, b)")
+    return [real_operand(lowering, library, each) for each in items]
+
+
+def as_vector(lowering: Any, value: Any) -> Any:
+    """What the library makes of what the user's function returns: a vector, of a number too."""
+    value = operand(lowering, value)
+    if values.shape_of(lowering.builder.fact(value)) == ():
+        return lowering.call(np.reshape, value, (1,))
+    return value
+
+
+def check_number(library: Callable, program: Program) -> None:
+    """Refuse a function of the user's that returns anything but a number."""
+    shape = values.shape_of(program.fact(program.outputs()[0]))
+    if shape is None:
+        raise refused(
+            library, "with a function of values of unknown rank", "give example arguments"
+        )
+    if shape:
+        raise refused(library, "with a function that does not return a number", "use np.sum")
 
 
 # ---- objects with results ------------------------------------------------------------------------

@@ -10,21 +10,25 @@ import numpy as np
 import scipy.optimize
 
 from s2s_ad.api.callers import (
+    SOLUTION,
     Later,
     Result,
     Users,
     arguments_of,
+    as_vector,
+    check_number,
     operand,
+    operands_of,
     options_of,
     real_operand,
     refused,
     users_function,
 )
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.callers import Library, in_order
-from s2s_ad.core.program import Hint, Program
+from s2s_ad.core.program import Program
 from s2s_ad.frontend.lower.calls import HANDLERS
 from s2s_ad.frontend.lower.memory import settled
 from s2s_ad.frontend.resolve import unwrap
@@ -34,7 +38,6 @@ from s2s_ad.transforms.gradients import gradient
 from s2s_ad.transforms.implicit import Implicit
 
 FLOAT = values.Array(np.dtype(float), ())
-SOLUTION = Hint("solution", "temporary")
 
 
 def _solved(lowering: Any, caller: Implicit, operands: list) -> list:
@@ -92,28 +95,10 @@ def _check_vector(library: Callable, program: Program, like: values.Array) -> No
     """There are as many equations as unknowns."""
     shape = values.shape_of(program.fact(program.outputs()[0]))
     if shape is None or len(shape) != len(like.shape):
-        rank = "unknown rank" if shape is None else f"rank {len(shape)}"
-        raise refused(
-            library,
-            f"with a function that returns an array of {rank}",
-            "return one number for each unknown",
-        )
-
-
-def _check_number(library: Callable, program: Program) -> None:
-    shape = values.shape_of(program.fact(program.outputs()[0]))
-    if shape is None:
-        raise refused(library, "with a function of values of unknown rank", "give example arguments")
-    if shape:
-        raise refused(library, "with a function that does not return a number", "use np.sum")
-
-
-def _vector(lowering: Any, value: Any) -> Any:
-    """What the library makes of what the user's function returns: a vector, of a number too."""
-    value = operand(lowering, value)
-    if values.shape_of(lowering.builder.fact(value)) == ():
-        return lowering.call(np.reshape, value, (1,))
-    return value
+        known = shape is not None
+        rank = f"rank {len(shape)}" if known else "unknown rank"
+        help = "return one number for each unknown" if known else "give example arguments"
+        raise refused(library, f"with a function that returns an array of {rank}", help)
 
 
 # ---- equations of one unknown --------------------------------------------------------------------
@@ -129,7 +114,7 @@ def _bracketed(library: Callable, text: str) -> Callable:
         function, more = found.pop("f"), found.pop("args")
         ends = [real_operand(lowering, library, found.pop(each)) for each in "ab"]
         users = users_function(lowering, library, function, [values.Scalar(float)], more)
-        _check_number(library, users.program)
+        check_number(library, users.program)
         options = options_of(library, found, text)
         called = Library(library, options, lambda _: [values.Scalar(float)])
         caller = Implicit(called, users.program, 2, users.program)
@@ -151,7 +136,7 @@ def _newton(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     if values.shape_of(lowering.builder.fact(start)) != ():
         raise refused(library, "of an array", "use root, which solves for all unknowns at once")
     users = users_function(lowering, library, function, [FLOAT], more)
-    _check_number(library, users.program)
+    check_number(library, users.program)
     called = Library(library, options_of(library, found, NEWTON), lambda _: [FLOAT])
     caller = Implicit(called, users.program, 1, users.program)
     return _solved(lowering, caller, [start, *users.fixed])[0]
@@ -170,7 +155,7 @@ def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     starts = {key: each for key, each in starts.items() if unwrap(each) is not None}
     given = [*bracket, *(real_operand(lowering, library, each) for each in starts.values())]
     users = users_function(lowering, library, function, [values.Scalar(float)], more)
-    _check_number(library, users.program)
+    check_number(library, users.program)
 
     def spelled(nodes: list[gast.AST]) -> tuple[list, dict]:
         named = {"bracket": gast.Tuple(nodes[: len(bracket)], gast.Load())} if bracket else {}
@@ -182,17 +167,6 @@ def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     caller = Implicit(called, users.program, len(given), users.program, 2)
     root, converged = _solved(lowering, caller, [*given, *users.fixed])
     return Result(library, {"root": root, "converged": converged})
-
-
-def operands_of(lowering: Any, library: Callable, pair: Any) -> list:
-    """The ends of an interval, which are given as a tuple, a list or an array."""
-    pair = unwrap(pair)
-    if pair is None:
-        return []
-    items = getattr(pair, "items", pair)
-    if isinstance(pair, Symbol) or callable(items) or len(items) != 2:
-        raise refused(library, "with an interval that is no pair", "give a tuple: (a, b)")
-    return [real_operand(lowering, library, each) for each in items]
 
 
 # ---- systems of equations ------------------------------------------------------------------------
@@ -238,7 +212,7 @@ def _system(
     """The unknowns of a system, and whether they were found."""
     start, fact = _unknowns(lowering, library, found["x0"], flat=True)
     function = found.get("fun", found.get("func"))
-    users = users_function(lowering, library, function, [fact], found["args"], _vector)
+    users = users_function(lowering, library, function, [fact], found["args"], as_vector)
     _check_vector(library, users.program, fact)
     called = Library(
         library,
@@ -295,7 +269,7 @@ def _minimize(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     found = arguments_of(lowering, library, MINIMIZE, args, kwargs)
     start, fact = _unknowns(lowering, library, found["x0"], flat=True)
     users = users_function(lowering, library, found["fun"], [fact], found["args"])
-    _check_number(library, users.program)
+    check_number(library, users.program)
     options = options_of_rest(library, found, MINIMIZE)
     called = Library(
         library,
@@ -317,7 +291,7 @@ def _minimize_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         raise refused(library, "with bounds", "leave them out, or name the arguments")
     found = arguments_of(lowering, library, MINIMIZE_SCALAR, args, kwargs)
     users = users_function(lowering, library, found.pop("fun"), [FLOAT], found.pop("args"))
-    _check_number(library, users.program)
+    check_number(library, users.program)
     options = options_of(library, found, MINIMIZE_SCALAR)
     facts = [FLOAT, values.Scalar(bool)]
     called = Library(library, options, lambda _: facts, ROOT_FIELDS)
@@ -336,7 +310,7 @@ def _least_squares(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         raise refused(library, "with jac in its place", "leave it out, or name the arguments")
     found = arguments_of(lowering, library, LEAST_SQUARES, args, kwargs)
     start, fact = _unknowns(lowering, library, found["x0"], flat=True)
-    users = users_function(lowering, library, found["fun"], [fact], found["args"], _vector)
+    users = users_function(lowering, library, found["fun"], [fact], found["args"], as_vector)
     half = _changed(
         users.program,
         f"{users.program.name}_cost",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +28,8 @@ class Library:
     Attributes:
         function: the function itself.
         options: keyword arguments that are known now.
-        facts: the abstract values of the operands -> those of the results.
+        facts: the abstract values of the operands -> those of the results, where its kind of call
+            does not tell.
         fields: what the results are called where they are attributes of one object.
         spelling: how what the library is given is written.
         alone: how the first result is written where no other is read.
@@ -35,7 +37,7 @@ class Library:
 
     function: Callable
     options: dict[str, Any]
-    facts: Callable[[list], list]
+    facts: Callable[[list], list] | None = None
     fields: tuple[str, ...] = ()
     spelling: Spelling = in_order
     alone: Library | None = field(default=None)
@@ -74,8 +76,12 @@ class Caller(Compound):
         return self.library.fields
 
     def with_program(self, program: Program) -> Caller:
-        """The same call, to be written, of a function that computes the same."""
-        return Caller(self.library, program, self.given, self.count)
+        """The same call of a function that computes the same."""
+        made = copy.copy(self)
+        made.function, made.blocks, made.derived = made, (program,), {}
+        made.callee = Callee(program)
+        made.__dict__.pop("effects", None)
+        return made
 
     def alone(self) -> Caller | None:
         """The call that gives the first result alone, where there is one."""
@@ -109,9 +115,4 @@ def literal(value: Any) -> gast.AST:
     return form.constant(value)
 
 
-def fixed_operands(caller: Caller, operands: Sequence[Any]) -> list:
-    """Of the operands those that the user's function reads."""
-    return list(operands[caller.given :])
-
-
-__all__ = ["Caller", "Library", "fixed_operands", "in_order", "literal"]
+__all__ = ["Caller", "Library", "in_order", "literal"]

@@ -197,6 +197,7 @@ class Field(Rule):
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Attribute(call.args[0], self.name, gast.Load())
 
+
 RULES: dict[Any, Rule] = {}  # by function
 FINDERS: list[Callable[[Any], Rule | None]] = []  # for functions that are made as objects are
 METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the array first

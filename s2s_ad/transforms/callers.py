@@ -8,7 +8,6 @@ from typing import Any
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.program import Program
-from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import without_effects
 from s2s_ad.transforms.common import Target
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
@@ -59,8 +58,3 @@ def transposed(
     made = cotangent_program(without_effects(program), targets(program, places))
     made = made.with_(output=made.output.items[1])
     return tree.leaves(written(builder, made, [*values, y_bar]))
-
-
-def single(program: Program, output: Any) -> Program:
-    """A program with one output as that of a function that returns it bare."""
-    return program.with_(output=output.items[0] if isinstance(output, Tree) else output)

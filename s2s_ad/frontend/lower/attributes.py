@@ -56,7 +56,7 @@ class Method:
 
 
 class Made:
-    """What the compiler makes in the place of an object, and says itself what its attributes are."""
+    """What the compiler makes in the place of an object; it says what its attributes are."""
 
     __slots__ = ()
 

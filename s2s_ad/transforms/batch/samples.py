@@ -69,13 +69,16 @@ def each_of_call(
     context: Batch, caller: Caller, operands: list, flags: list[bool]
 ) -> tuple[list, list[bool]]:
     """Let a library's function call the user's for one sample after the other."""
-    _warn(context, caller.name)
     kinds = [
         sample_fact(context.builder.fact(each)) if flag else context.builder.fact(each)
         for each, flag in zip(operands, flags, strict=True)
     ]
     found = caller.infer(kinds, {})
     facts = list(found.items) if caller.several else [found]
+    known = {dim.base for kind in kinds for dim in values.dims_of(kind)}
+    if any({dim.base for dim in values.dims_of(fact)} - known for fact in facts):
+        raise Ragged  # the samples' results could have different shapes
+    _warn(context, caller.name)
     results = _each(context, caller.call, operands, flags, kinds, facts)
     return results, [True] * len(results)
 
