@@ -2,6 +2,7 @@
 
 python docs/make_rules.py            the page alone
 python docs/make_rules.py --measure  runs every program first, and records what it does (minutes)
+python docs/make_rules.py --measure scipy.signal scipy.optimize  the same for some modules
 """
 
 from __future__ import annotations
@@ -94,5 +95,5 @@ def _refusals() -> list[str]:
 
 if __name__ == "__main__":
     if "--measure" in sys.argv:
-        probes.record()
+        probes.record(sys.argv[sys.argv.index("--measure") + 1 :])
     PAGE.write_text(page(), encoding="utf-8")

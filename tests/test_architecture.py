@@ -56,7 +56,8 @@ LATER_STANDARD_MODULES = {"annotationlib"}
 OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy", "torch"]
 
 # What needs an optional library is imported when a function of it is first met.
-RULES_OF_OPTIONAL = {"s2s_ad.rules.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
+RULES_OF_OPTIONAL = {"s2s_ad.api.scipy_": "scipy", "s2s_ad.rules.scipy_": "scipy"}
+RULES_OF_OPTIONAL |= {"s2s_ad.ops.special": "scipy"}
 
 
 class Module(NamedTuple):

@@ -154,7 +154,8 @@ def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     starts = {key: found.pop(key) for key in ("x0", "x1")}
     starts = {key: each for key, each in starts.items() if unwrap(each) is not None}
     given = [*bracket, *(real_operand(lowering, library, each) for each in starts.values())]
-    users = users_function(lowering, library, function, [values.Scalar(float)], more)
+    number = values.Scalar(float) if bracket else FLOAT
+    users = users_function(lowering, library, function, [number], more)
     check_number(library, users.program)
 
     def spelled(nodes: list[gast.AST]) -> tuple[list, dict]:
@@ -162,7 +163,7 @@ def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         return [], named | dict(zip(starts, nodes[len(bracket) :], strict=True))
 
     options = options_of(library, found, SCALAR)
-    facts = [values.Scalar(float), values.Scalar(bool)]
+    facts = [number, values.Scalar(bool)]
     called = Library(library, options, lambda _: facts, ("root", "converged"), spelled)
     caller = Implicit(called, users.program, len(given), users.program, 2)
     root, converged = _solved(lowering, caller, [*given, *users.fixed])

@@ -12,6 +12,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.differences import neighbours
+from s2s_ad.rules.unsupported import refuse
 
 
 def _cumulative_trapezoid(y: Symbol, x: Any, dx: Any, axis: Any, initial: Any) -> Any:
@@ -65,3 +66,13 @@ composite(
     _cumulative_trapezoid,
 )
 composite(scipy.integrate.simpson, "y, x=None, dx=1.0, axis=-1", _simpson)
+
+NESTED = "the limits of the inner integral are functions of the outer variable"
+ONE_IN_ANOTHER = "call quad in the function that quad integrates"
+STEPS = "it is an object that is stepped from outside"
+
+refuse(scipy.integrate.dblquad, NESTED, ONE_IN_ANOTHER)
+refuse(scipy.integrate.nquad, NESTED, ONE_IN_ANOTHER)
+refuse(scipy.integrate.ode, STEPS, "use solve_ivp")
+refuse(scipy.integrate.solve_bvp, "its mesh moves in steps", "use solve_ivp and root: shooting")
+refuse(scipy.integrate.tplquad, NESTED, ONE_IN_ANOTHER)

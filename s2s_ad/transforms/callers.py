@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.program import Program
@@ -58,3 +60,10 @@ def transposed(
     made = cotangent_program(without_effects(program), targets(program, places))
     made = made.with_(output=made.output.items[1])
     return tree.leaves(written(builder, made, [*values, y_bar]))
+
+
+def in_dtype_of(value: Any, like: Any) -> Any:
+    """An adjoint in the precision of what it belongs to: libraries compute in float64."""
+    dtypes = [getattr(each, "dtype", None) for each in (value, like)]
+    known = all(isinstance(each, np.dtype) for each in dtypes)
+    return value.astype(like.dtype.type) if known and dtypes[0] != dtypes[1] else value

@@ -28,7 +28,7 @@ from s2s_ad.core.registry import Operation
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.batches import batched_program
-from s2s_ad.transforms.callers import targets, written
+from s2s_ad.transforms.callers import in_dtype_of, targets, written
 from s2s_ad.transforms.calls import derived_callee, with_inputs, without_effects
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
 
@@ -333,13 +333,13 @@ class Odeint(Flow):
         bar, found = self.parts(adjoint, places, length(y, 1), fixed)
         adjoints: list[Any] = [None] * len(active)
         if active[0]:
-            adjoints[0] = bar + y_bar[0]
+            adjoints[0] = in_dtype_of(bar + y_bar[0], y0)
         if active[1]:
             heights = np.sum(self.slopes(builder, y, t, fixed)[1:] * y_bar[1:], axis=1)
             first = -np.sum(bar * self.slope(builder, y0, t[0], fixed))
             adjoints[1] = _joined(builder, first, heights)
         for place, value in zip(places, found, strict=True):
-            adjoints[place] = value
+            adjoints[place] = in_dtype_of(value, fixed[place - 2])
         return adjoints
 
 
@@ -418,9 +418,9 @@ class SolveIvp(Flow):
         adjoint = self._if_solved(operation, adjoint)
         bar, found = self.parts(adjoint, places, length(y, 1), fixed)
         for leaf, value in zip(places, found, strict=True):
-            adjoints[leaf + first] = value
+            adjoints[leaf + first] = in_dtype_of(value, fixed[leaf - 2])
         if active[2]:
-            adjoints[2] = bar if self.given == 4 else bar + y_bar[0]
+            adjoints[2] = in_dtype_of(bar if self.given == 4 else bar + y_bar[0], y0)
         if active[0]:
             adjoints[0] = -np.sum(bar * self.slope(builder, y0, t0, fixed))
         if self.given == 4 and active[3]:

@@ -18,7 +18,7 @@ from s2s_ad.core.callers import Caller, Library
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.registry import Operation
 from s2s_ad.diagnostics import DerivativeError
-from s2s_ad.transforms.callers import along, derivative, transposed
+from s2s_ad.transforms.callers import along, derivative, in_dtype_of, transposed
 
 
 class Implicit(Caller):
@@ -52,7 +52,7 @@ class Implicit(Caller):
         leaves = [1 + place - self.given for place in places]
         found = transposed(builder, self.condition, values, leaves, bar)
         for place, adjoint in zip(places, found, strict=True):
-            adjoints[place] = adjoint
+            adjoints[place] = in_dtype_of(adjoint, operation.operands[place])
         return adjoints
 
     def forward(self, operation: Operation, tangents: list) -> Any:

@@ -47,7 +47,9 @@ class Integral(Caller):
             value = self.library.facts(operands)[0]
         else:
             found = self.callee.infer([values.Scalar(float), *operands[2:]], {})
-            value = values.Array(np.dtype(float), values.shape_of(found))
+            inexact = found.dtype is not None and found.dtype.kind == "f"
+            dtype = found.dtype if inexact else np.dtype(float)
+            value = values.Array(dtype, values.shape_of(found))
         return tree.Tree(tuple, (0, 1), (value, error))
 
     def integrated(self, builder: Builder, operands: list) -> Any:

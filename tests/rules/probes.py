@@ -14,6 +14,7 @@ import importlib.util
 import itertools
 import tempfile
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -349,16 +350,23 @@ def recorded() -> dict[tuple[str, str], dict[str, str]]:
         return {(each.pop("module"), each.pop("name")): each for each in csv.DictReader(file)}
 
 
-def record() -> None:
-    """Run every program in every column and write down what it does.
+def record(modules: Collection[str] = ()) -> None:
+    """Run every program, or those of some modules, in every column, and write down what it does.
 
     Raises:
         AssertionError: a number is wrong: there is nothing to write down before that is right.
     """
+    known = recorded()
+    lines = []
+    for row in rows():
+        cells = known.get((row.module, row.name))
+        if cells is None or not modules or row.module in modules:
+            found = [outcome(row, column) for column in COLUMNS]
+            reason = next((why for _, why in found if why), "")
+            lines.append([row.module, row.name, *(cell for cell, _ in found), reason])
+        else:
+            lines.append([row.module, row.name, *cells.values()])
     with (DATA / "rules.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["module", "name", *COLUMNS, "reason"])
-        for row in rows():
-            found = [outcome(row, column) for column in COLUMNS]
-            reason = next((why for _, why in found if why), "")
-            writer.writerow([row.module, row.name, *(cell for cell, _ in found), reason])
+        writer.writerows(lines)
