@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import tree, values
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, S2SError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend import signatures
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -56,16 +56,6 @@ def check_flag(api: str, name: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise ArgumentTypeError(
             "S2S501", f"{api}: argument {name!r} must be True or False, got {shown(value)}"
-        )
-
-
-def check_weights(api: str, weights: Any) -> None:
-    if weights is not None:
-        raise S2SError(
-            "S2S503",
-            f"{api}: argument 'weights' comes with Parameter, in a later version; "
-            f"got {shown(weights)}",
-            help="pass the parameters as an argument, and name it in grad_position",
         )
 
 
@@ -212,6 +202,24 @@ def check_like(api: str, label: str, fact: Any, like_label: str, like: Any) -> N
 
     Python floats fit every scalar.
     """
+    _check_structure(api, label, fact, like_label, like)
+    leaves = zip(tree.paths(fact), tree.leaves(fact), tree.leaves(like), strict=True)
+    for path, one, other in leaves:
+        names = tree.path_text(label, path), tree.path_text(like_label, path)
+        _check_leaf(api, names, one, other)
+
+
+def check_adjoint(api: str, label: str, fact: Any, like_label: str, like: Any) -> None:
+    """The same of an adjoint; what it gives for an output without a gradient is not read."""
+    _check_structure(api, label, fact, like_label, like)
+    leaves = zip(tree.paths(fact), tree.leaves(fact), tree.leaves(like), strict=True)
+    for path, one, other in leaves:
+        if values.is_inexact(other) is not False:
+            names = tree.path_text(label, path), tree.path_text(like_label, path)
+            _check_leaf(api, names, one, other)
+
+
+def _check_structure(api: str, label: str, fact: Any, like_label: str, like: Any) -> None:
     if tree.paths(fact) != tree.paths(like) or isinstance(fact, tree.Tree) != isinstance(
         like, tree.Tree
     ):
@@ -220,10 +228,6 @@ def check_like(api: str, label: str, fact: Any, like_label: str, like: Any) -> N
             f"{api}: {label} is {structure_text(fact)}, {like_label} is {structure_text(like)}",
             help="give it the same structure",
         )
-    leaves = zip(tree.paths(fact), tree.leaves(fact), tree.leaves(like), strict=True)
-    for path, one, other in leaves:
-        names = tree.path_text(label, path), tree.path_text(like_label, path)
-        _check_leaf(api, names, one, other)
 
 
 def _check_leaf(api: str, names: tuple[str, str], one: Any, other: Any) -> None:

@@ -72,10 +72,12 @@ class Transformed:
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""
+        args, kwargs = self.transform.call(self.__signature__, args, kwargs)
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
-            raise ArgumentTypeError("S2S501", f"{self._name()}() {error}") from None
+            text = f"{self._name()}() {error}"
+            raise ArgumentTypeError("S2S501", text, help=self.transform.advice()) from None
         for name in self._required - bound.arguments.keys():
             default = self.__signature__.parameters[name].default
             if default is not inspect.Parameter.empty:

@@ -10,7 +10,9 @@ import gast
 from s2s_ad.api.arguments import KEYWORD_ONLY, Arguments
 from s2s_ad.api.function import OUTER, Transformed, splice
 from s2s_ad.api.transform import Jvp, Vjp
+from s2s_ad.api.weights import check_weights
 from s2s_ad.core import form, tree
+from s2s_ad.core.builder import Symbol
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.tree import Tree
@@ -48,7 +50,8 @@ class Local:
         del builder.body[start:]
         output = output_of(result, name, builder.origin)
         own = {leaf for each in inputs for leaf in tree.leaves(each.tree)}
-        outer = [Input(OUTER + each, each, KEYWORD_ONLY) for each in _free(body, output, own)]
+        free, parameters = _free(body, output, own), lowering.captures.held_parameters()
+        outer = [Input(OUTER + each, each, KEYWORD_ONLY) for each in free if each not in parameters]
         return Program(
             name=name,
             doc=name,
@@ -57,6 +60,7 @@ class Local:
             output=output,
             facts=builder.facts,
             hints=builder.hints,
+            captures=tuple(parameters[each] for each in free if each in parameters),
             origin=builder.origin,
         )
 
@@ -74,6 +78,17 @@ def _callable(lowering: Any, value: Any) -> Any:
     return Local(lowering, value) if isinstance(value, Closure) else unwrap(value)
 
 
+def _argument(lowering: Any, value: Any) -> Any:
+    """An argument of a maker: a function, an option, or Parameters, which are the objects."""
+    parameters = lowering.captures.held_parameters()
+
+    def leaf(each: Any) -> Any:
+        capture = parameters.get(each.name) if isinstance(each, Symbol) else None
+        return each if capture is None else capture.value
+
+    return tree.to_object(tree.tree_map(leaf, _callable(lowering, value)))
+
+
 # ---- grad(f), vmap(f), ... -----------------------------------------------------------------------
 
 
@@ -81,8 +96,8 @@ def handle_maker(maker: Callable) -> None:
     """Let `maker(f, ...)` be called inside functions: it makes its function while they compile."""
 
     def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        plain = [tree.to_object(_callable(lowering, each)) for each in args]
-        named = {key: tree.to_object(_callable(lowering, each)) for key, each in kwargs.items()}
+        plain = [_argument(lowering, each) for each in args]
+        named = {key: _argument(lowering, each) for key, each in kwargs.items()}
         return maker(*plain, **named)
 
     HANDLERS[maker] = handler
@@ -133,8 +148,9 @@ def handle_vjp(vjp: Callable) -> None:
     HANDLERS[vjp] = handler
 
 
-def _vjp(lowering: Any, fn: Any, *inputs: Any, has_aux: bool = False) -> Tree:
-    transform = Vjp(tuple(range(len(inputs))), has_aux)
+def _vjp(lowering: Any, fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> Tree:
+    parameters = check_weights("vjp", _argument(lowering, weights))
+    transform = Vjp(tuple(range(len(inputs))), has_aux, parameters)
     made = Transformed(_callable(lowering, fn), transform, "vjp")
     pullback = Pullback(made, *made.lowered(lowering, list(inputs), {}))
     value = pullback.value(lowering)

@@ -10,12 +10,14 @@ from s2s_ad.api import check_arguments as check
 from s2s_ad.api.batching import Vmap
 from s2s_ad.api.class_method import ClassMethod
 from s2s_ad.api.function import Transformed
+from s2s_ad.api.gradients import Grad
 from s2s_ad.api.inside import check_count, handle_jvp, handle_maker, handle_vjp, listed
 from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
 from s2s_ad.api.pullback import pullback
 from s2s_ad.api.recent import Recent, parts_of
-from s2s_ad.api.transform import Grad, Jacobian, Jit, Jvp, Transform, Vjp
+from s2s_ad.api.transform import Jacobian, Jit, Jvp, Transform, Vjp
+from s2s_ad.api.weights import check_weights
 from s2s_ad.core import tree
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.runtime import stop_gradient
@@ -56,17 +58,19 @@ def _grad(
     weights: Any,
     has_aux: bool,
     return_ids: bool,
+    sens_param: bool,
     with_value: bool,
 ) -> Any:
-    check.check_flag(api, "has_aux", has_aux)
-    check.check_flag(api, "return_ids", return_ids)
+    flags = {"has_aux": has_aux, "return_ids": return_ids, "sens_param": sens_param}
+    for name, value in flags.items():
+        check.check_flag(api, name, value)
     given = check.either(api, grad_position, argnums)
     positions = check.check_positions(api, given, weights)
-    check.check_weights(api, weights)
+    parameters = check_weights(api, weights)
 
     def make(fn: Callable) -> Transform:
         check.check_range(api, given, fn)
-        return Grad(positions, has_aux, with_value=with_value, return_ids=return_ids)
+        return Grad(positions, weights=parameters, with_value=with_value, **flags)
 
     return _transformed(api, fn, make)
 
@@ -77,6 +81,7 @@ def grad(
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
+    sens_param: bool = False,
     *,
     argnums: Positions | None = None,
 ) -> Any:
@@ -109,7 +114,9 @@ def grad(
         >>> grad(squared_error)(np.array([1.0, 2.0]), np.array([0.0, 0.0]))
         array([2., 4.])
     """
-    return _grad("grad", fn, grad_position, argnums, weights, has_aux, return_ids, False)
+    return _grad(
+        "grad", fn, grad_position, argnums, weights, has_aux, return_ids, sens_param, False
+    )
 
 
 def value_and_grad(
@@ -118,6 +125,7 @@ def value_and_grad(
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
+    sens_param: bool = False,
     *,
     argnums: Positions | None = None,
 ) -> Any:
@@ -130,7 +138,9 @@ def value_and_grad(
         >>> value, slope
         (8.0, 12.0)
     """
-    return _grad("value_and_grad", fn, grad_position, argnums, weights, has_aux, return_ids, True)
+    return _grad(
+        "value_and_grad", fn, grad_position, argnums, weights, has_aux, return_ids, sens_param, True
+    )
 
 
 def _jacobian(
@@ -314,8 +324,7 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
         (6.0, (3.0, 2.0))
     """
     check.check_flag("vjp", "has_aux", has_aux)
-    check.check_weights("vjp", weights)
-    transform = Vjp(tuple(range(len(inputs))), has_aux)
+    transform = Vjp(tuple(range(len(inputs))), has_aux, check_weights("vjp", weights))
     output, needed, backward = _made_once("vjp", fn, transform, inputs)(*inputs)
     if not has_aux:
         return output, pullback(backward, needed, output)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import EllipsisType
 from typing import Any
 
 from s2s_ad.api.arguments import DOUBLE_STAR, KEYWORD_ONLY, STAR, Arguments, Slot
 from s2s_ad.api.check_arguments import check_differentiable, check_like, check_real
+from s2s_ad.api.weights import Weights
 from s2s_ad.core.program import Input, Program
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.transforms.common import Target, pair
-from s2s_ad.transforms.gradients import cotangent_program, gradient, partition, tangent_program
+from s2s_ad.transforms.gradients import cotangent_program, partition, tangent_program
 from s2s_ad.transforms.jacobians import jacobian
+
+BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+ALL = ...  #: instead of positions: all inputs that a call gives
+Positions = tuple[int, ...] | EllipsisType
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,16 @@ class Transform:
         """Parameters that matter even where the function does not mention them."""
         return set()
 
+    def call(
+        self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]
+    ) -> tuple[tuple, dict[str, Any]]:
+        """The arguments of a call by the signature of the transformed function."""
+        return args, kwargs
+
+    def advice(self) -> str:
+        """What helps whose call does not fit the signature."""
+        return ""
+
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         """What is derived from the program inside, and others that are compiled with it."""
         raise NotImplementedError
@@ -66,17 +83,19 @@ class Jit(Transform):
 
 @dataclass(frozen=True)
 class Differentiation(Transform):
-    """What is common to transforms with positions."""
+    """What is common to transforms with positions; ALL of them are those of the call."""
 
-    positions: tuple[int, ...] = (0,)
+    positions: Positions = (0,)
     has_aux: bool = False
 
     @property
     def bare(self) -> bool:
         """A single position gives its result itself, not a tuple of one."""
-        return len(self.positions) == 1
+        return self.positions is not ALL and len(self.positions) == 1
 
     def required(self, signature: inspect.Signature) -> list[str]:
+        if self.positions is ALL:
+            return []
         slots = Arguments(signature, {}).slots()
         return [slot.name for slot in slots if slot.position in self.positions]
 
@@ -101,13 +120,15 @@ class Differentiation(Transform):
         return position + (", has_aux=True" if self.has_aux else "")
 
 
-def located(positions: Iterable[int], arguments: Arguments, label: str = "") -> list[Slot]:
+def located(positions: Positions, arguments: Arguments, label: str = "") -> list[Slot]:
     """The input that each position names.
 
     Raises:
         ArgumentValueError: there is no such input in this call.
     """
     by_position = {slot.position: slot for slot in arguments.supplied()}
+    if positions is ALL:
+        return [slot for position, slot in by_position.items() if position is not None]
     found = []
     for position in positions:
         if position not in by_position:
@@ -126,28 +147,6 @@ def _not_given(position: int, arguments: Arguments, label: str) -> ArgumentValue
     return ArgumentValueError(
         "S2S502", f"{label}: grad_position {position} {what}", help="pass the argument"
     )
-
-
-@dataclass(frozen=True)
-class Grad(Differentiation):
-    """grad and value_and_grad."""
-
-    with_value: bool = False
-    return_ids: bool = False
-
-    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
-        made = gradient(
-            program,
-            self.targets(program, arguments),
-            bare=self.bare,
-            with_value=self.with_value,
-            has_aux=self.has_aux,
-            return_ids=self.return_ids,
-        )
-        return [made]
-
-    def options(self) -> str:
-        return super().options() + (", return_ids=True" if self.return_ids else "")
 
 
 @dataclass(frozen=True)
@@ -173,6 +172,8 @@ class Jacobian(Differentiation):
 class Vjp(Differentiation):
     """Inputs -> ((output[, aux]), what the backward pass needs, the backward pass)."""
 
+    weights: Weights | None = None
+
     def function(self, made: list[Callable]) -> Callable:
         forward, backward = made
 
@@ -187,9 +188,15 @@ class Vjp(Differentiation):
         return list(partition(joint, joint.leaves()[len(program.leaves()) :]))
 
     def joint(self, program: Program, arguments: Arguments) -> Program:
-        """Inputs and an adjoint for each floating-point output -> (output, adjoints of inputs)."""
-        targets = self.targets(program, arguments)
-        return cotangent_program(program, targets, has_aux=self.has_aux)
+        """Inputs and an adjoint for each floating-point output -> (output, adjoints of inputs).
+
+        With weights, (adjoints of inputs, adjoints of weights).
+        """
+        wanted = pair(*self.targets(program, arguments))
+        if self.weights is not None:
+            program, parameters = self.weights.of(program)
+            wanted = pair(wanted, parameters)
+        return cotangent_program(program, wanted, has_aux=self.has_aux)
 
 
 @dataclass(frozen=True)
@@ -204,8 +211,8 @@ class Jvp(Transform):
         primals = self._primals(inner)
         names = [slot.identifier for slot in primals]
         for name in list(names):
-            names.append(_free(f"{name}_dot", {*inner.parameters, *names}))
-        parameters = [inspect.Parameter(each, _BY_POSITION) for each in names]
+            names.append(free_name(f"{name}_dot", {*inner.parameters, *names}))
+        parameters = [inspect.Parameter(each, BY_POSITION) for each in names]
         taken = {slot.name for slot in primals}
         for name, parameter in inner.parameters.items():
             if name not in taken and parameter.kind is not STAR:
@@ -256,18 +263,15 @@ class Jvp(Transform):
         return slots
 
 
-_BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
-
-
 def _spread(each: Input) -> list[Input]:
     """An input as inputs by position: what *args takes, one by one."""
     if each.kind is not STAR:
-        return [each if each.kind > STAR else replace(each, kind=_BY_POSITION)]
+        return [each if each.kind > STAR else replace(each, kind=BY_POSITION)]
     parts = enumerate(each.tree.items)
     return [Input(Slot(i, each.name, ("item", i)).identifier, part) for i, part in parts]
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
     """The name, or the name with a number, that is not taken."""
     found, count = name, 2
     while found in taken:

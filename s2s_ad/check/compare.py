@@ -11,7 +11,8 @@ import numpy as np
 
 from s2s_ad.api.batching import Vmap
 from s2s_ad.api.function import Transformed
-from s2s_ad.api.transform import Grad, Jacobian
+from s2s_ad.api.gradients import Grad
+from s2s_ad.api.transform import Jacobian
 from s2s_ad.check.differences import inexact_leaves, leaves, precision
 from s2s_ad.check.modes import Modes
 from s2s_ad.core import tree

@@ -89,7 +89,7 @@ class Modes:
     @functools.cached_property
     def adjoints(self) -> list:
         """The adjoint of each leaf, for the weights as adjoints of the outputs."""
-        backward = _loaded(cotangent_program(self._program, self._targets()))
+        backward = _loaded(cotangent_program(self._program, pair(*self._targets())))
         return leaves(backward(*self.args.values(), *self.weights)[1])
 
     def central(self, i: int) -> tuple[list, list]:

@@ -338,7 +338,10 @@ class Builder:
         atoms[name] = self.named(result, program.hints.get(name, TEMPORARY))
 
     def splice(self, program: Program, arguments: Mapping[str, Any]) -> Any:
-        """Emit a whole program with its leaves replaced; returns its output, a Tree of values."""
+        """Emit a whole program with its leaves replaced; returns its output, a Tree of values.
+
+        A captured name that is not among the arguments stays what it is.
+        """
         atoms = dict(arguments)
         for capture in program.captured():
             if capture.name not in atoms:

@@ -35,6 +35,12 @@ class Hint:
 TEMPORARY = Hint("", "temporary")
 
 
+def identifier(text: str) -> str:
+    """A name for a captured path: r_tp1, self.w -> self_w, params["W1"] -> params_W1."""
+    joined = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
+    return "_".join(filter(None, joined.split("_"))) or "captured"
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One parameter of the function: its kind in the signature, and the leaves it brings."""

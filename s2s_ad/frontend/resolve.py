@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import builtins
 import types
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.program import Capture, Hint
+from s2s_ad.core.program import Capture, Hint, identifier
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.scopes import Scope, scope_of
@@ -94,6 +94,7 @@ class Captures:
         self.found: dict[Any, Capture] = {}
         self.numbers: dict[str, tuple] = {}  # Core name of a captured number -> key of its place
         self.parameters: dict[tuple, Symbol] = {}  # what stands for each, by the key of its place
+        self.reads: list[Any] = []  # what was asked for, in order
         self._values: dict[tuple, Any] = {}
         self._depth = 0
 
@@ -101,7 +102,8 @@ class Captures:
         """What the compiler works with for the captured object that stands at a place."""
         if place.key not in self._values:
             self._values[place.key] = self._enter(value, place)
-        return self._values[place.key]
+        self.reads.append(self._values[place.key])
+        return self.reads[-1]
 
     def held(self, value: Any, text: str) -> Any:
         """The same for an object that cannot be another: no guard, but for what is in it."""
@@ -113,6 +115,22 @@ class Captures:
     def adopt(self, capture: Capture) -> None:
         """Take over a capture of a program that is written in place."""
         self.found.setdefault((id(capture.read), capture.text), capture)
+
+    def named_parameters(self) -> dict[str, Capture]:
+        """The Parameters by name. Blocks and functions are given them like any other value."""
+        return {each.name: each for each in self._named() if isinstance(each.value, Parameter)}
+
+    def held_parameters(self) -> dict[str, Capture]:
+        """The same by the names of the values that they hold now."""
+        pairs = ((self.found[key], held) for key, held in self.parameters.items())
+        return {held.name: replace(capture, name=held.name) for capture, held in pairs}
+
+    def constants(self) -> dict[str, Capture]:
+        """Other numbers and arrays by name: blocks and functions read them where they stand."""
+        return {each.name: each for each in self._named() if not isinstance(each.value, Parameter)}
+
+    def _named(self) -> Iterator[Capture]:
+        return (each for each in self.found.values() if each.name is not None)
 
     def _enter(self, value: Any, place: Place) -> Any:
         if type(value) in (int, float, complex) and place.key in self.static:
@@ -143,7 +161,7 @@ class Captures:
         self.found[place.key] = Capture(place.text, place.read, value, name, place.source)
         if not is_array(value):
             self.numbers[name] = place.key
-        symbol = self.builder.adopt(name, fact, Hint(_identifier(place.text), "user"))
+        symbol = self.builder.adopt(name, fact, Hint(identifier(place.text), "user"))
         changes = place.text if isinstance(value, Parameter) else ""
         return self.entered(symbol, not isinstance(value, np.ndarray), changes)
 
@@ -199,12 +217,6 @@ def _equal(a: Any, b: Any) -> bool:
 
 def _same_number(a: Any, b: Any) -> bool:
     return type(a) is type(b) and repr(a) == repr(b)  # tells 0.0 from -0.0, and nan is nan
-
-
-def _identifier(text: str) -> str:
-    """A name for a captured path: r_tp1, self.w -> self_w, params["W1"] -> params_W1."""
-    joined = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
-    return "_".join(filter(None, joined.split("_"))) or "captured"
 
 
 class Unassigned(Exception):

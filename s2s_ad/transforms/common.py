@@ -19,9 +19,9 @@ from s2s_ad.simplify.pipelines import AFTER
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An argument that is differentiated: its position in the call, its name, its leaves."""
+    """What is differentiated: its position in the call or its name, a name for it, its leaves."""
 
-    position: int
+    identity: int | str
     name: str
     tree: Any
 

@@ -27,38 +27,48 @@ from s2s_ad.transforms.common import (
 )
 from s2s_ad.transforms.forward import forward
 from s2s_ad.transforms.reverse import Reverse
+from s2s_ad.transforms.seeds import Sens
 
 
 def gradient(
     program: Program,
-    targets: Sequence[Target],
+    wanted: Any,
     *,
-    bare: bool,
     with_value: bool = False,
     has_aux: bool = False,
     return_ids: bool = False,
+    sens: Sens | None = None,
 ) -> Program:
     """The gradient of the sum of all floating-point outputs, which are real.
 
     With respect to a complex input it is the direction of steepest ascent.
 
-    `bare`: one position gives its gradient itself, not a tuple of one.
+    Args:
+        wanted: a Target, or Targets in the nesting that their gradients shall have.
+        with_value: the value comes with the gradients.
+        has_aux: only the first output is differentiated.
+        return_ids: each gradient comes with the identity of its target.
+        sens: the adjoint of the output, as a further input; without it each is 1.
     """
     output, aux = split_aux(program, has_aux)
     floats = check_output(program, output)
     check_real(program, floats)
     builder = Builder()
+    targets = tree.leaves(wanted)
     sweep = Reverse(builder, program, wanted_leaves(targets))
     sweep.forward_sweep()
-    for atom in floats:
+    more = [] if sens is None else [sens.entered(sweep, output)]
+    for atom in floats if sens is None else ():
         with builder.at(program.origin, "backward"):
             y = sweep.output(atom)
             sweep.seed(atom, builder.call(runtime.broadcast_like, (1.0, y), {}))
     adjoints = sweep.backward_sweep()
-    parts = [tree.tree_map(adjoints.__getitem__, target.tree) for target in targets]
-    if return_ids:
-        parts = [pair(each.position, part) for each, part in zip(targets, parts, strict=True)]
-    result = parts[0] if bare else pair(*parts)
+
+    def given(target: Target) -> Any:
+        part = tree.tree_map(adjoints.__getitem__, target.tree)
+        return pair(target.identity, part) if return_ids else part
+
+    result = tree.tree_map(given, wanted)
     if with_value:
         result = pair(tree.tree_map(sweep.output, program.result), result)
     elif has_aux:
@@ -71,17 +81,20 @@ def gradient(
         doc = f"{program.doc} and its gradient with respect to {target}"
     name = program.name + ("_value_and_grad" if with_value else "_grad")
     written = list(map(sweep.output, program.written()))
-    return finished(builder, program, name=name, doc=doc, output=result, written=written)
+    inputs = inserted(program.inputs, more)
+    return finished(
+        builder, program, name=name, doc=doc, inputs=inputs, output=result, written=written
+    )
 
 
-def cotangent_program(
-    program: Program, targets: Sequence[Target], *, has_aux: bool = False
-) -> Program:
+def cotangent_program(program: Program, wanted: Any, *, has_aux: bool = False) -> Program:
     """Inputs and an adjoint for each floating-point output -> (output, adjoints of the inputs).
 
-    With `has_aux` the output is a pair: what is differentiated, and the rest.
+    The adjoints have the nesting of `wanted`, a Tree of Targets. With `has_aux` the output is a
+    pair: what is differentiated, and the rest.
     """
     output, aux = split_aux(program, has_aux)
+    targets = tree.leaves(wanted)
     builder = Builder()
     sweep = Reverse(builder, program, wanted_leaves(targets))
     sweep.forward_sweep()
@@ -90,7 +103,7 @@ def cotangent_program(
         y_bar = sweep.seed_with_input(atom)
         seeds.append(Input(builder.hints[y_bar.name].text, y_bar.name))
     adjoints = sweep.backward_sweep()
-    parts = [tree.tree_map(adjoints.__getitem__, target.tree) for target in targets]
+    parts = tree.tree_map(lambda target: tree.tree_map(adjoints.__getitem__, target.tree), wanted)
     value = tree.tree_map(sweep.output, output)
     if has_aux:
         value = pair(value, tree.tree_map(sweep.output, bare_aux(aux)))
@@ -100,7 +113,7 @@ def cotangent_program(
         name=program.name + "_vjp",
         doc=f"{program.doc} and its adjoint with respect to {with_respect_to(targets)}",
         inputs=(*program.inputs, *_distinct(program.inputs, seeds)),
-        output=pair(value, pair(*parts)),
+        output=pair(value, parts),
         written=list(map(sweep.output, program.written())),
     )
 
@@ -155,6 +168,15 @@ def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
     if values.is_inexact(y.fact) is False:
         return None
     return builder.call(runtime.broadcast_like, (0.0, y), {})
+
+
+def inserted(inputs: Sequence[Input], more: Sequence[Input]) -> tuple[Input, ...]:
+    """Further inputs behind the last one that a call can give in their way."""
+    found = list(inputs)
+    for each in more:
+        place = sum(one.kind <= each.kind for one in found)
+        found.insert(place, each)
+    return tuple(found)
 
 
 def _distinct(inputs: Sequence[Input], more: Sequence[Input]) -> list[Input]:

@@ -74,7 +74,7 @@ def _rows(
     one = program.with_(output=atom)
     check_output(one, atom)
     y = builder.splice(one, atoms)
-    adjoint = cotangent_program(one, targets)
+    adjoint = cotangent_program(one, pair(*targets))
     seed = adjoint.leaves()[-1]
     if y.ndim is None:
         raise unknown_rank("the Jacobian", program.origin)

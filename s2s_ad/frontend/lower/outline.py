@@ -17,7 +17,7 @@ import numpy as np
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, captured_names
-from s2s_ad.core.program import Hint, Input, Program
+from s2s_ad.core.program import Capture, Hint, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.called import name_of_method
 from s2s_ad.frontend.lower.exits import Raises
@@ -61,11 +61,14 @@ class Outlined:
 
     callee: Callee
     result: Any  # a Tree of Outputs, Arguments and objects that are known
+    parameters: tuple[Capture, ...] = ()  # the captured Parameters that it reads
 
     def call(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
         """The result of a call with these arguments."""
         operands = leaves_of(arguments)
-        results = self.callee.call(lowering.builder, [settled(each) for each in operands])
+        held = (lowering.captures.parameter(each.value, each.text) for each in self.parameters)
+        given_to = [settled(each) for each in (*operands, *held)]
+        results = self.callee.call(lowering.builder, given_to)
         made = [lowering.memory.returned(each) for each in results]
 
         def given(leaf: Any) -> Any:
@@ -137,7 +140,7 @@ def _lowered(
     """(what a call stands for, None) or, where it is written in place, (None, its result)."""
     start, depth = len(lowering.builder.body), len(lowering.frames)
     outlined, moment = dict(lowering.outlined), lowering.memory.moment()
-    raises = False
+    raises, reads = False, len(lowering.captures.reads)
     try:
         result = lowering.enter_frame(frame, arguments)
     except Raises:
@@ -147,8 +150,9 @@ def _lowered(
     if not call.entered:
         changes = lowering.memory.changes(moment)
         own = symbols(tuple(arguments.values()))
-        if changes or lowering.memory.shares(result, moment.clock, own):
-            return None, result
+        twice = {each.name for each in own} & _captured(lowering, start, reads)
+        if changes or twice or lowering.memory.shares(result, moment.clock, own):
+            return None, result  # `twice`: another call may be given another array for it
         return outline(lowering, frame, arguments, start, result), result
     del lowering.builder.body[start:], lowering.frames[depth:]
     lowering.memory.rollback(moment)
@@ -161,6 +165,13 @@ def _lowered(
 
     callee, result = closed(lowering, call, again, arguments, None if raises else result)
     return Recursive(callee, result, tuple(call.free)), None
+
+
+def _captured(lowering: Lowering, start: int, reads: int) -> set[str]:
+    """The captured names that the helper, or a function that it calls, reads by itself."""
+    asked = symbols(tuple(lowering.captures.reads[reads:]))
+    called = (name for each in lowering.builder.body[start:] for name in captured_names(each))
+    return {*(each.name for each in asked), *called}
 
 
 def leaves_of(arguments: dict[str, Any]) -> list[Symbol]:
@@ -222,11 +233,14 @@ def outline(
     inputs = leaves_of(arguments)
     leaves = list(symbols(result))
     outputs = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name in defined))
-    captured = {each.name for each in lowering.captures.found.values() if each.name}
+    constants, parameters = lowering.captures.constants(), lowering.captures.named_parameters()
     names = {each.name for each in inputs}
-    free = {name for each in segment for name in form.reads(each)} - defined - names
-    if len(segment) < 2 or not outputs or not free <= captured or not _is_plain(result):
+    read = dict.fromkeys(name for each in segment for name in form.reads(each))
+    free = read.keys() - defined - names
+    known = free <= {*constants, *parameters}
+    if len(segment) < 2 or not outputs or not known or not _is_plain(result):
         return None
+    more = [parameters[name] for name in read if name in free and name in parameters]
     places = {each.name: i for i, each in enumerate(inputs)}
 
     def described(leaf: Any) -> Any:
@@ -236,30 +250,37 @@ def outline(
             return Output(outputs.index(leaf.name), getattr(leaf, "number", None))
         return Argument(places[leaf.name]) if leaf.name in places else leaf
 
-    callee = _callee(lowering, frame, arguments, segment, outputs, free)
+    callee = _callee(lowering, frame, arguments, more, segment, outputs, free)
     del builder.body[start:]
-    return Outlined(callee, rebuilt(result, described))
+    return Outlined(callee, rebuilt(result, described), tuple(more))
 
 
 def _callee(
-    lowering: Lowering, frame: Frame, arguments: dict, segment: list, outputs: list, free: set
+    lowering: Lowering,
+    frame: Frame,
+    arguments: dict,
+    parameters: list[Capture],
+    segment: list,
+    outputs: list,
+    free: set,
 ) -> Callee:
-    """The operations as a program of their own: what they read is given, `free` is captured."""
+    """The operations as a program of their own: what they read is given, or captured."""
     builder = lowering.builder
     read = free | {name for each in segment for name in captured_names(each)}
     nodes = [to_node(Symbol(builder, name)) for name in outputs]
     several = Tree(tuple, tuple(range(len(nodes))), tuple(nodes))
     hints = builder.hints | _parameter_hints(arguments)
+    leaves = [each.name for each in (*leaves_of(arguments), *parameters)]
     name = _name(frame, arguments)
     program = Program(
         name=name,
         doc=name,
-        inputs=tuple(Input(hints[each.name].text, each.name) for each in leaves_of(arguments)),
+        inputs=tuple(Input(hints[each].text, each) for each in leaves),
         body=tuple(segment),
         output=nodes[0] if len(nodes) == 1 else several,
         facts=dict(builder.facts),
         hints=hints,
-        captures=tuple(e for e in lowering.captures.found.values() if e.name in read),
+        captures=tuple(e for name, e in lowering.captures.constants().items() if name in read),
         origin=frame.source.origin(frame.source.node),
     )
     return Callee(program)

@@ -120,12 +120,8 @@ def free_names(
     """The names that a block reads and does not define, in order; captured ones left out."""
     read = [name for each in body for name in form.reads(each)]
     read += [atom.id for atom in outputs if isinstance(atom, gast.Name)]
-    left_out = defined(body) | captured(lowering)
+    left_out = defined(body) | lowering.captures.constants().keys()
     return [name for name in dict.fromkeys(read) if name not in left_out]
-
-
-def captured(lowering: Lowering) -> set[str]:
-    return {each.name for each in lowering.captures.found.values() if each.name is not None}
 
 
 def block(
@@ -137,7 +133,7 @@ def block(
     """The statements as a program of their own."""
     read = {name for each in body for name in (*form.reads(each), *captured_names(each))}
     read |= {atom.id for atom in outputs if isinstance(atom, gast.Name)}
-    found = lowering.captures.found.values()
+    constants = lowering.captures.constants().items()
     return Program(
         name="block",
         doc="block",
@@ -146,7 +142,7 @@ def block(
         output=tree.Tree(tuple, tuple(range(len(outputs))), tuple(outputs)),
         facts=lowering.builder.facts,
         hints=lowering.builder.hints,
-        captures=tuple(each for each in found if each.name is not None and each.name in read),
+        captures=tuple(each for name, each in constants if name in read),
         origin=lowering.builder.origin,
     )
 

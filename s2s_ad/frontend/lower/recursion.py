@@ -258,7 +258,7 @@ def _program(
         output=nodes[0] if len(nodes) == 1 else several,
         facts=builder.facts,
         hints=builder.hints,
-        captures=tuple(each for each in lowering.captures.found.values() if each.name),
+        captures=tuple(lowering.captures.constants().values()),
         origin=frame.source.origin(frame.source.node),
     )
 
