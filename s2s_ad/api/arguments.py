@@ -14,6 +14,16 @@ DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 
 
+class SensParameter(inspect.Parameter):
+    """The parameter that takes the gradient of the output: the last argument of a call."""
+
+
+def sens_of(signature: inspect.Signature) -> SensParameter | None:
+    """The parameter of the signature that is such a one."""
+    found = (each for each in signature.parameters.values() if isinstance(each, SensParameter))
+    return next(found, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One input: a parameter, or one of the arguments that `*args` takes.

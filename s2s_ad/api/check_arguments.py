@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import tree, values
+from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend import signatures
 
@@ -19,6 +20,10 @@ def shown(value: Any) -> str:
     """A value as a message shows it: its type and a short repr."""
     if value is None:
         return "None"
+    if isinstance(value, Symbol):
+        return "a number" if isinstance(value.fact, values.Scalar) else "an array"
+    if isinstance(value, np.ndarray):
+        return f"{type(value).__name__} of shape {value.shape}"
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 

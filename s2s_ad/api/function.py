@@ -11,7 +11,16 @@ from typing import Any
 
 from s2s_ad import rules  # noqa: F401  (fills the registry)
 from s2s_ad.api.aliasing import told_apart
-from s2s_ad.api.arguments import DOUBLE_STAR, STAR, Arguments, any_length, exact, unknown
+from s2s_ad.api.arguments import (
+    DOUBLE_STAR,
+    KEYWORD_ONLY,
+    STAR,
+    Arguments,
+    any_length,
+    exact,
+    sens_of,
+    unknown,
+)
 from s2s_ad.api.check_arguments import signature_of
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
@@ -55,6 +64,8 @@ class Transformed:
         self._inner_signature = signature_of(label, fn)
         self.__signature__ = transform.signature(self._inner_signature)
         self._required = frozenset(transform.required(self.__signature__))
+        sens = sens_of(self.__signature__)
+        self._last = sens.name if sens is not None and sens.kind is KEYWORD_ONLY else None
         self._by_value: tuple[tuple[str, tree.Path], ...] = ()
         self._dispatch = Dispatcher(self._key, self._prepare, self._compile)
         self._methods = Recent()
@@ -72,7 +83,8 @@ class Transformed:
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""
-        args, kwargs = self.transform.call(self.__signature__, args, kwargs)
+        if self._last is not None and args and self._last not in kwargs:  # it comes last
+            args, kwargs = args[:-1], {self._last: args[-1], **kwargs}
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
@@ -90,6 +102,8 @@ class Transformed:
 
     def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
         """Let the fast path serve calls like this one."""
+        if self._last is not None:
+            return
         names = self._watched(exact(self.__signature__, arguments))
         call = fast_call(
             self.__signature__,

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from s2s_ad.api.arguments import KEYWORD_ONLY, STAR, Arguments
+from s2s_ad.api.arguments import KEYWORD_ONLY, STAR, Arguments, SensParameter, sens_of
 from s2s_ad.api.check_arguments import check_adjoint
 from s2s_ad.api.transform import BY_POSITION, Differentiation, free_name
 from s2s_ad.api.weights import Weights
@@ -54,7 +54,7 @@ class Grad(Differentiation):
     # ---- sens_param: the adjoint of the output is the last argument
 
     def signature(self, inner: inspect.Signature) -> inspect.Signature:
-        """With the adjoint by position, or where the function may take more, by name."""
+        """With the adjoint behind the inputs; where there may be more of these, by name."""
         if not self.sens_param:
             return inner
         parameters = [_plain(each) for each in inner.parameters.values()]
@@ -62,14 +62,6 @@ class Grad(Differentiation):
         place = sum(each.kind <= kind for each in parameters)
         parameters.insert(place, SensParameter(free_name("sens", {*inner.parameters}), kind))
         return inspect.Signature(parameters)
-
-    def call(
-        self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]
-    ) -> tuple[tuple, dict[str, Any]]:
-        sens = _sens_of(signature)
-        if sens is None or sens.kind is not KEYWORD_ONLY or sens.name in kwargs or not args:
-            return args, kwargs
-        return args[:-1], {**kwargs, sens.name: args[-1]}
 
     def advice(self) -> str:
         text = "sens_param=True: the last argument must be the gradient of the output"
@@ -85,14 +77,14 @@ class Grad(Differentiation):
         super().check(label, self._own(arguments))
 
     def watched(self, arguments: Arguments) -> set[str]:
-        sens = _sens_of(arguments.signature)
+        sens = sens_of(arguments.signature)
         return super().watched(self._own(arguments)) | ({sens.name} if sens else set())
 
     def _own(self, arguments: Arguments) -> Arguments:
         """What the function inside is called with."""
         if not self.sens_param:
             return arguments
-        sens = _sens_of(arguments.signature)
+        sens = sens_of(arguments.signature)
         parameters = arguments.signature.parameters.values()
         signature = inspect.Signature([each for each in parameters if each is not sens])
         return Arguments(
@@ -102,22 +94,13 @@ class Grad(Differentiation):
     def _sens(self, program: Program, arguments: Arguments) -> Sens | None:
         if not self.sens_param:
             return None
-        sens = _sens_of(arguments.signature)
+        sens = sens_of(arguments.signature)
         output, _ = split_aux(program, self.has_aux)
         label = "value_and_grad" if self.with_value else "grad"
         like = tree.tree_map(program.fact, output)
         fact = arguments.facts[sens.name]
         check_adjoint(label, sens.name, fact, f"the output of {program.name}", like)
         return Sens(sens.name, fact, sens.kind)
-
-
-class SensParameter(inspect.Parameter):
-    """The parameter that takes the gradient of the output."""
-
-
-def _sens_of(signature: inspect.Signature) -> SensParameter | None:
-    found = (each for each in signature.parameters.values() if isinstance(each, SensParameter))
-    return next(found, None)
 
 
 def _plain(parameter: inspect.Parameter) -> inspect.Parameter:

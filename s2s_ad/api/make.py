@@ -95,9 +95,16 @@ def grad(
         grad_position: which inputs to differentiate. An int (or a tuple of one) gives that
             gradient itself, a longer tuple a tuple of gradients. A container gives a container
             of the same structure.
-        weights: kept for `Parameter`, which a later version brings.
+        weights: the Parameters to differentiate, wherever `fn` reads them: names around it,
+            attributes of a Cell, items of a list. A Parameter gives its gradient itself, a list, a
+            tuple or any other iterable of them a tuple. With `grad_position=None` these are the
+            result, else (gradients of inputs, gradients of weights). A Parameter that `fn` does not
+            read has zeros. Its value is read at each call.
         has_aux: `fn` returns (value, aux...); the result is (gradient, (aux...)).
-        return_ids: each gradient becomes (position, gradient).
+        return_ids: each gradient becomes (id, gradient), where the id is the position of an input
+            or the name of a Parameter; `get_grad` finds one by its id.
+        sens_param: the call takes one argument more, the last one: the gradient of the output, in
+            the structure, shape and dtype of the output. Without it each output counts once.
         argnums: another name for `grad_position`.
 
     Returns:
@@ -113,6 +120,21 @@ def grad(
         ...     return np.sum((w - y) ** 2)
         >>> grad(squared_error)(np.array([1.0, 2.0]), np.array([0.0, 0.0]))
         array([2., 4.])
+
+        With respect to a Parameter:
+
+        >>> from s2s_ad import Parameter, Tensor
+        >>> w = Parameter(Tensor([3.0, -1.0]), name="w")
+        >>> def output(x):
+        ...     return w * x**2
+        >>> of_x, of_w = grad(output, 0, w)(Tensor([1.0, 2.0]))
+        >>> print(of_x, of_w)
+        [ 6. -4.] [1. 4.]
+
+        For another gradient of the output than ones:
+
+        >>> print(grad(output, sens_param=True)(Tensor([1.0, 2.0]), Tensor([10.0, 0.0])))
+        [60. -0.]
     """
     return _grad(
         "grad", fn, grad_position, argnums, weights, has_aux, return_ids, sens_param, False
@@ -137,6 +159,12 @@ def value_and_grad(
         >>> value, slope = value_and_grad(lambda x: x**3)(2.0)
         >>> value, slope
         (8.0, 12.0)
+
+        >>> from s2s_ad import Parameter, Tensor
+        >>> w = Parameter(Tensor([3.0, -1.0]), name="w")
+        >>> value, (of_w,) = value_and_grad(lambda x: (w * x).sum(), None, [w])(Tensor([1.0, 2.0]))
+        >>> print(value, of_w)
+        1.0 [1. 2.]
     """
     return _grad(
         "value_and_grad", fn, grad_position, argnums, weights, has_aux, return_ids, sens_param, True
@@ -315,8 +343,9 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
 
     Returns:
         (output, vjp_fn), with `has_aux` (output, vjp_fn, aux), where one aux output comes bare.
-        `vjp_fn(y_bar)` gives a tuple with the adjoint of each input. For several outputs it takes
-        as many arguments, or their tuple.
+        `vjp_fn(y_bar)` gives a tuple with the adjoint of each input; with `weights` a pair of
+        such a tuple and the adjoints of the Parameters, nested as in `grad`. For several outputs it
+        takes as many arguments, or their tuple.
 
     Example:
         >>> value, vjp_fn = vjp(lambda x, y: x * y, 2.0, 3.0)

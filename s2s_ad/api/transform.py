@@ -50,12 +50,6 @@ class Transform:
         """Parameters that matter even where the function does not mention them."""
         return set()
 
-    def call(
-        self, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]
-    ) -> tuple[tuple, dict[str, Any]]:
-        """The arguments of a call by the signature of the transformed function."""
-        return args, kwargs
-
     def advice(self) -> str:
         """What helps whose call does not fit the signature."""
         return ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.api.check_arguments import shown
+from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError
@@ -72,7 +73,8 @@ def check_weights(api: str, weights: Any) -> Weights | None:
 
 
 def _is_iterable(value: Any) -> bool:
-    return isinstance(value, Iterable) and not hasattr(value, "trainable_params")
+    other = isinstance(value, Symbol) or hasattr(value, "trainable_params")
+    return isinstance(value, Iterable) and not other
 
 
 def _advice(weights: Any) -> str:
@@ -82,7 +84,7 @@ def _advice(weights: Any) -> str:
         return "pass a list of its values"
     if isinstance(weights, Set):
         return "sets have no order; pass a list"
-    if isinstance(weights, np.ndarray):
+    if isinstance(weights, np.ndarray | Symbol):
         return "an input is named by grad_position; what a model has is a Parameter"
     return ""
 

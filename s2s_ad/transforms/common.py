@@ -54,7 +54,8 @@ def refill(structure: Any, leaves: Sequence[Any]) -> Any:
 
 
 def wanted_leaves(targets: Sequence[Target]) -> list[str]:
-    return [leaf for target in targets for leaf in tree.leaves(target.tree)]
+    """The leaves of the targets, each once."""
+    return list(dict.fromkeys(leaf for target in targets for leaf in tree.leaves(target.tree)))
 
 
 def with_respect_to(targets: Sequence[Target]) -> str:

@@ -9,11 +9,35 @@ import functools
 import numpy as np
 import pytest
 
-from s2s_ad import S2SError, grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
+from s2s_ad import (
+    Parameter,
+    S2SError,
+    Tensor,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jit,
+    jvp,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 X, Y = np.array([1.0, 2.0]), np.array([3.0, -1.0])
 A, B, B3, C = np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 3)), np.ones(3)
 INTS = np.array([1, 2])
+P, COUNT = Parameter(Tensor([2.0, 1.0]), name="p"), Parameter(np.array([1, 2]), name="count")
+
+
+class Net:
+    """A stand-in for a Cell: what has parameters."""
+
+    def trainable_params(self):
+        return [P]
+
+
+NET = Net()
 
 
 def f(x, y):
@@ -234,8 +258,63 @@ def call_rows(maker, inner):
 
 GRAD_ONLY = [
     row("ids str", MADE, lambda: grad(f, return_ids="yes"), None, TYPE, "'return_ids'", "'yes'"),
-    row("weights", MADE, lambda: grad(f, 0, X), None, S2SError, "'weights'", "later version"),
-    row("weights", MADE, lambda: value_and_grad(f, None, [X]), None, S2SError, "'weights'"),
+    row("array", MADE, lambda: grad(f, 0, X), None, TYPE, "grad: argument 'weights'", "ndarray of"),
+    row(
+        "item",
+        MADE,
+        lambda: value_and_grad(f, None, [P, X]),
+        None,
+        TYPE,
+        "value_and_grad: weights[1] must be a Parameter",
+        "ndarray of shape (2,)",
+    ),
+    row("Tensor", MADE, lambda: grad(f, 0, Tensor(X)), None, TYPE, "'weights'", "Tensor of shape"),
+    row("text", MADE, lambda: grad(f, 0, "p"), None, TYPE, "'weights'", "str 'p'"),
+    row("texts", MADE, lambda: grad(f, 0, ["p"]), None, TYPE, "weights[0]", "str 'p'"),
+    row("dict", MADE, lambda: grad(f, 0, {"p": P}), None, TYPE, "dict", "a list of its values"),
+    row("set", MADE, lambda: grad(f, 0, {P}), None, TYPE, "sets have no order"),
+    row("nested", MADE, lambda: grad(f, 0, [[P]]), None, TYPE, "weights[0]", "list"),
+    row("Cell", MADE, lambda: grad(f, 0, NET), None, TYPE, "Net", "net.trainable_params()"),
+    row("whole", MADE, lambda: grad(f, 0, [COUNT]), None, TYPE, "weights[0] (count)", "int64"),
+    row("sens flag", MADE, lambda: grad(f, sens_param=1), None, TYPE, "'sens_param'", "int 1"),
+    row("no sens", CALLED, lambda: grad(square, sens_param=True), on(X), TYPE, "last argument"),
+    row("no sens", CALLED, lambda: grad(tail, sens_param=True), on(), TYPE, "last argument"),
+    row(
+        "sens shape",
+        CALLED,
+        lambda: grad(square, sens_param=True),
+        on(X, C),
+        VALUE,
+        "sens has shape (3,)",
+        "output of square has shape (2,)",
+    ),
+    row(
+        "sens rank",
+        CALLED,
+        lambda: grad(square, sens_param=True),
+        on(X, A),
+        VALUE,
+        "grad: sens has shape",
+        "output of square",
+    ),
+    row(
+        "sens dtype",
+        CALLED,
+        lambda: value_and_grad(square, sens_param=True),
+        on(X, INTS),
+        TYPE,
+        "value_and_grad: sens",
+        "int64",
+    ),
+    row(
+        "sens nesting",
+        CALLED,
+        lambda: grad(two, sens_param=True),
+        on(X, X),
+        TYPE,
+        "grad: sens is an array",
+        "a tuple of 2",
+    ),
     row("keyword", MADE, lambda: grad(f, position=0), None, TYPE, "position"),
     row("decorator", MADE, lambda: grad(grad_position=-1), None, VALUE, ">= 0, got -1"),
 ]
@@ -354,7 +433,7 @@ AT_ONCE = [
     row("vjp no inputs", CALLED, lambda: vjp, on(loss), TYPE, "loss()", "'x'"),
     row("vjp aux", CALLED, lambda: vjp, on(loss, X, has_aux=True), VALUE, "has_aux"),
     row("vjp int", CALLED, lambda: vjp, on(loss, INTS), TYPE, "vjp: input 0 (x)", "int64"),
-    row("vjp weights", CALLED, lambda: vjp, on(loss, X, weights=[X]), S2SError, "'weights'"),
+    row("vjp weights", CALLED, lambda: vjp, on(loss, X, weights=[X]), TYPE, "vjp: weights[0]"),
     row("ct shape", PULLED, lambda: vjp(square, X)[1], on(C), VALUE, "(3,)", "(2,)"),
     row("ct missing", PULLED, lambda: vjp(square, X)[1], on(), TYPE, "vjp_fn", "0 given"),
     row("ct many", PULLED, lambda: vjp(square, X)[1], on(X, X), TYPE, "2 adjoints", "1 adjoint"),

@@ -7,7 +7,7 @@ import pytest
 
 from programs.interpreter import interpret
 from s2s_ad.core import values
-from s2s_ad.transforms.common import Target
+from s2s_ad.transforms.common import Target, pair
 from s2s_ad.transforms.gradients import gradient
 from transforms.regions_programs import PROGRAMS
 from transforms.test_batch_regions_programs import CALLS, arguments_of, in_batch, lowered
@@ -17,7 +17,7 @@ from transforms.test_forward_regions import floating
 def with_gradient(program, places):
     inputs = [program.inputs[place] for place in places]
     targets = [Target(i, each.name, each.tree) for i, each in zip(places, inputs, strict=True)]
-    return gradient(program, targets, bare=False)
+    return gradient(program, pair(*targets))
 
 
 def prepared(name, flags):

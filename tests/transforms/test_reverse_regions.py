@@ -8,7 +8,7 @@ import pytest
 from programs.interpreter import interpret
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
-from s2s_ad.transforms.common import Target
+from s2s_ad.transforms.common import Target, pair
 from s2s_ad.transforms.gradients import cotangent_program, gradient, tangent_program
 from transforms.regions_core import CASES
 
@@ -29,7 +29,7 @@ def targets(program: Program) -> list[Target]:
 
 
 def gradient_of(program: Program) -> Program:
-    return gradient(program, targets(program), bare=False).verify()
+    return gradient(program, pair(*targets(program))).verify()
 
 
 def total(program: Program, arguments) -> float:
@@ -129,7 +129,7 @@ def test_adjoint_and_tangent_agree(name):
     results = interpret(tangent_program(program, targets(program)), [*arguments, *directions])
     dots = results[len(results) // 2 :]
     y_bars = [rng.normal() for _ in dots]
-    made = cotangent_program(program, targets(program)).verify()
+    made = cotangent_program(program, pair(*targets(program))).verify()
     adjoints = interpret(made, [*arguments, *y_bars])[len(tree.leaves(program.output)) :]
     along = sum(np.sum(np.multiply(a, d)) for a, d in zip(adjoints, directions, strict=True))
     assert along == pytest.approx(sum(a * d for a, d in zip(y_bars, dots, strict=True)))

@@ -9,6 +9,7 @@ function is lowered for what holds for both.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,7 @@ def _generic(fact: Any) -> Any:
     dims = (
         each if isinstance(each, int) else values.fresh_dim(each.maybe_one) for each in fact.shape
     )
-    return values.Array(fact.dtype, tuple(dims))
+    return dataclasses.replace(fact, shape=tuple(dims))
 
 
 def _round(
