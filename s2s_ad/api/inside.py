@@ -14,7 +14,7 @@ from s2s_ad.api.weights import check_weights
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.passes import run
-from s2s_ad.core.program import Input, Program
+from s2s_ad.core.program import Capture, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
@@ -43,14 +43,15 @@ class Local:
         """The program: what a call emits, taken out of the program around it."""
         lowering, builder = self.lowering, self.lowering.builder
         name = self.__name__ if self.__name__.isidentifier() else "f"
-        start = len(builder.body)
+        start, before = len(builder.body), lowering.captures.held_parameters()
         inputs, given = inputs_of(lowering, self, facts)
         result = apply(lowering, self.closure, *as_call(self.__signature__, given))
         body = tuple(builder.body[start:])
         del builder.body[start:]
-        output = output_of(result, name, builder.origin)
+        parameters = {**lowering.captures.named_parameters(), **before}
+        output, writes = self._with_writes(output_of(result, name, builder.origin), before)
         own = {leaf for each in inputs for leaf in tree.leaves(each.tree)}
-        free, parameters = _free(body, output, own), lowering.captures.held_parameters()
+        free = _free(body, output, own)
         outer = [Input(OUTER + each, each, KEYWORD_ONLY) for each in free if each not in parameters]
         return Program(
             name=name,
@@ -62,7 +63,27 @@ class Local:
             hints=builder.hints,
             captures=tuple(parameters[each] for each in free if each in parameters),
             origin=builder.origin,
+            writes=writes,
         )
+
+    def _with_writes(
+        self, output: Any, before: dict[str, Capture]
+    ) -> tuple[Any, tuple[Capture, ...]]:
+        """(the output and the new values of Parameters, these); here they hold the old ones.
+
+        `before` says what they held when the function was called.
+        """
+        captures, memory = self.lowering.captures, self.lowering.memory
+        names = {id(each.value): name for name, each in before.items()}
+        values, writes = [], []
+        for name, held in captures.held_parameters().items():
+            known = names.get(id(held.value), captures.named(held.value))
+            if name != known:
+                values.append(form.name(name))
+                writes.append(held)
+                reference = captures.parameter(held.value, held.text)
+                memory.assign(reference, Symbol(self.lowering.builder, known))
+        return (pair(output, *values) if writes else output), tuple(writes)
 
 
 def _free(body: tuple[form.Statement, ...], output: Any, own: set[str]) -> list[str]:

@@ -173,6 +173,10 @@ class Captures:
             self.parameters[itself.key] = self._values[itself.key]
         return self._values[itself.key]
 
+    def named(self, value: Parameter) -> str:
+        """The name of what a Parameter held when the function was called."""
+        return self.found[Place.of_object(value, "").key].name
+
     def written(self) -> list[tuple[Capture, Symbol]]:
         """The Parameters that hold another value than before, with it."""
         pairs = ((self.found[key], held) for key, held in self.parameters.items())

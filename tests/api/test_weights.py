@@ -498,3 +498,37 @@ def test_in_a_batch_each_sample_has_its_gradient_of_the_output_and_lengths_are_c
 def test_a_copy_would_not_know_its_parameters(copier):
     with pytest.raises(TypeError, match="identity"):
         copier(grad(of_a_global, None, P))
+
+
+# ---- inside compiled functions that change Parameters --------------------------------------------
+
+
+def doubled_first(x):
+    W.set_data(2 * W)
+    return grad(lambda t: np.sum(t * W**2), None, W)(x), W.sum()
+
+
+def doubled_by_the_function(x):
+    def loss(t):
+        W.set_data(2 * W)
+        return np.sum(t * W**2)
+
+    return grad(loss, None, W)(x), W.sum()
+
+
+W = Parameter(np.array([2.0, 3.0]), name="w")
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (doubled_first, 2 * X * np.array([4.0, 6.0])),
+        (doubled_by_the_function, 8 * X * np.array([2.0, 3.0])),
+    ],
+)
+def test_what_a_parameter_holds_when_the_gradient_is_taken_counts(function, expected):
+    W.set_data(np.array([2.0, 3.0]))
+    slope, total = jit(function)(X)
+    np.testing.assert_allclose(slope, expected)
+    assert float(total) == 10.0
+    np.testing.assert_array_equal(W, [4.0, 6.0])
