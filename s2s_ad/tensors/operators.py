@@ -16,6 +16,9 @@ from s2s_ad.tensors.conversion import array_of
 from s2s_ad.tensors.promotion import operand_dtype
 
 _view = np.ndarray.view
+_dtype = np.ndarray.dtype.__get__
+#: beside themselves and numbers, these are never cast
+_INEXACT = frozenset(map(np.dtype, ("float16", "float32", "float64", "complex64", "complex128")))
 
 NUMBERS = frozenset((float, int, bool, complex))
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
@@ -50,7 +53,14 @@ def _forward(function: Callable, tensor: type) -> Callable:
     name = function.__name__
 
     def method(self, other):
-        return wrapped(function(*_operands(name, self, other, tensor)), tensor)
+        kind, dtype = type(other), _dtype(self)
+        if dtype in _INEXACT and kind in NUMBERS:
+            result = function(_view(self, np.ndarray), other)
+        elif dtype in _INEXACT and kind is tensor and _dtype(other) is dtype:
+            result = function(_view(self, np.ndarray), _view(other, np.ndarray))
+        else:
+            result = function(*_operands(name, self, other, tensor))
+        return result.view(tensor) if type(result) is np.ndarray else wrapped(result, tensor)
 
     return _named(method, name)
 

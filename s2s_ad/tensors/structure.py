@@ -59,22 +59,22 @@ class Structure:
     def view(self, *shape, **dtype) -> Any:
         """The elements in another shape; for a dtype or a class of arrays, NumPy's view."""
         return (
-            np.reshape(self, spread(shape))
+            self.reshape(*shape)
             if shape and isinstance(shape[0], SIZES)
             else np.ndarray.view(self, *shape, **dtype)
         )
 
     def view_as(self, other) -> Any:
-        return np.reshape(self, other.shape)
+        return self.reshape(other.shape)
 
     def reshape_as(self, other) -> Any:
-        return np.reshape(self, other.shape)
+        return self.reshape(other.shape)
 
     def flatten(self, order="C", *, start_dim=0, end_dim=-1) -> Any:
         return (
             np.ndarray.flatten(self, order=order)
             if start_dim == 0 and end_dim in (-1, self.ndim - 1)
-            else np.reshape(self, joined(self.shape, start_dim, end_dim))
+            else self.reshape(joined(self.shape, start_dim, end_dim))
         )
 
     def expand_dims(self, axis) -> Any:
@@ -84,18 +84,18 @@ class Structure:
         return np.expand_dims(self, dim)
 
     def permute(self, *axis) -> Any:
-        return np.transpose(self, spread(axis))
+        return np.ndarray.transpose(self, *axis)
 
     def transpose(self, *axes) -> Any:
         """The axes in this order; of two numbers, these two are swapped."""
         return (
             np.swapaxes(self, axes[0], axes[1])
             if len(axes) == 2 and self.ndim != 2
-            else np.transpose(self, spread(axes) if axes and axes[0] is not None else None)
+            else np.ndarray.transpose(self, *axes)
         )
 
     def t(self) -> Any:
-        return np.transpose(self)
+        return np.ndarray.transpose(self)
 
     def moveaxis(self, source, destination) -> Any:
         return np.moveaxis(self, source, destination)

@@ -20,7 +20,7 @@ import numpy as np
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.tensors import text
 from s2s_ad.tensors.conversion import array_of, filled
-from s2s_ad.tensors.dtypes import of_numpy
+from s2s_ad.tensors.dtypes import is_dtype, of_numpy
 from s2s_ad.tensors.elementwise import Elementwise
 from s2s_ad.tensors.operators import add_operators, wrapped
 from s2s_ad.tensors.reductions import Reductions
@@ -32,6 +32,9 @@ _getitem = np.ndarray.__getitem__
 
 #: the functions of NumPy that call a function of the user's, which is to see Tensors
 CALLING = frozenset((np.apply_along_axis, np.apply_over_axes, np.piecewise))
+
+#: types of the commonest arguments of functions, which are no Tensors
+_LEAVES = frozenset((int, float, bool, str, type(None), np.ndarray))
 
 #: methods whose Python the compiler does not lower: it takes those of arrays
 EAGER = frozenset(("item",))
@@ -100,13 +103,9 @@ class Tensor(Elementwise, Reductions, Structure, np.ndarray):
         Raises:
             ArgumentValueError: there are several and no index is given.
         """
-        if self.size != 1 and not index:
-            raise ArgumentValueError(
-                "S2S502",
-                f"item: the Tensor should have only one element, it has {self.size}",
-                help="index it: x[i].item() or x.item(i)",
-            )
-        return np.ndarray.item(self, *index)
+        if index:
+            return np.ndarray.item(self, *index)
+        return _single(self, "item")
 
     def __float__(self) -> float:
         return float(_single(self, "float"))
@@ -150,13 +149,13 @@ class Tensor(Elementwise, Reductions, Structure, np.ndarray):
     def __array_function__(
         self, function: Callable, types: Any, args: tuple, kwargs: dict[str, Any]
     ) -> Any:
-        if not all(issubclass(kind, np.ndarray) for kind in types):
-            return NotImplemented
+        for kind in types:
+            if kind is not Tensor and not issubclass(kind, np.ndarray):
+                return NotImplemented
         if function in CALLING:
             return _tensors(super().__array_function__(function, types, args, kwargs))
         result = function(*map(_arrays, args), **{k: _arrays(v) for k, v in kwargs.items()})
-        out = kwargs.get("out")
-        return _tensors(result) if out is None else out
+        return _tensors(result) if kwargs.get("out") is None else kwargs["out"]
 
 
 add_operators(Tensor)
@@ -174,30 +173,28 @@ def plain(value: Any) -> Any:
 
 def _arrays(value: Any) -> Any:
     """An argument of a function of NumPy, with each Tensor as the array that it is."""
-    if isinstance(value, Tensor):
+    kind = type(value)
+    if kind is Tensor or (kind not in _LEAVES and isinstance(value, Tensor)):
         return _view(value, np.ndarray)
-    if type(value) in (list, tuple):
-        return type(value)(map(_arrays, value))
-    return value
+    return kind(map(_arrays, value)) if kind is tuple or kind is list else value
 
 
 def _tensors(value: Any) -> Any:
     """What a function of NumPy gave, with each numeric array and number of NumPy as a Tensor."""
+    if isinstance(value, np.ndarray | np.generic):
+        return wrapped(value, Tensor) if is_dtype(of_numpy(value.dtype)) else value
     if isinstance(value, tuple):
         items = map(_tensors, value)
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, list):
-        return list(map(_tensors, value))
-    is_numeric = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcV"
-    return wrapped(value, Tensor) if is_numeric else value
+    return list(map(_tensors, value)) if isinstance(value, list) else value
 
 
-def _single(value: Tensor, kind: str) -> Any:
-    if value.size != 1:
-        raise ArgumentValueError(
-            "S2S502",
-            f"{kind}: only one element Tensors can be converted to Python scalars, this one has "
-            f"{value.size}",
-            help="index it, or use tolist()",
-        )
-    return np.ndarray.item(value)
+def _single(value: Tensor, api: str) -> Any:
+    if value.size == 1:
+        return np.ndarray.item(value)
+    raise ArgumentValueError(
+        "S2S502",
+        f"{api}: only one element Tensors can be converted to Python scalars, this one has "
+        f"{value.size}",
+        help="index it, x[i].item(), or use tolist()",
+    )
