@@ -16,6 +16,8 @@ ACCEPTED = (np.ndarray, np.generic, list, tuple, bool, int, float, complex)
 DEFAULTS = {"f": np.dtype(np.float32), "i": np.dtype(np.int64)}
 
 _KNOWN = {each.dtype for each in DTYPES.values()}
+#: how the APIs call their data, where not `input_data`
+_NAMES = {"Parameter": "default_input", "from_numpy": "array"}
 _FILLS = {"zeros": 0, "ones": 1}
 
 
@@ -32,6 +34,8 @@ def array_of(api: str, data: Any, dtype: Any = None) -> np.ndarray:
     if not isinstance(data, ACCEPTED):
         raise _wrong(api, data)
     array = np.asarray(data) if isinstance(data, np.ndarray | np.generic) else _new(api, data)
+    if wanted is None and not isinstance(data, np.ndarray | np.generic) and not _has_arrays(data):
+        wanted = DEFAULTS.get(array.dtype.kind)
     if array.dtype not in _KNOWN and array.dtype.name != "bfloat16":
         array = _native(api, data, array)
     return array if wanted is None else array.astype(wanted, copy=False)
@@ -65,20 +69,18 @@ def filled(api: str, shape: Any, dtype: Any, init: Any) -> np.ndarray:
 
 
 def _new(api: str, data: Any) -> np.ndarray:
-    """The array of numbers and sequences, with the default dtype."""
+    """The array of numbers and sequences, with the dtype that NumPy finds."""
     try:
-        array = np.array(data)
+        return np.array(data)
     except ValueError:
         raise _ragged(api, data) from None
-    if isinstance(data, list | tuple) and _has_arrays(data):
-        return array
-    return array.astype(DEFAULTS.get(array.dtype.kind, array.dtype), copy=False)
 
 
-def _has_arrays(data: list | tuple) -> bool:
-    """Whether the sequence is one of arrays, whose dtype stays."""
-    first = data[0] if data else None
-    return isinstance(first, np.ndarray) or (isinstance(first, list | tuple) and _has_arrays(first))
+def _has_arrays(data: Any) -> bool:
+    """Whether the data is a sequence of arrays, whose dtype stays."""
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return isinstance(data, np.ndarray)
 
 
 def _native(api: str, data: Any, array: np.ndarray) -> np.ndarray:
@@ -100,8 +102,8 @@ def _wrong(api: str, data: Any) -> ArgumentTypeError:
         kind += f" with {_not_a_number(data)}"
     return ArgumentTypeError(
         "S2S501",
-        f"{api}: argument 'input_data' is a {kind}; expected numbers: an array, a Tensor, a "
-        "number, or a list or tuple of these",
+        f"{api}: argument {_NAMES.get(api, 'input_data')!r} is a {kind}; expected numbers: an array, "
+        "a Tensor, a number, or a list or tuple of these",
     )
 
 

@@ -220,7 +220,7 @@ class ParameterTuple(tuple):
             raise ArgumentTypeError(
                 "S2S501", f"clone: argument 'prefix' must be a string, got {prefix!r}"
             )
-        clones = [item.clone(init) for item in self]
-        for item in clones:
-            item.name = f"{prefix}.{item.name}"
-        return ParameterTuple(clones)
+        clones = {item.name: item.clone(init) for item in self}
+        for name, item in clones.items():
+            item.name = f"{prefix}.{name}"
+        return ParameterTuple(clones[item.name] for item in self)

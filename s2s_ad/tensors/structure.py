@@ -77,6 +77,9 @@ class Structure:
             else self.reshape(joined(self.shape, start_dim, end_dim))
         )
 
+    def squeeze(self, axis=None, *, dim=None) -> Any:
+        return np.squeeze(self, axis=dim if axis is None else axis)
+
     def expand_dims(self, axis) -> Any:
         return np.expand_dims(self, axis)
 

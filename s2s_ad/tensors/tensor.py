@@ -2,7 +2,7 @@
 
 Its methods are Python functions over NumPy in the classes `Elementwise`, `Reductions` and
 `Structure`, whose source the compiler lowers. The array's own, written in C, are: astype, copy,
-cumprod, cumsum, diagonal, fill, ravel, repeat, reshape, squeeze, swapaxes, tolist and the
+cumprod, cumsum, diagonal, fill, ravel, repeat, reshape, swapaxes, tolist and the
 attributes T, mT, real, imag, shape, ndim, size, itemsize, nbytes, flat. `EAGER` has those whose
 Python is for eager values only, where the compiler does what it does for arrays.
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.tensors import text
 from s2s_ad.tensors.conversion import array_of, filled
 from s2s_ad.tensors.dtypes import is_dtype, of_numpy
@@ -76,7 +76,14 @@ class Tensor(Elementwise, Reductions, Structure, np.ndarray):
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:
-        """A Tensor in the memory of an array."""
+        """A Tensor in the memory of an array.
+
+        Raises:
+            ArgumentTypeError: it is not an array, or not one of numbers.
+        """
+        if not isinstance(array, np.ndarray):
+            kind = type(array).__name__
+            raise ArgumentTypeError("S2S501", f"from_numpy: expected an array, got a {kind}")
         return array_of("from_numpy", array).view(Tensor)
 
     def asnumpy(self) -> np.ndarray:
