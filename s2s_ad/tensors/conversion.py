@@ -102,8 +102,8 @@ def _wrong(api: str, data: Any) -> ArgumentTypeError:
         kind += f" with {_not_a_number(data)}"
     return ArgumentTypeError(
         "S2S501",
-        f"{api}: argument {_NAMES.get(api, 'input_data')!r} is a {kind}; expected numbers: an array, "
-        "a Tensor, a number, or a list or tuple of these",
+        f"{api}: argument {_NAMES.get(api, 'input_data')!r} is a {kind}; expected numbers: "
+        "an array, a Tensor, a number, or a list or tuple of these",
     )
 
 
