@@ -29,3 +29,20 @@ def test_gradients_keep_the_dtype(f, dtype):
     np.testing.assert_allclose(found, (f(2 * x, 2) - f(x, 2)) / 3)  # f is linear in x
     batch = vmap(grad(f), in_axes=(0, None))(np.stack([x, x]), 2)
     assert batch.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * float(x[0]),
+        lambda x: x * int(np.argmax(x)),
+        lambda x: x[0].item() - x,
+        lambda x: x + np.argmax(x) * 1.0,
+    ],
+)
+def test_a_batch_of_numbers_is_as_weak_as_a_number(function):
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    expected = np.stack([function(sample) for sample in x])
+    result = vmap(function)(x)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected)

@@ -244,10 +244,38 @@ def _step(
     else:
         if in_params and not operation.rule.varied_parameters:
             raise Ragged  # the samples' results could have different shapes
+        operation = _with_numbers(context, operation, map(program.fact, statement.value.args))
         result = _batched(context, statement, operation, flags)
         atoms[name] = context.builder.named(result, hint)
         context.mark(result, not operation.rule.uniform)
         _know(context, result, program.facts[name])
+
+
+def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) -> Operation:
+    """Python's numbers take the dtype of the arrays beside them; a batch of them has to, too.
+
+    `facts` are those of the operands of one sample.
+    """
+    facts = list(facts)
+    weak = [isinstance(each, values.Scalar) and each.kind is not bool for each in facts]
+    dtypes = [values.dtype_argument(each) for each in facts]
+    if not operation.rule.elementwise or all(weak) or values.missing(dtypes):
+        return operation
+    # a number of Python stands for its type: the type itself would be one of NumPy's dtypes
+    dtypes = [each(0) if is_weak else each for each, is_weak in zip(dtypes, weak, strict=True)]
+    dtype = np.result_type(*dtypes)
+
+    def fitting(operand: Any, is_weak: bool) -> Any:
+        array = isinstance(context.builder.fact(operand), values.Array)
+        if not (is_weak and array) or np.result_type(operand.dtype, dtype) == dtype:
+            return operand
+        rule, sources, _ = context.builder.definition(operand)
+        source = sources[0] if rule is not None and rule.function is np.ndarray.astype else operand
+        narrowed = source.dtype == dtype and np.can_cast(dtype, operand.dtype)  # it was widened
+        return context.mark(source if narrowed else operand.astype(dtype), True)
+
+    operands = list(map(fitting, operation.operands, weak))
+    return replace(operation, operands=operands)
 
 
 def _of_some(context: Batch, operation: Operation) -> Any:
