@@ -81,7 +81,8 @@ class Captures:
 
     `static` holds the keys of the places whose numbers are part of the code. `entered` is given the
     name of a number or an array, whether it is a number, and the text of a Parameter, which may be
-    changed, and gives what stands for it.
+    changed, and gives what stands for it. Where the class of an object has `__s2s_static__`, the
+    numbers among its attributes are part of the code too.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Captures:
         self.parameters: dict[tuple, Symbol] = {}  # what stands for each, by the key of its place
         self.reads: list[Any] = []  # what was asked for, in order
         self._values: dict[tuple, Any] = {}
+        self._constant: set[int] = set()  # of which objects the numbers are part of the code
         self._depth = 0
 
     def of(self, value: Any, place: Place) -> Any:
@@ -133,7 +135,7 @@ class Captures:
         return (each for each in self.found.values() if each.name is not None)
 
     def _enter(self, value: Any, place: Place) -> Any:
-        if type(value) in (int, float, complex) and place.key in self.static:
+        if type(value) in (int, float, complex) and self._is_static(place):
             self._guard(place, value, same=_same_number)
             return value
         if isinstance(value, Parameter):
@@ -150,6 +152,9 @@ class Captures:
             return plain_dtype(value)
         return value if isinstance(value, PLAIN) else Captured(value, place)
 
+    def _is_static(self, place: Place) -> bool:
+        return place.key in self.static or place.key[0] in self._constant
+
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
         self.found[place.key] = Capture(
             place.text, place.read, value, None, place.source, **options
@@ -161,7 +166,8 @@ class Captures:
         self.found[place.key] = Capture(place.text, place.read, value, name, place.source)
         if not is_array(value):
             self.numbers[name] = place.key
-        symbol = self.builder.adopt(name, fact, Hint(identifier(place.text), "user"))
+        text = identifier(_text(value, place))
+        symbol = self.builder.adopt(name, fact, Hint(text, "user"))
         changes = place.text if isinstance(value, Parameter) else ""
         return self.entered(symbol, not isinstance(value, np.ndarray), changes)
 
@@ -203,6 +209,8 @@ class Captures:
         value = getattr(holder.value, name)
         if is_library(holder.value):
             return plain_dtype(value)  # a library's functions and constants do not change
+        if getattr(type(holder.value), "__s2s_static__", False):
+            self._constant.add(id(holder.value))
         return self.of(value, holder.attribute(name))
 
 
@@ -221,6 +229,12 @@ def _equal(a: Any, b: Any) -> bool:
 
 def _same_number(a: Any, b: Any) -> bool:
     return type(a) is type(b) and repr(a) == repr(b)  # tells 0.0 from -0.0, and nan is nan
+
+
+def _text(value: Any, place: Place) -> str:
+    """What a captured value is called: a Parameter as it says itself, where it has a name."""
+    named = isinstance(value, Parameter) and "#" not in value.name
+    return value.name if named else place.text
 
 
 class Unassigned(Exception):

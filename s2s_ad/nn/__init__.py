@@ -1,12 +1,27 @@
 """Cells, layers, losses and optimizers, all plain NumPy code."""
 
-from s2s_ad.nn import activations, basic, containers, initializers, losses, optimizers
+from s2s_ad.nn import (
+    activations,
+    basic,
+    containers,
+    convolution,
+    initializers,
+    losses,
+    normalization,
+    optimizers,
+    pooling,
+    recurrent,
+)
 from s2s_ad.nn.activations import *  # noqa: F403
 from s2s_ad.nn.basic import *  # noqa: F403
 from s2s_ad.nn.cell import Cell
 from s2s_ad.nn.containers import *  # noqa: F403
+from s2s_ad.nn.convolution import *  # noqa: F403
 from s2s_ad.nn.losses import *  # noqa: F403
+from s2s_ad.nn.normalization import *  # noqa: F403
 from s2s_ad.nn.optimizers import *  # noqa: F403
+from s2s_ad.nn.pooling import *  # noqa: F403
+from s2s_ad.nn.recurrent import *  # noqa: F403
 
 __all__ = [
     "Cell",
@@ -14,6 +29,10 @@ __all__ = [
     *activations.__all__,
     *basic.__all__,
     *containers.__all__,
+    *convolution.__all__,
     *losses.__all__,
+    *normalization.__all__,
     *optimizers.__all__,
+    *pooling.__all__,
+    *recurrent.__all__,
 ]

@@ -57,12 +57,7 @@ class PReLU(Cell):
         self.weight = parameter("PReLU", "weight_init", w, (channel,), np.float32)
 
     def construct(self, x: Any) -> Any:
-        return np.where(x > 0, x, per_channel(self.weight, x) * x)
-
-
-def per_channel(values: Any, x: Any) -> Any:
-    """Values by channel, in a shape that goes along axis 1 of x; one value for all as it is."""
-    return values if len(values) == 1 else values.reshape(-1, *(1,) * (x.ndim - 2))
+        return ops.prelu(x, self.weight)
 
 
 class ELU(Cell):
@@ -86,17 +81,14 @@ class CELU(Cell):
         self.alpha = alpha
 
     def construct(self, x: Any) -> Any:
-        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0) / self.alpha))
+        return ops.celu(x, self.alpha)
 
 
 class SELU(Cell):
     """scale * (x where it is positive, alpha * (exp(x) - 1) elsewhere)"""
 
     def construct(self, x: Any) -> Any:
-        return SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(x, 0)))
-
-
-SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+        return ops.selu(x)
 
 
 class Sigmoid(Cell):
@@ -110,14 +102,14 @@ class LogSigmoid(Cell):
     """log(1 / (1 + exp(-x)))"""
 
     def construct(self, x: Any) -> Any:
-        return -np.logaddexp(0, -x)
+        return ops.logsigmoid(x)
 
 
 class Tanh(Cell):
     """tanh(x)"""
 
     def construct(self, x: Any) -> Any:
-        return np.tanh(x)
+        return ops.tanh(x)
 
 
 class Softmax(Cell):
@@ -156,7 +148,7 @@ class Softmin(Cell):
         self.axis = axis
 
     def construct(self, x: Any) -> Any:
-        return ops.softmax(-x, self.axis)
+        return ops.softmin(x, self.axis)
 
 
 class GELU(Cell):
@@ -175,49 +167,49 @@ class FastGelu(Cell):
     """x * sigmoid(1.702 * x)"""
 
     def construct(self, x: Any) -> Any:
-        return x * ops.sigmoid(1.702 * x)
+        return ops.fast_gelu(x)
 
 
 class SiLU(Cell):
     """x * sigmoid(x)"""
 
     def construct(self, x: Any) -> Any:
-        return x * ops.sigmoid(x)
+        return ops.silu(x)
 
 
 class Mish(Cell):
     """x * tanh(log(1 + exp(x)))"""
 
     def construct(self, x: Any) -> Any:
-        return x * np.tanh(np.logaddexp(0, x))
+        return ops.mish(x)
 
 
 class HSigmoid(Cell):
     """min(max(x + 3, 0), 6) / 6"""
 
     def construct(self, x: Any) -> Any:
-        return ops.relu6(x + 3) / 6
+        return ops.hardsigmoid(x)
 
 
 class HSwish(Cell):
     """x * HSigmoid(x)"""
 
     def construct(self, x: Any) -> Any:
-        return x * ops.relu6(x + 3) / 6
+        return ops.hardswish(x)
 
 
 class Softsign(Cell):
     """x / (1 + |x|)"""
 
     def construct(self, x: Any) -> Any:
-        return x / (1 + np.abs(x))
+        return ops.softsign(x)
 
 
 class Tanhshrink(Cell):
     """x - tanh(x)"""
 
     def construct(self, x: Any) -> Any:
-        return x - np.tanh(x)
+        return ops.tanhshrink(x)
 
 
 class HShrink(Cell):
@@ -229,7 +221,7 @@ class HShrink(Cell):
         self.lambd = lambd
 
     def construct(self, x: Any) -> Any:
-        return np.where(np.abs(x) > self.lambd, x, 0)
+        return ops.hardshrink(x, self.lambd)
 
 
 class SoftShrink(Cell):
@@ -241,9 +233,7 @@ class SoftShrink(Cell):
         self.lambd = lambd
 
     def construct(self, x: Any) -> Any:
-        return np.where(
-            x > self.lambd, x - self.lambd, np.where(x < -self.lambd, x + self.lambd, 0)
-        )
+        return ops.softshrink(x, self.lambd)
 
 
 class Hardtanh(Cell):
@@ -255,7 +245,7 @@ class Hardtanh(Cell):
         self.min_val, self.max_val = min_val, max_val
 
     def construct(self, x: Any) -> Any:
-        return np.where(x < self.min_val, self.min_val, np.where(x > self.max_val, self.max_val, x))
+        return ops.hardtanh(x, self.min_val, self.max_val)
 
 
 BY_NAME: dict[str, Callable[[], Cell]] = {

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import ops
 from s2s_ad.nn import check
 from s2s_ad.nn.activations import activation_of
 from s2s_ad.nn.cell import Cell
@@ -59,16 +60,12 @@ class Dense(Cell):
         self.activation = activation_of("Dense", activation)
 
     def construct(self, x: Any) -> Any:
-        return activated(self.activation, dense(x, self.weight, self.bias))
+        return activated(self.activation, ops.dense(x, self.weight, self.bias))
 
     def extend_repr(self) -> str:
         text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
         text += ", has_bias=True" if self.has_bias else ""
         return text if self.activation is None else f"{text}, activation={self.activation}"
-
-
-def dense(x: Any, weight: Any, bias: Any) -> Any:
-    return x @ weight.T if bias is None else x @ weight.T + bias
 
 
 def activated(activation: Any, y: Any) -> Any:
@@ -117,18 +114,13 @@ class Dropout(Cell):
                 raise check.wrong_value("Dropout", "keep_prob", keep_prob, "a number in (0, 1]")
             p = 1 - keep_prob
         check.rate("Dropout", p=p)
-        self.p, self.keep_prob, self.drops = p, 1 - p, p > 0
+        self.p = p
 
     def construct(self, x: Any) -> Any:
-        return dropped(x, self.keep_prob) if self.training and self.drops else x
+        return ops.dropout(x, self.p, self.training)
 
     def extend_repr(self) -> str:
         return f"p={self.p}"
-
-
-def dropped(x: Any, kept: float) -> Any:
-    """Each element with probability `kept`, scaled so that its mean is as before."""
-    return np.where(np.random.random(x.shape) < kept, x / kept, 0)
 
 
 class Embedding(Cell):

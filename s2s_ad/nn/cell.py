@@ -56,6 +56,8 @@ class Cell:
         [2. 6.]
     """
 
+    __s2s_static__ = True  # the numbers among the attributes are part of compiled code
+
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None):
         self._params: dict[str, Parameter] = {}
         self._cells: dict[str, Cell] = {}

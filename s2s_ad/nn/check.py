@@ -80,3 +80,10 @@ def pair(api: str, name: str, value: Any, low: int = 1) -> tuple[int, int]:
         if each < low:
             raise wrong_value(api, name, value, f"an int or a tuple of two, of at least {low}")
     return (int(items[0]), int(items[1]))
+
+
+def axis_length(api: str, x: Any, axis: int, expected: int) -> None:
+    if x.shape[axis] != expected:
+        raise ArgumentValueError(
+            "S2S502", f"{api}: axis {axis} of x has length {x.shape[axis]}; expected {expected}"
+        )

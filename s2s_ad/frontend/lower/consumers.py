@@ -100,6 +100,8 @@ def _unless_apart(kind: type, make: Callable) -> None:
 
     def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         lazy = args and isinstance(args[0], LAZY)
+        if lazy and kind is tuple and isinstance(args[0], range):
+            return sequence(tuple, [*args[0]])
         if not lazy and not (args and isinstance(args[0], Box) and args[0].is_dynamic):
             return known(lowering, args, kwargs)
         return make(lowering, _generator(lowering, args[0]), **kwargs)

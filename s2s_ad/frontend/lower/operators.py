@@ -173,6 +173,8 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
             return result
     if not is_number(value):
         raise _unsupported(value)
+    if type(value) is int:
+        return UNARY[type(node.op)](value)
     return lowering.call(UNARY[type(node.op)], value)
 
 

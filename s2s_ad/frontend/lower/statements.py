@@ -129,7 +129,9 @@ def expression_statement(lowering: Lowering, node: gast.Expr) -> Any:
 def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
     """Assign to a name, an element, an attribute, or a nest of these."""
     if isinstance(target, gast.Name):
-        hint = Hint(target.id, "temporary") if lowering.frame.is_own else hint_of_name(target.id)
+        hint = hint_of_name(target.id)
+        if lowering.frame.is_own:
+            hint = Hint(hint.text, "temporary")
         lowering.frame.locals[target.id] = lowering.builder.named(value, hint)
     elif isinstance(target, gast.Tuple | gast.List):
         unpack(lowering, target, value)
