@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import sys
 import types
 from pathlib import Path
@@ -75,9 +76,20 @@ def fault(case: dict[str, Any], folder: Path) -> str:
         return f"{type(error).__name__}: {str(error).strip()[:2000]}"
     loose = any(word in case["code"] for word in LOOSE)
     found = difference(case["outputs"], space.get("out"), 2e-4 if loose else 1e-5)
-    if not found and case.get("stdout") and printed.split() != case["stdout"].split():
+    if not found and case.get("stdout") and not same_text(printed, case["stdout"]):
         found = f"printed {printed!r}, expected {case['stdout']!r}"
     return found
+
+
+#: a number as float32 is printed: its last digits are those of rounding
+NUMBER = re.compile(r"[-+]?\d+\.\d*(?:e[-+]?\d+)?")
+
+
+def same_text(printed: str, expected: str) -> bool:
+    """Whether the texts are the same but for spaces, and for the rounding of numbers."""
+    texts = [NUMBER.sub("#", each).split() for each in (printed, expected)]
+    numbers = [np.array(NUMBER.findall(each), float) for each in (printed, expected)]
+    return texts[0] == texts[1] and np.allclose(*numbers, rtol=1e-6, atol=1e-6)
 
 
 # ---- comparison ----------------------------------------------------------------------------------
