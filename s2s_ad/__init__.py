@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from s2s_ad import tensors
+from s2s_ad.api.grad_operation import GradOperation, get_grad
 from s2s_ad.api.make import (
     grad,
     hessian,
@@ -16,7 +17,15 @@ from s2s_ad.api.make import (
     vjp,
     vmap,
 )
-from s2s_ad.api.surgery import checkpoint, custom_rule, insert_grad_of
+from s2s_ad.api.settings import GRAPH_MODE, PYNATIVE_MODE, set_context
+from s2s_ad.api.surgery import (
+    InsertGradientOf,
+    checkpoint,
+    custom_rule,
+    insert_grad_of,
+    recompute,
+)
+from s2s_ad.api.taylor import derivative, jet, linearize
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.tensors import DTYPES, Parameter, ParameterTuple, Tensor, tensor
 
@@ -28,19 +37,30 @@ PACKAGES = ("amp", "nn", "ops")
 __all__ = [
     *DTYPES,
     *PACKAGES,
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
+    "GradOperation",
+    "InsertGradientOf",
     "Parameter",
     "ParameterTuple",
     "S2SError",
     "Tensor",
     "checkpoint",
     "custom_rule",
+    "derivative",
+    "get_grad",
     "grad",
     "hessian",
     "insert_grad_of",
     "jacfwd",
     "jacrev",
+    "jet",
     "jit",
     "jvp",
+    "linearize",
+    "recompute",
+    "set_context",
+    "set_seed",
     "stop_gradient",
     "tensor",
     "value_and_grad",
@@ -52,6 +72,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f"s2s_ad.{name}")
+    if name == "set_seed":
+        return importlib.import_module("s2s_ad.ops").set_seed
     if name == "bfloat16":
         return tensors.bfloat16()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,11 @@ def check_callable(api: str, fn: Any, name: str = "fn") -> None:
         )
 
 
+def name_of(fn: Any) -> str:
+    """What a message or the text calls a function; an object that can be called, as its class."""
+    return getattr(fn, "__name__", None) or type(fn).__name__
+
+
 def check_flag(api: str, name: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise ArgumentTypeError(
@@ -93,8 +99,8 @@ def either(api: str, grad_position: Any, argnums: Any) -> Any:
     return argnums
 
 
-def check_positions(api: str, value: Any, weights: Any = None) -> tuple[int, ...]:
-    """`grad_position` as a tuple of ints.
+def check_positions(api: str, value: Any, weights: Any = None) -> tuple[int, ...] | EllipsisType:
+    """`grad_position` as a tuple of ints; an ellipsis, all inputs, as it is.
 
     Raises:
         ArgumentTypeError: not None, an int or a tuple of ints.
@@ -109,6 +115,8 @@ def check_positions(api: str, value: Any, weights: Any = None) -> tuple[int, ...
         )
     if value is None:
         return ()
+    if value is ...:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | tuple | list):
         raise ArgumentTypeError(
             "S2S501",
@@ -155,7 +163,7 @@ def check_range(api: str, value: Any, fn: Callable) -> None:
     """Each position is one of the function's, as far as its signature tells."""
     signature = signature_of(api, fn)
     kinds = {each.kind for each in signature.parameters.values()}
-    if value is None or inspect.Parameter.VAR_POSITIONAL in kinds:
+    if value in (None, ...) or inspect.Parameter.VAR_POSITIONAL in kinds:
         return
     names = [name for name, each in signature.parameters.items() if each.kind not in VARIADIC]
     for label, position in _labelled(value):
@@ -165,7 +173,7 @@ def check_range(api: str, value: Any, fn: Callable) -> None:
             raise ArgumentValueError(
                 "S2S502",
                 f"{api}: {label} = {position} is out of range: "
-                f"{getattr(fn, '__name__', 'the function')}({', '.join(names)}) has {len(names)} "
+                f"{name_of(fn)}({', '.join(names)}) has {len(names)} "
                 f"{inputs} ({valid})",
             )
 
@@ -285,8 +293,7 @@ def check_call(api: str, fn: Callable, inputs: tuple) -> None:
     try:
         signature_of(api, fn).bind(*inputs)
     except TypeError as error:
-        name = getattr(fn, "__name__", None) or type(fn).__name__
-        raise ArgumentTypeError("S2S501", f"{name}() {error}") from None
+        raise ArgumentTypeError("S2S501", f"{name_of(fn)}() {error}") from None
 
 
 def check_axis_names(api: str, value: Any) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import gast
 
 from s2s_ad.api.arguments import KEYWORD_ONLY, Arguments
+from s2s_ad.api.check_arguments import check_like
 from s2s_ad.api.function import OUTER, Transformed, splice
-from s2s_ad.api.transform import Jvp, Vjp
+from s2s_ad.api.transform import Jvp, Linearization, Vjp
 from s2s_ad.api.weights import check_weights
-from s2s_ad.core import form, tree
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Capture, Input, Program
 from s2s_ad.core.tree import Tree
@@ -20,9 +21,11 @@ from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import as_call, inputs_of, output_of
+from s2s_ad.frontend.lower.references import settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.simplify.pipelines import AFTER
 from s2s_ad.transforms.common import pair
+from s2s_ad.transforms.seeds import require_same_shape
 
 
 class Local:
@@ -75,15 +78,15 @@ class Local:
         """
         captures, memory = self.lowering.captures, self.lowering.memory
         names = {id(each.value): name for name, each in before.items()}
-        values, writes = [], []
+        new, writes = [], []
         for name, held in captures.held_parameters().items():
             known = names.get(id(held.value), captures.named(held.value))
             if name != known:
-                values.append(form.name(name))
+                new.append(form.name(name))
                 writes.append(held)
                 reference = captures.parameter(held.value, held.text)
                 memory.assign(reference, Symbol(self.lowering.builder, known))
-        return (pair(output, *values) if writes else output), tuple(writes)
+        return (pair(output, *new) if writes else output), tuple(writes)
 
 
 def _free(body: tuple[form.Statement, ...], output: Any, own: set[str]) -> list[str]:
@@ -117,11 +120,35 @@ def handle_maker(maker: Callable) -> None:
     """Let `maker(f, ...)` be called inside functions: it makes its function while they compile."""
 
     def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        plain = [_argument(lowering, each) for each in args]
-        named = {key: _argument(lowering, each) for key, each in kwargs.items()}
-        return maker(*plain, **named)
+        return made_inside(lowering, maker, args, kwargs)
 
     HANDLERS[maker] = handler
+
+
+def made_inside(lowering: Any, maker: Callable, args: list, kwargs: dict[str, Any]) -> Any:
+    """What a maker makes of arguments inside a function that is compiled."""
+    plain = [_argument(lowering, each) for each in args]
+    named = {key: _argument(lowering, each) for key, each in kwargs.items()}
+    return maker(*plain, **named)
+
+
+def handle_value(function: Callable) -> None:
+    """Let a function that only takes containers apart be called inside functions."""
+
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        result = made_inside(lowering, function, args, kwargs)
+        return tree.from_object(result, lambda leaf, _: leaf)
+
+    HANDLERS[function] = handler
+
+
+def handle_body(function: Callable, body: Callable) -> None:
+    """Let a function be called inside functions: there it is the Python function `body`."""
+
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return apply(lowering, body, args, kwargs)
+
+    HANDLERS[function] = handler
 
 
 # ---- jvp and vjp ---------------------------------------------------------------------------------
@@ -173,37 +200,72 @@ def _vjp(lowering: Any, fn: Any, *inputs: Any, weights: Any = None, has_aux: boo
     parameters = check_weights("vjp", _argument(lowering, weights))
     transform = Vjp(tuple(range(len(inputs))), has_aux, parameters)
     made = Transformed(_callable(lowering, fn), transform, "vjp")
-    pullback = Pullback(made, *made.lowered(lowering, list(inputs), {}))
+    pullback = SecondHalf(made, *made.lowered(lowering, list(inputs), {}), "vjp_fn")
     value = pullback.value(lowering)
-    if not has_aux:
-        return pair(value, pullback)
-    output, aux = value.items
-    return pair(output, pullback, aux)
+    output, *aux = value.items if has_aux else (value,)
+    pullback.like = floats_of(lowering, output)
+    return pair(output, pullback, *aux)
 
 
-class Pullback:
-    """The vjp_fn of a vjp inside a function: called, it writes the backward pass in place."""
+def handle_linearize(linearize: Callable) -> None:
+    """Let linearize(f, inputs) be called inside functions."""
 
-    def __init__(self, made: Transformed, arguments: Arguments, leaves: dict):
-        self.leaves = leaves
+    def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return _linearize(lowering, *args, **kwargs)
+
+    HANDLERS[linearize] = handler
+
+
+def _linearize(lowering: Any, fn: Any, inputs: Any) -> Tree:
+    primals = listed(inputs)
+    transform = Linearization(tuple(range(len(primals))))
+    made = Transformed(_callable(lowering, fn), transform, "linearize")
+    linear = SecondHalf(made, *made.lowered(lowering, primals, {}), "linearize")
+    return pair(linear.value(lowering), linear)
+
+
+class SecondHalf:
+    """The vjp_fn of a vjp inside a function, or what linearize gives there.
+
+    Called, it writes the second half in place. What it is given has to be like the values `like`.
+    """
+
+    def __init__(self, made: Transformed, arguments: Arguments, leaves: dict, label: str):
+        self.label, self.noun = label, "adjoint" if label == "vjp_fn" else "tangent"
+        self.leaves, self.like = leaves, list(leaves.values())
         inner = made.inner_program(arguments)
         self.program = made.transform.joint(inner, arguments)
-        self.seeds = self.program.inputs[len(inner.inputs) :]
+        self.count = len(self.program.inputs) - len(inner.inputs)
 
     def value(self, lowering: Any) -> Any:
         """The output of the function itself."""
         forward = self.program.with_(
-            inputs=self.program.inputs[: len(self.program.inputs) - len(self.seeds)],
+            inputs=self.program.inputs[: len(self.program.inputs) - self.count],
             output=self.program.with_result(self.program.result.items[0]),
         )
         return splice(lowering, run(forward, AFTER), self.leaves)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         given = tree.leaves(pair(*args))
-        if kwargs or len(given) != len(self.seeds):
+        if kwargs or len(given) != len(self.like):
             raise ArgumentTypeError(
-                "S2S501", f"vjp_fn: {len(self.seeds)} adjoints expected, got {len(given)}"
+                "S2S501",
+                f"{self.label}: {len(given)} given, {len(self.like)} {self.noun}(s) expected",
             )
-        backward = self.program.with_(output=self.program.result.items[1], writes=())
-        leaves = self.leaves | {("adjoint", i): each for i, each in enumerate(given)}
-        return splice(lowering, run(backward, AFTER), leaves)
+        for i, (each, like) in enumerate(zip(given, self.like, strict=True)):
+            self._check(lowering.builder, i, settled(each), settled(like))
+        second = self.program.with_(output=self.program.result.items[1], writes=())
+        leaves = self.leaves | {("given", i): each for i, each in enumerate(given)}
+        return splice(lowering, run(second, AFTER), leaves)
+
+    def _check(self, builder: Builder, i: int, each: Any, like: Any) -> None:
+        names = f"argument {i} of {self.label}", "what it belongs to"
+        check_like(self.label, names[0], builder.fact(each), names[1], builder.fact(like))
+        if isinstance(each, Symbol) and isinstance(like, Symbol):
+            require_same_shape(builder, each, like, names)
+
+
+def floats_of(lowering: Any, output: Any) -> list:
+    """The leaves of an output that have an adjoint."""
+    leaves = [each for each in tree.leaves(output) if isinstance(each, Symbol)]
+    return [each for each in leaves if values.is_inexact(lowering.builder.fact(each)) is not False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import EllipsisType
 from typing import Any
 
 from s2s_ad.api import check_arguments as check
@@ -14,15 +15,15 @@ from s2s_ad.api.gradients import Grad
 from s2s_ad.api.inside import check_count, handle_jvp, handle_maker, handle_vjp, listed
 from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
-from s2s_ad.api.pullback import pullback
+from s2s_ad.api.pullback import pullback, pushforward
 from s2s_ad.api.recent import Recent, parts_of
-from s2s_ad.api.transform import Jacobian, Jit, Jvp, Transform, Vjp
+from s2s_ad.api.transform import Jacobian, Jit, Jvp, Linearization, Transform, Vjp
 from s2s_ad.api.weights import check_weights
 from s2s_ad.core import tree
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.runtime import stop_gradient
 
-Positions = int | tuple[int, ...]
+Positions = int | tuple[int, ...] | EllipsisType
 
 
 class _Decorated:
@@ -50,23 +51,27 @@ def _transformed(api: str, fn: Any, make: Callable[[Callable], Transform]) -> An
 # ---- derivatives ---------------------------------------------------------------------------------
 
 
-def _grad(
+def gradient_function(
     api: str,
     fn: Any,
     grad_position: Any,
-    argnums: Any,
-    weights: Any,
-    has_aux: bool,
-    return_ids: bool,
-    sens_param: bool,
-    with_value: bool,
+    argnums: Any = None,
+    *,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+    with_value: bool = False,
 ) -> Any:
+    """What grad and its kin return, once their arguments are checked."""
     flags = {"has_aux": has_aux, "return_ids": return_ids, "sens_param": sens_param}
     for name, value in flags.items():
         check.check_flag(api, name, value)
     given = check.either(api, grad_position, argnums)
     positions = check.check_positions(api, given, weights)
     parameters = check_weights(api, weights)
+    if return_ids and parameters is not None:
+        parameters.check_names(api)
 
     def make(fn: Callable) -> Transform:
         check.check_range(api, given, fn)
@@ -93,8 +98,8 @@ def grad(
     Args:
         fn: a Python function of numbers, NumPy arrays and containers of these.
         grad_position: which inputs to differentiate. An int (or a tuple of one) gives that
-            gradient itself, a longer tuple a tuple of gradients. A container gives a container
-            of the same structure.
+            gradient itself, a longer tuple a tuple of gradients, `...` (all inputs of the call) a
+            tuple too. A container gives a container of the same structure.
         weights: the Parameters to differentiate, wherever `fn` reads them: names around it,
             attributes of a Cell, items of a list. A Parameter gives its gradient itself, a list, a
             tuple or any other iterable of them a tuple. With `grad_position=None` these are the
@@ -136,8 +141,15 @@ def grad(
         >>> print(grad(output, sens_param=True)(Tensor([1.0, 2.0]), Tensor([10.0, 0.0])))
         [60. -0.]
     """
-    return _grad(
-        "grad", fn, grad_position, argnums, weights, has_aux, return_ids, sens_param, False
+    return gradient_function(
+        "grad",
+        fn,
+        grad_position,
+        argnums,
+        weights=weights,
+        has_aux=has_aux,
+        return_ids=return_ids,
+        sens_param=sens_param,
     )
 
 
@@ -166,8 +178,16 @@ def value_and_grad(
         >>> print(value, of_w)
         1.0 [1. 2.]
     """
-    return _grad(
-        "value_and_grad", fn, grad_position, argnums, weights, has_aux, return_ids, sens_param, True
+    return gradient_function(
+        "value_and_grad",
+        fn,
+        grad_position,
+        argnums,
+        weights=weights,
+        has_aux=has_aux,
+        return_ids=return_ids,
+        sens_param=sens_param,
+        with_value=True,
     )
 
 
@@ -308,6 +328,23 @@ def _made_once(api: str, fn: Callable, transform: Transform, inputs: tuple) -> T
         check.check_call(api, fn, inputs)
         known[transform] = Transformed(fn, transform, api)
     return known[transform]
+
+
+def compiled_once(api: str, body: Callable, fn: Callable, number: int, *args: Any) -> Any:
+    """body(fn, number, *args), compiled once for functions that are made of the same parts."""
+    known = _made.get(parts_of(fn), dict)
+    if (body, number) not in known:
+        check.check_callable(api, fn)
+        known[body, number] = Transformed(functools.partial(body, fn, number), Jit(), api)
+    return known[body, number](*args)
+
+
+def linearized(fn: Callable, inputs: list) -> tuple:
+    """(output, the derivative of `fn` as a linear function)."""
+    transform = Linearization(tuple(range(len(inputs))))
+    made = _made_once("linearize", fn, transform, tuple(inputs))
+    output, needed, second = made(*inputs)
+    return output, pushforward(second, needed, inputs)
 
 
 def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:

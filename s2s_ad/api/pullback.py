@@ -1,4 +1,5 @@
-"""The function that vjp returns: from the adjoint of the output to the adjoints of the inputs."""
+"""The functions that vjp and linearize return: from the adjoint of the output to the adjoints of
+the inputs, and from tangents of the inputs to the tangent of the output."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 from s2s_ad.api.arguments import exact_leaf
 from s2s_ad.api.check_arguments import check_like
 from s2s_ad.core import tree, values
-from s2s_ad.diagnostics import ArgumentTypeError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 
 
 def pullback(backward: Callable, needed: tuple, output: Any) -> Callable:
@@ -24,6 +25,30 @@ def pullback(backward: Callable, needed: tuple, output: Any) -> Callable:
         return backward(needed, *(_leaf(given, path, y) for path, y in wanted))
 
     return vjp_fn
+
+
+def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:
+    """`second` for what the first half kept; a tangent looks like its input."""
+
+    def linear(*tangents: Any) -> Any:
+        """The tangent of the output, for a tangent of each input."""
+        alone = len(tangents) == 1 and type(tangents[0]) in (tuple, list)
+        given = list(tangents[0]) if alone and len(inputs) != 1 else list(tangents)
+        if len(inputs) == 1 and alone and not tree.is_container(inputs[0]):
+            given = list(tangents[0])
+        if len(given) != len(inputs):
+            raise ArgumentValueError(
+                "S2S502",
+                f"linearize: {len(inputs)} inputs and {len(given)} tangents",
+                help="give one tangent for each input",
+            )
+        for i, (v, x) in enumerate(zip(given, inputs, strict=True)):
+            facts = (tree.from_object(each, lambda leaf, _: exact_leaf(leaf)) for each in (v, x))
+            v_fact, x_fact = facts
+            check_like("linearize", f"the tangent {i}", v_fact, f"input {i}", x_fact)
+        return second(needed, *given)
+
+    return linear
 
 
 def _as_given(adjoints: tuple, output: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad.api import check_arguments as check
 from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
-from s2s_ad.frontend.lower.calls import HANDLERS, is_foreign
+from s2s_ad.frontend.lower.calls import HANDLERS, is_foreign, make_partial
 from s2s_ad.frontend.lower.contexts import CONTEXTS
 from s2s_ad.frontend.lower.custom import checkpoint_call, custom_call
 from s2s_ad.frontend.lower.segments import Segmented
@@ -136,6 +136,45 @@ def custom_rule(
     return CustomRule(function, reverse, forward, results)
 
 
+class InsertGradientOf:
+    """A function that hands its argument on, whose gradient goes through `f`.
+
+    Args:
+        f: what becomes of the gradient; ordinary code, that is compiled with the rest.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> clip = InsertGradientOf(lambda x_bar: np.clip(x_bar, -1.0, 1.0))
+        >>> float(grad(lambda x: 10.0 * clip(x))(3.0))
+        1.0
+    """
+
+    def __init__(self, f: Callable):
+        check.check_callable("InsertGradientOf", f, "f")
+        self.f = f
+
+    def __call__(self, x: Any) -> Any:
+        return _handed_on(self.f, x)
+
+
+def _through(x_bar: Any, y: Any, f: Callable, x: Any) -> tuple:
+    return None, f(x_bar)
+
+
+@custom_rule(reverse=_through, forward=lambda dots, y, f, x: dots[1])
+def _handed_on(f: Callable, x: Any) -> Any:
+    return x
+
+
+def _inserted(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """InsertGradientOf(f) in a function that is compiled."""
+    return make_partial(lowering, [_handed_on, *args, *kwargs.values()], {})
+
+
+HANDLERS[InsertGradientOf] = _inserted
+
+
 class Checkpoint:
     """A function whose backward pass computes values again. Called, it is the function."""
 
@@ -147,7 +186,8 @@ class Checkpoint:
         return self.function(*args, **kwargs)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        return checkpoint_call(lowering, self.function, self.function.__name__, args, kwargs)
+        name = check.name_of(self.function)
+        return checkpoint_call(lowering, self.function, name, args, kwargs)
 
 
 def checkpoint(function: Any, *, every: int | None = None, memory: int | None = None) -> Any:
@@ -184,6 +224,41 @@ def checkpoint(function: Any, *, every: int | None = None, memory: int | None = 
     return function
 
 
+def recompute(block: Callable, *args: Any, **kwargs: Any) -> Any:
+    """`block(*args, **kwargs)`, of which the backward pass keeps the arguments alone.
+
+    `checkpoint(block)` makes the function that does so.
+
+    Args:
+        block: a Cell or a function.
+        use_reentrant, output_recompute: accepted for MindSpore's sake.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> slope = grad(lambda x: recompute(np.sin, x) ** 2)(0.5)
+        >>> bool(np.isclose(slope, np.sin(1.0)))
+        True
+    """
+    given = {key: value for key, value in kwargs.items() if key not in OF_RECOMPUTE}
+    check.check_callable("recompute", block, "block")
+    return block(*args, **given)
+
+
+#: options of MindSpore's recompute, which say how it is done there
+OF_RECOMPUTE = ("use_reentrant", "output_recompute")
+
+
+def _recomputed(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """recompute(block, ...) in a function that is compiled."""
+    block, *rest = args
+    given = {key: value for key, value in kwargs.items() if key not in OF_RECOMPUTE}
+    return checkpoint_call(lowering, block, check.name_of(unwrap(block)), rest, given)
+
+
+HANDLERS[recompute] = _recomputed
+
+
 def check_schedule(every: Any, memory: Any) -> None:
     if every is not None and memory is not None:
         raise ArgumentValueError(
@@ -213,4 +288,4 @@ def _inside(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
 HANDLERS[checkpoint] = _inside
 
 
-__all__ = ["checkpoint", "custom_rule", "insert_grad_of"]
+__all__ = ["InsertGradientOf", "checkpoint", "custom_rule", "insert_grad_of", "recompute"]

@@ -163,17 +163,15 @@ class Jacobian(Differentiation):
 
 
 @dataclass(frozen=True)
-class Vjp(Differentiation):
-    """Inputs -> ((output[, aux]), what the backward pass needs, the backward pass)."""
-
-    weights: Weights | None = None
+class Halves(Differentiation):
+    """Inputs -> ((output[, aux]), what the second half needs, the second half)."""
 
     def function(self, made: list[Callable]) -> Callable:
-        forward, backward = made
+        first, second = made
 
         def both(*args: Any, **kwargs: Any) -> tuple:
-            output, needed = forward(*args, **kwargs)
-            return output, needed, backward
+            output, needed = first(*args, **kwargs)
+            return output, needed, second
 
         return both
 
@@ -182,15 +180,33 @@ class Vjp(Differentiation):
         return list(partition(joint, joint.leaves()[len(program.leaves()) :]))
 
     def joint(self, program: Program, arguments: Arguments) -> Program:
-        """Inputs and an adjoint for each floating-point output -> (output, adjoints of inputs).
+        """Inputs and what the second half is given -> (output, result of the second half)."""
+        raise NotImplementedError
 
-        With weights, (adjoints of inputs, adjoints of weights).
-        """
+
+@dataclass(frozen=True)
+class Vjp(Halves):
+    """The second half: an adjoint for each floating-point output -> adjoints of the inputs.
+
+    With weights, (adjoints of inputs, adjoints of weights).
+    """
+
+    weights: Weights | None = None
+
+    def joint(self, program: Program, arguments: Arguments) -> Program:
         wanted = pair(*self.targets(program, arguments))
         if self.weights is not None:
             program, parameters = self.weights.of(program)
             wanted = pair(wanted, parameters)
         return cotangent_program(program, wanted, has_aux=self.has_aux)
+
+
+@dataclass(frozen=True)
+class Linearization(Halves):
+    """The second half: a tangent for each leaf of the inputs -> the tangent of the output."""
+
+    def joint(self, program: Program, arguments: Arguments) -> Program:
+        return tangent_program(program, self.targets(program, arguments))
 
 
 @dataclass(frozen=True)

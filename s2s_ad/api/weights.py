@@ -11,7 +11,7 @@ from s2s_ad.api.check_arguments import shown
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.tensors import Parameter, plain
 from s2s_ad.transforms.common import Target, pair
 from s2s_ad.transforms.parameters import with_parameters
@@ -45,6 +45,18 @@ class Weights:
             why="which parameters those are is known by their identity, which a copy does not have",
             help="make it again from the function and its parameters",
         )
+
+    def check_names(self, api: str) -> None:
+        """Where names tell them apart, no two of them may have the same."""
+        by_name = {each.name: each for each in self.parameters}
+        for i, each in enumerate(self.parameters):
+            if by_name[each.name] is not each:
+                raise ArgumentValueError(
+                    "S2S502",
+                    f"{api}: return_ids=True, and weights[{i}] has the name {each.name!r} of "
+                    "another Parameter",
+                    help="give each Parameter a name of its own",
+                )
 
     def of(self, program: Program) -> tuple[Program, Target | Tree]:
         """The program with each of them as a captured leaf, and what they are in it."""

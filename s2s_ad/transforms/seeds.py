@@ -58,9 +58,11 @@ def require_same_shape(builder: Builder, a: Symbol, b: Symbol, names: tuple[str,
         texts = [[gast.FormattedValue(shape, -1, None)] for shape in shapes]
     else:
         sizes = [[np.size(x, axis) for axis in range(x.ndim)] for x in (a, b)]
-        pairs = [each for each in zip(*sizes, strict=True) if not _same(*each)]
+        columns = zip(*sizes, a.fact.shape, b.fact.shape, strict=True)
         tests = [
-            gast.Compare(to_node(one), [gast.NotEq()], [to_node(other)]) for one, other in pairs
+            gast.Compare(to_node(one), [gast.NotEq()], [to_node(other)])
+            for one, other, one_length, other_length in columns
+            if one_length != other_length
         ]
         texts = [_shape_text(each) for each in sizes]
     if not tests:
@@ -76,12 +78,6 @@ def require_same_shape(builder: Builder, a: Symbol, b: Symbol, names: tuple[str,
     builder.effect(
         gast.If(test, [gast.Raise(error, None)], []), _atoms(builder, [*tests, *message])
     )
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Symbol) and isinstance(b, Symbol):
-        return a.name == b.name
-    return not isinstance(a, Symbol) and not isinstance(b, Symbol) and a == b
 
 
 def _shape_text(sizes: Sequence[Any]) -> list[gast.AST]:

@@ -10,15 +10,23 @@ import numpy as np
 import pytest
 
 from s2s_ad import (
+    GradOperation,
+    InsertGradientOf,
     Parameter,
     S2SError,
     Tensor,
+    derivative,
+    get_grad,
     grad,
     hessian,
     jacfwd,
     jacrev,
+    jet,
     jit,
     jvp,
+    linearize,
+    recompute,
+    set_context,
     value_and_grad,
     vjp,
     vmap,
@@ -320,6 +328,62 @@ GRAD_ONLY = [
 ]
 
 
+IDS = (0, X), (("p", P),)
+
+
+def of_gradients(name, *args, kind=VALUE):
+    *given, text = args
+    return row(f"get_grad: {name}", CALLED, lambda: get_grad, on(*given), kind, "get_grad: ", text)
+
+
+def operation(name, when, call, kind, *texts, fn=loss, weights=None, **options):
+    made = functools.partial(_operation, options, fn, weights)
+    return row(f"GradOperation: {name}", when, made, call, kind, *texts)
+
+
+def _operation(options, fn, weights):
+    return GradOperation(**options)(fn, weights)
+
+
+OTHERS = [
+    of_gradients("no ids", (X, X), 0, "no ids"),
+    of_gradients("an array", X, 0, "return_ids=True"),
+    of_gradients("not there", IDS, 1, "for input 1; there are inputs (0,) and Parameters ('p',)"),
+    of_gradients("other", IDS, COUNT, "for Parameter 'count'"),
+    of_gradients("name", IDS, "p", "pass the Parameter itself", kind=TYPE),
+    of_gradients("flag", IDS, True, "bool True", kind=TYPE),
+    operation("flag", MADE, None, TYPE, "GradOperation: argument 'get_all'", "int 1", get_all=1),
+    operation("fn", MADE, None, TYPE, "GradOperation: argument 'fn'", "int 3", fn=3),
+    operation("no weights", MADE, None, VALUE, "get_by_list=True", "weights", get_by_list=True),
+    operation("weights", MADE, None, VALUE, "get_by_list is False", weights=[P]),
+    operation("weight", MADE, None, TYPE, "weights[0]", get_by_list=True, weights=[X]),
+    operation("no sens", CALLED, on(X), TYPE, "last argument", sens_param=True),
+    operation("sens", CALLED, on(X, C), VALUE, "sens has shape (3,)", fn=square, sens_param=True),
+    operation("ints", CALLED, on(X, INTS), TYPE, "input 1 (y)", "int64", fn=f, get_all=True),
+    row(
+        "names",
+        MADE,
+        lambda: grad(f, None, [P, Parameter(X, name="p")], return_ids=True),
+        None,
+        VALUE,
+        "weights[0]",
+        "'p'",
+    ),
+    row("order", CALLED, lambda: derivative, on(square, X, 0), VALUE, "'order'", ">= 1, got 0"),
+    row("order", CALLED, lambda: derivative, on(square, X, 1.0), TYPE, "'order'", "float 1.0"),
+    row("derivative fn", CALLED, lambda: derivative, on(3, X, 1), TYPE, "'fn'", "int 3"),
+    row("jet shape", CALLED, lambda: jet, on(square, X, X), VALUE, "series[0]", "(2,)"),
+    row("jet count", CALLED, lambda: jet, on(f, (X, Y), (A,)), VALUE, "2 inputs and 1 in"),
+    row("jet orders", CALLED, lambda: jet, on(f, (C, C), (A, B3)), VALUE, "[2, 3] orders"),
+    row("linear", PULLED, lambda: linearize(f, (X, Y))[1], on(X), VALUE, "2 inputs and 1 tangent"),
+    row("linear", PULLED, lambda: linearize(square, X)[1], on(C), VALUE, "(3,)", "(2,)"),
+    row("linear fn", CALLED, lambda: linearize, on(3, X), TYPE, "linearize: argument 'fn'"),
+    row("insert", MADE, lambda: InsertGradientOf(3), None, TYPE, "InsertGradientOf: argument 'f'"),
+    row("recompute", CALLED, lambda: recompute, on(3, X), TYPE, "recompute: argument 'block'"),
+    row("mode", MADE, lambda: set_context(mode=7), None, VALUE, "'mode'", "int 7"),
+]
+
+
 def axes_row(name, when, fn, options, args, kind, *texts):
     made = functools.partial(vmap, fn, **options)
     return row(f"vmap: {name}", when, made, on(*args), kind, "vmap: ", *texts)
@@ -445,10 +509,14 @@ AT_ONCE = [
     row("jit name", CALLED, lambda: jit(unknown_name), on(X), S2SError, "'undefined_name'"),
 ]
 
-ROWS = [each for maker in (grad, value_and_grad, jacfwd, jacrev) for each in derivative_rows(maker)]
+MAKERS = (grad, value_and_grad, jacfwd, jacrev)
+ROWS = [each for maker in MAKERS for each in derivative_rows(maker)]
+ROWS += [*GRAD_ONLY, *OTHERS, *VMAP, *AT_ONCE]
 
 
-@pytest.mark.parametrize("when, make, call, kind, texts", [*ROWS, *GRAD_ONLY, *VMAP, *AT_ONCE])
+@pytest.mark.parametrize(
+    "when, make, call, kind, texts", [*ROWS, *GRAD_ONLY, *OTHERS, *VMAP, *AT_ONCE]
+)
 def test_misuse_is_refused_at_the_moment_it_can_be_known(when, make, call, kind, texts):
     if when is MADE:
         with pytest.raises(kind) as caught:
