@@ -144,10 +144,26 @@ def may_repeat(index: Any, builder: Builder) -> bool:
     if not arrays:
         return bool(unsure)
     block = values.broadcast(item.shape for item in arrays)
-    return not any(
-        _is_distinct(builder, item) and len(block) == 1 and values.same_shape(item.shape, block)
-        for item in arrays
-    )
+    counted = {_counted_axis(builder, item, block) for item in arrays}
+    return any(n != 1 and axis - len(block) not in counted for axis, n in enumerate(block))
+
+
+def _counted_axis(builder: Builder, item: Symbol, block: values.Shape) -> int | None:
+    """The axis of the block, from its end, along which an array of indices is all different.
+
+    np.arange(n), or np.arange(n)[:, None], whose other axes are of length one.
+    """
+    rule, operands, params = builder.definition(item)
+    source = item
+    if rule is not None and rule.function is operator.getitem:
+        parts = params.get("index", operands[1] if len(operands) > 1 else None)
+        spread = isinstance(parts, tuple) and all(p is None or p == slice(None) for p in parts)
+        source = operands[0] if spread else item
+    if not _is_distinct(builder, source) or len(source.shape) != 1:
+        return None
+    longer = [axis - len(item.shape) for axis, n in enumerate(item.shape) if n != 1]
+    same = len(longer) == 1 and values.same_dim(item.shape[longer[0]], block[longer[0]])
+    return longer[0] if same else None
 
 
 def _is_distinct(builder: Builder, item: Symbol) -> bool:

@@ -362,7 +362,10 @@ class TakeAlongAxis(Rule):
         x, indices = operands
         if support.any_unknown(x, indices):
             return support.unknown(x)
-        return values.with_shape(x, indices.shape)
+        pairs = enumerate(zip(x.shape, indices.shape, strict=True))
+        axis = params["axis"] % len(x.shape)
+        shape = (j if i == axis else values.broadcast_dims(n, j) for i, (n, j) in pairs)
+        return values.with_shape(x, tuple(shape))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         x, indices = operation.operands
@@ -374,7 +377,7 @@ class TakeAlongAxis(Rule):
             if each == axis:
                 index.append(indices)
                 continue
-            count = np.arange(support.length(indices, each), like=y_bar)
+            count = np.arange(support.length(x, each), like=y_bar)
             after = x.ndim - 1 - each
             index.append(count[(slice(None), *(None,) * after)] if after else count)
         return [

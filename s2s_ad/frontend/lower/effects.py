@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,7 +74,19 @@ def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
 
 
 def append(lowering: Lowering, node: gast.stmt) -> None:
-    emit(lowering, kept(lowering, node))
+    statement = kept(lowering, node)
+    if not _never_acts(statement):
+        emit(lowering, statement)
+
+
+def _never_acts(statement: gast.stmt) -> bool:
+    """An assert of what is known to be true, or a check for what is known to be false."""
+    test = getattr(statement, "test", None)
+    if not isinstance(test, gast.Constant):
+        return False
+    if isinstance(statement, gast.Assert):
+        return bool(test.value)
+    return not test.value and not statement.orelse
 
 
 def emit(lowering: Lowering, statement: gast.stmt) -> None:
@@ -183,7 +196,8 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
             return _item(lowering, node, holder, bound)
     fields = {name: _replaced(lowering, getattr(node, name, None), bound) for name in node._fields}
     made = type(node)(**fields)
-    return _joined(made) if isinstance(made, gast.JoinedStr) else made
+    fold = FOLDED.get(type(node))
+    return made if fold is None else fold(made)
 
 
 def _joined(node: gast.JoinedStr) -> gast.AST:
@@ -198,8 +212,7 @@ def _joined(node: gast.JoinedStr) -> gast.AST:
             parts[-1] = form.constant(parts[-1].value + known.value)
         else:
             parts.append(known)
-    only = len(parts) == 1 and isinstance(parts[0], gast.Constant)
-    return parts[0] if only else gast.JoinedStr(parts)
+    return gast.JoinedStr(parts)
 
 
 def _asks_for_none(
@@ -213,6 +226,43 @@ def _asks_for_none(
         return None
     flag = form.name(value.items[0].name)
     return flag if is_none else gast.UnaryOp(gast.Not(), flag)
+
+
+def _compared(node: gast.Compare) -> gast.AST:
+    """A comparison of numbers and texts that are known."""
+    parts = [node.left, *node.comparators]
+    compare = COMPARISONS.get(type(node.ops[0])) if len(node.ops) == 1 else None
+    if compare is None or not all(isinstance(each, gast.Constant) for each in parts):
+        return node
+    if not all(isinstance(each.value, int | float | str | tuple) for each in parts):
+        return node
+    return form.constant(compare(*(each.value for each in parts)))
+
+
+def _decided(node: gast.BoolOp) -> gast.AST:
+    """`and` and `or` without what is known: an operand that decides is the last."""
+    decides = isinstance(node.op, gast.Or)
+    parts: list[gast.AST] = []
+    for each in node.values:
+        known = isinstance(each, gast.Constant) and isinstance(each.value, bool)
+        if not known or each.value is decides or each is node.values[-1]:
+            parts.append(each)
+        if known and each.value is decides:
+            break
+    if len(parts) > 1 and isinstance(parts[-1], gast.Constant) and parts[-1].value is not decides:
+        return node
+    return parts[0] if len(parts) == 1 else gast.BoolOp(node.op, parts)
+
+
+FOLDED = {gast.BoolOp: _decided, gast.Compare: _compared, gast.JoinedStr: _joined}
+COMPARISONS = {
+    gast.Eq: operator.eq,
+    gast.Gt: operator.gt,
+    gast.GtE: operator.ge,
+    gast.Lt: operator.lt,
+    gast.LtE: operator.le,
+    gast.NotEq: operator.ne,
+}
 
 
 def _comprehension(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:
