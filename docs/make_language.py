@@ -10,7 +10,7 @@ import types
 from collections import deque
 from collections.abc import Iterable
 
-import s2s_ad  # noqa: F401  (fills the tables)
+import s2s_ad
 from s2s_ad.core.builder import describe
 from s2s_ad.core.registry import METHODS
 from s2s_ad.frontend.lower import attributes, effects, refused
@@ -135,10 +135,11 @@ def functions() -> Iterable[str]:
     """Python's own functions, and what arrays have."""
     functions = [each for each in HANDLERS if callable(each) and not is_method(each)]
     known = {name for name in map(describe, functions) if not name.startswith("s2s_ad")}
-    own = {each.__name__ for each in functions if describe(each).startswith("s2s_ad")}
+    public = [each for each in functions if vars(s2s_ad).get(each.__name__) is each]
+    own = {each.__name__ for each in public}
     methods = {*METHODS, *filter(attributes.same_as_function, attributes.SAME_AS_FUNCTION)}
     yield listed("Python's functions, on what is known", known | {"abs"})
-    yield listed("Transforms", own)
+    yield listed("Of this library", own)
     yield listed("Statements of their own", map(describe, refused.STATEMENTS_ONLY))
     yield listed("Inside prints, asserts and raises also", map(describe, effects.PURE))
     yield listed("Attributes of arrays", set(attributes.PROPERTIES) - {"item"})
