@@ -100,6 +100,21 @@ class Elementwise:
     def clamp(self, min=None, max=None) -> Any:
         return np.clip(self, min, max)
 
+    def copysign(self, other) -> Any:
+        return np.copysign(inexact(self), other)
+
+    def heaviside(self, values) -> Any:
+        return np.heaviside(inexact(self), values)
+
+    def ldexp(self, other) -> Any:
+        return np.ldexp(inexact(self), other)
+
+    def logaddexp(self, other) -> Any:
+        return np.logaddexp(inexact(self), other)
+
+    def logaddexp2(self, other) -> Any:
+        return np.logaddexp2(inexact(self), other)
+
     # ---- functions of one number -------------------------------------------------------------
 
     def abs(self) -> Any:
@@ -110,6 +125,12 @@ class Elementwise:
 
     def sign(self) -> Any:
         return np.sign(self)
+
+    def sgn(self) -> Any:
+        return np.sign(self)
+
+    def signbit(self) -> Any:
+        return np.signbit(self)
 
     def sqrt(self) -> Any:
         return np.sqrt(inexact(self))
@@ -204,6 +225,9 @@ class Elementwise:
     def sigmoid(self) -> Any:
         return np.exp(-np.logaddexp(0, -inexact(self)))
 
+    def logit(self) -> Any:
+        return np.log(self / (1 - self))
+
     def relu(self) -> Any:
         return np.where(self <= 0, 0, self)
 
@@ -287,6 +311,12 @@ class Elementwise:
     def isnan(self) -> Any:
         return np.isnan(self)
 
+    def isposinf(self) -> Any:
+        return self == np.inf
+
+    def isneginf(self) -> Any:
+        return self == -np.inf
+
     def isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False) -> Any:
         return np.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
@@ -314,10 +344,26 @@ class Elementwise:
     def bitwise_xor(self, other) -> Any:
         return self ^ other
 
+    def bitwise_not(self) -> Any:
+        return ~self
+
+    def bitwise_left_shift(self, other) -> Any:
+        return self << other
+
+    def bitwise_right_shift(self, other) -> Any:
+        return self >> other
+
     # ---- choices -----------------------------------------------------------------------------
 
     def where(self, condition, y) -> Any:
         return np.where(condition, self, y)
+
+    def fill(self, value) -> Any:
+        """A new Tensor full of the value (an array's method of this name changes the array)."""
+        return np.full_like(self, value)
+
+    def fills(self, value) -> Any:
+        return np.full_like(self, value)
 
     def masked_fill(self, mask, value) -> Any:
         return np.where(mask, value, self).astype(self.dtype)
@@ -386,6 +432,10 @@ class Elementwise:
 
     def copy_(self, other) -> Any:
         self[...] = other
+        return self
+
+    def assign_value(self, value) -> Any:
+        self[...] = value
         return self
 
     def fill_(self, value) -> Any:

@@ -8,11 +8,13 @@ import numpy as np
 
 from s2s_ad.tensors.elementwise import inexact
 
+SEQUENCES = (list, tuple)
+
 
 def one_of(axis: Any, dim: Any) -> Any:
-    """The axes, which have two names."""
+    """The axes, which have two names; an empty sequence stands for all, as in MindSpore."""
     found = dim if axis is None else axis
-    return tuple(found) if isinstance(found, list) else found
+    return (tuple(found) or None) if isinstance(found, SEQUENCES) else found
 
 
 class Reductions:
@@ -122,6 +124,9 @@ class Reductions:
     def nansum(self, axis=None, keepdims=False) -> Any:
         return np.nansum(self, axis=axis, keepdims=keepdims)
 
+    def nanmean(self, axis=None, keepdims=False) -> Any:
+        return np.nanmean(inexact(self), axis=axis, keepdims=keepdims)
+
     def count_nonzero(self, axis=None, keepdims=False, *, dim=None) -> Any:
         return np.sum(self != 0, axis=one_of(axis, dim), keepdims=keepdims)
 
@@ -162,3 +167,21 @@ class Reductions:
 
     def addmv(self, mat, vec, *, beta=1, alpha=1) -> Any:
         return beta * self + alpha * (mat @ vec)
+
+    def addr(self, vec1, vec2, *, beta=1, alpha=1) -> Any:
+        return beta * self + alpha * np.outer(vec1, vec2)
+
+    def baddbmm(self, batch1, batch2, *, beta=1, alpha=1) -> Any:
+        return beta * self + alpha * (batch1 @ batch2)
+
+    def kron(self, other) -> Any:
+        return np.kron(self, other)
+
+    def matrix_power(self, n) -> Any:
+        return np.linalg.matrix_power(inexact(self), n)
+
+    def det(self) -> Any:
+        return np.linalg.det(inexact(self))
+
+    def inverse(self) -> Any:
+        return np.linalg.inv(inexact(self))

@@ -106,6 +106,12 @@ class Structure:
     def movedim(self, source, destination) -> Any:
         return np.moveaxis(self, source, destination)
 
+    def swapdims(self, dim0, dim1) -> Any:
+        return np.swapaxes(self, dim0, dim1)
+
+    def adjoint(self) -> Any:
+        return np.conj(np.swapaxes(self, -1, -2))
+
     def broadcast_to(self, shape) -> Any:
         return np.broadcast_to(self, expanded(self, shape))
 
@@ -127,6 +133,9 @@ class Structure:
     def flip(self, *dims) -> Any:
         return np.flip(self, spread(dims))
 
+    def reverse(self, axis) -> Any:
+        return np.flip(self, axis)
+
     def fliplr(self) -> Any:
         return np.fliplr(self)
 
@@ -139,8 +148,17 @@ class Structure:
     def dim(self) -> Any:
         return self.ndim
 
+    def ndimension(self) -> Any:
+        return self.ndim
+
     def numel(self) -> Any:
         return self.size
+
+    def nelement(self) -> Any:
+        return self.size
+
+    def element_size(self) -> Any:
+        return self.itemsize
 
     # ---- parts -------------------------------------------------------------------------------
 
@@ -163,6 +181,9 @@ class Structure:
     def diag(self, diagonal=0) -> Any:
         return np.diag(self, diagonal)
 
+    def diagflat(self, offset=0) -> Any:
+        return np.diagflat(self, offset)
+
     def tril(self, diagonal=0) -> Any:
         return np.tril(self, diagonal)
 
@@ -181,12 +202,28 @@ class Structure:
     def gather_elements(self, dim, index) -> Any:
         return np.take_along_axis(self, index, axis=dim)
 
+    def gather_nd(self, indices) -> Any:
+        return self[tuple(np.moveaxis(indices, -1, 0))]
+
+    def index_fill(self, axis, index, value) -> Any:
+        found = self.copy()
+        np.moveaxis(found, axis, 0)[index] = value
+        return found
+
+    def index_add(self, dim, index, source, *, alpha=1) -> Any:
+        found = self.copy()
+        np.add.at(np.moveaxis(found, dim, 0), index, np.moveaxis(alpha * source, dim, 0))
+        return found
+
     def masked_select(self, mask) -> Any:
         return self[mask]
 
     def nonzero(self, *, as_tuple=False) -> Any:
         """The indices of the elements that are not zero, one in each row, or by axis."""
         return np.nonzero(self) if as_tuple else np.argwhere(self)
+
+    def argwhere(self) -> Any:
+        return np.argwhere(self)
 
     def diff(self, n=1, dim=-1) -> Any:
         return np.diff(self, n, axis=dim)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import s2s_ad as ms
-from s2s_ad import Tensor, jit
+from s2s_ad import Tensor, grad, jit
 
 A = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75]], np.float32)
 V = np.array([1.0, -2.0, 0.5], np.float32)
@@ -44,6 +44,10 @@ ELEMENTWISE = {
     "t.hypot(u)": "np.sqrt(a * a + u_ * u_)",
     "t.maximum(v)": "np.where(a > v_, a, v_)",
     "t.minimum(v)": "np.where(a < v_, a, v_)",
+    "t.copysign(v)": "np.abs(a) * np.sign(v_)",
+    "t.heaviside(0.5)": "(a > 0).astype(F32)",
+    "t.logaddexp(v)": "np.log(np.exp(a) + np.exp(v_))",
+    "t.logaddexp2(v)": "np.log2(2**a + 2**v_)",
     "t.clip(-1, 1)": "np.minimum(np.maximum(a, -1), 1)",
     "t.clamp(min=0)": "np.maximum(a, 0)",
     "t.clamp(max=0.5)": "np.minimum(a, F32(0.5))",
@@ -83,6 +87,7 @@ ELEMENTWISE = {
     "t.div(4).arctanh()": "np.arctanh(a / 4)",
     "t.sinc()": "np.sin(np.pi * a) / (F32(np.pi) * a)",
     "t.sigmoid()": "1 / (1 + np.exp(-a))",
+    "t.div(8).add(0.5).logit()": "np.log((a / 8 + 0.5) / (0.5 - a / 8))",
     "t.relu()": "np.maximum(a, 0)",
     "t.softmax()": "np.exp(a) / np.exp(a).sum(1, keepdims=True)",
     "t.softmax(0)": "np.exp(a) / np.exp(a).sum(0)",
@@ -118,6 +123,14 @@ ELEMENTWISE = {
     "i.bitwise_and(3)": "i_ & 3",
     "i.bitwise_or(3)": "i_ | 3",
     "i.bitwise_xor(3)": "i_ ^ 3",
+    "i.bitwise_not()": "-i_ - 1",
+    "i.bitwise_left_shift(2)": "i_ * 4",
+    "i.bitwise_right_shift(1)": "i_ // 2",
+    "t.sgn()": "np.sign(a)",
+    "t.isposinf()": "np.full((2, 3), False)",
+    "t.div(0.0).isneginf()": "a < 0",
+    "t.fill(3)": "np.full((2, 3), F32(3))",
+    "t.fills(2.5)": "np.full((2, 3), F32(2.5))",
     "t.where(m, 0.0)": "np.where(m_, a, F32(0))",
     "t.masked_fill(m, 7.0)": "np.where(m_, F32(7), a)",
     "i.masked_fill(m, 7)": "np.where(m_, 7, i_)",
@@ -177,6 +190,9 @@ REDUCTIONS = {
     "t.logsumexp(1)": "np.log(np.exp(a).sum(1))",
     "t.logsumexp(axis=(0, 1))": "np.log(np.exp(a).sum())",
     "t.logsumexp(0, keepdims=True)": "np.log(np.exp(a).sum(0, keepdims=True))",
+    "t.sum(axis=())": "a.sum()",
+    "m.all(axis=())": "np.False_",
+    "t.nanmean(1)": "a.sum(1) / 3",
     "t.nansum(0)": "a.sum(0)",
     "i.count_nonzero()": "np.int64(5)",
     "i.count_nonzero(axis=0)": "np.array([1, 2, 2])",
@@ -192,6 +208,12 @@ REDUCTIONS = {
     "v.outer(u)": "v_[:, None] * u_",
     "v.ger(u)": "v_[:, None] * u_",
     "v.cross(u)": "np.cross(v_, u_)",
+    "t.addr(v[:2], u)": "a + v_[:2, None] * u_",
+    "v.baddbmm(t.T[None], t[None])": "v_ + (a.T @ a)[None]",
+    "v.kron(u[:2])": "np.kron(v_, u_[:2])",
+    "t.mm(t.T).matrix_power(2)": "a @ a.T @ a @ a.T",
+    "t.mm(t.T).det()": "F32(np.linalg.det((a @ a.T).astype(float)))",
+    "t.mm(t.T).inverse()": "np.linalg.inv((a @ a.T).astype(float)).astype(F32)",
     "v.addmm(t.T, t, beta=2, alpha=3)": "2 * v_ + 3 * a.T @ a",
     "v.addmv(t.T @ t, u)": "v_ + a.T @ a @ u_",
 }
@@ -231,6 +253,9 @@ STRUCTURE = {
     "t.roll(1, 1)": "a[:, [2, 0, 1]]",
     "t.flip(0)": "a[::-1]",
     "t.flip((0, 1))": "a[::-1, ::-1]",
+    "t.reverse(1)": "a[:, ::-1]",
+    "t.swapdims(0, 1)": "a.T",
+    "t.adjoint()": "a.T",
     "t.fliplr()": "a[:, ::-1]",
     "t.flipud()": "a[::-1]",
     "t.rot90()": "a.T[::-1]",
@@ -239,6 +264,10 @@ STRUCTURE = {
     "t.select(1, 2)": "a[:, 2]",
     "v.diag()": "np.eye(3, dtype=F32) * v_",
     "t.diag()": "F32([a[0, 0], a[1, 1]])",
+    "v.diagflat(1)": "np.diag(v_, 1)",
+    "t.index_fill(1, Tensor([0, 2]), 7)": "np.where([True, False, True], F32(7), a)",
+    "t.index_add(0, Tensor([1, 1]), t)": "a + F32([[0], [1]]) * a.sum(0)",
+    "t.index_add(1, Tensor([0]), t[:, 1:2], alpha=2)": "a + F32([2, 0, 0]) * a[:, 1:2]",
     "t.diagonal()": "F32([a[0, 0], a[1, 1]])",
     "t.tril()": "a * F32([[1, 0, 0], [1, 1, 0]])",
     "t.triu(1)": "a * F32([[0, 1, 1], [0, 0, 1]])",
@@ -281,6 +310,11 @@ EAGER_ONLY = {
     "t.unbind(1)": "(a[:, 0], a[:, 1], a[:, 2])",
     "m.nonzero()": "np.array([[0, 1], [1, 0]])",
     "m.nonzero(as_tuple=True)": "(np.array([0, 1]), np.array([1, 0]))",
+    "t.gather_nd(Tensor([[0, 1], [1, 2]]))": "F32([a[0, 1], a[1, 2]])",
+    "t.gather_nd(Tensor([[1]]))": "a[[1]]",
+    "m.argwhere()": "np.array([[0, 1], [1, 0]])",
+    "t.signbit()": "a < 0",
+    "t.ldexp(Tensor([1, 2, 3]))": "a * F32([2, 4, 8])",
     "t.masked_select(m)": "F32([-1.5, 3])",
     "t[m]": "F32([-1.5, 3])",
     "t.contiguous()": "a",
@@ -291,6 +325,9 @@ NOT_TENSORS = {
     "t.allclose(t)": True,
     "t.dim()": 2,
     "t.numel()": 6,
+    "t.nelement()": 6,
+    "t.ndimension()": 2,
+    "t.element_size()": 4,
     "t.ndim": 2,
     "t.size": 6,
     "t.shape": (2, 3),
@@ -331,6 +368,28 @@ def test_value_of_a_method(method):
     check(eval(method, TENSORS | {"Tensor": Tensor, "ms": ms}), expected)
 
 
+IN_PLACE = {
+    "t.add_(1)": "a + 1",
+    "t.add_(v, alpha=2)": "a + 2 * v_",
+    "t.sub_(v)": "a - v_",
+    "t.mul_(2)": "a * 2",
+    "t.div_(u)": "a / u_",
+    "t.copy_(v)": "np.stack([v_, v_])",
+    "t.assign_value(v)": "np.stack([v_, v_])",
+    "t.fill_(3)": "np.full((2, 3), F32(3))",
+    "t.zero_()": "np.zeros((2, 3), F32)",
+    "t.clamp_(0, 1)": "np.minimum(np.maximum(a, 0), 1)",
+    "t.masked_fill_(m, 7)": "np.where(m_, F32(7), a)",
+}
+
+
+@pytest.mark.parametrize("method", IN_PLACE)
+def test_a_method_that_changes_the_tensor(method):
+    t = Tensor(A)
+    assert eval(method, TENSORS | {"t": t}) is t
+    check(t, eval(IN_PLACE[method], dict(ARRAYS)))
+
+
 @pytest.mark.parametrize("method", NOT_TENSORS)
 def test_value_that_is_no_tensor(method):
     result = eval(method, dict(TENSORS))
@@ -355,3 +414,49 @@ def functions(tmp_path_factory):
 def test_value_of_a_method_that_is_compiled(method, functions):
     expected = eval(COMPILED[method], dict(ARRAYS))
     check(jit(functions[method])(*TENSORS.values()), expected)
+
+
+#: gradients of sums where functions have no derivative, by MindSpore's conventions, and others by
+#: the derivative of the definition
+GRADIENTS = [
+    # method, at, gradient of the sum of the result
+    ("relu()", [-1.0, 0.0, 2.0], [0, 0, 1]),
+    ("abs()", [-1.0, 0.0, 2.0], [-1, 0, 1]),
+    ("clamp(-1, 1)", [-1.0, 0.5, 1.0, 2.0], [1, 1, 1, 0]),
+    ("max()", [2.0, 2.0, 1.0], [0.5, 0.5, 0]),
+    ("amax(axis=0)", [2.0, 2.0, 1.0], [0.5, 0.5, 0]),
+    ("sqrt()", [0.0, 4.0], [np.inf, 0.25]),
+    ("norm()", [0.0, 0.0], [np.nan, np.nan]),
+    ("norm()", [3.0, 4.0], [0.6, 0.8]),
+    ("prod()", [2.0, 0.0, 3.0], [0, 6, 0]),
+    ("sign()", [-1.0, 2.0], [0, 0]),
+    ("maximum(1.0)", [1.0, 2.0], [0.5, 1]),
+    ("sigmoid()", [0.0, -200.0, 200.0], [0.25, 0, 0]),
+    ("softmax()[0]", [0.0, 0.0], [0.25, -0.25]),
+    ("log_softmax()[0]", [0.0, 0.0], [0.5, -0.5]),
+    ("logsumexp()", [0.0, 0.0], [0.5, 0.5]),
+    ("masked_fill(x > 1, 5.0)", [0.0, 2.0], [1, 0]),
+    ("topk(2)[0]", [1.0, 3.0, 2.0], [0, 1, 1]),
+    ("std()", [1.0, 3.0], [-0.5, 0.5]),
+    ("float()", [1.0, 2.0], [1, 1]),
+    ("index_add(0, Tensor([0]), x[1:])", [1.0, 2.0], [1, 2]),
+]
+
+
+@pytest.fixture(scope="module")
+def sums(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sums") / "sums.py"
+    rows = (f"def f{n}(x):\n    return x.{row[0]}.sum()\n" for n, row in enumerate(GRADIENTS))
+    path.write_text("from s2s_ad import Tensor\n\n" + "".join(rows))
+    space = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    return space
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize("case", range(len(GRADIENTS)), ids=[row[0] for row in GRADIENTS])
+def test_gradient_through_a_method(case, sums):
+    _, at, expected = GRADIENTS[case]
+    gradient = grad(sums[f"f{case}"])(Tensor(at))
+    assert gradient.dtype == ms.float32
+    np.testing.assert_allclose(gradient.asnumpy(), expected, atol=1e-6)

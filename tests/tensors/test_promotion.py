@@ -9,7 +9,7 @@ import operator
 import numpy as np
 import pytest
 
-from s2s_ad import Tensor
+from s2s_ad import Tensor, jit
 from s2s_ad.tensors.promotion import ARITHMETIC, operand_dtype
 
 RESULTS = [
@@ -70,6 +70,14 @@ def operand(kind):
 @pytest.mark.parametrize("op, left, right, expected", RESULTS)
 def test_dtype_of_an_operator(op, left, right, expected):
     result = getattr(operator, op)(operand(left), operand(right))
+    assert isinstance(result, Tensor)
+    assert result.dtype == np.dtype(expected)
+
+
+@pytest.mark.parametrize("op, left, right, expected", RESULTS)
+def test_dtype_of_an_operator_that_is_compiled(op, left, right, expected):
+    apply = getattr(operator, op)
+    result = jit(lambda x, y: apply(x, y))(operand(left), operand(right))
     assert isinstance(result, Tensor)
     assert result.dtype == np.dtype(expected)
 
