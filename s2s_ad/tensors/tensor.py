@@ -67,12 +67,12 @@ class Tensor(Elementwise, Reductions, Structure, np.ndarray):
         cls, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None
     ) -> Tensor:
         if input_data is None and not shape is dtype is init is None:
-            return filled("Tensor", shape, dtype, init).view(Tensor)
+            return filled("Tensor", shape, dtype, init).view(cls)
         array = array_of("Tensor", input_data, dtype)
         is_theirs = isinstance(input_data, np.ndarray) and not isinstance(input_data, Tensor)
         if is_theirs and np.may_share_memory(array, input_data):
             array = array.copy()
-        return array.view(Tensor)
+        return array.view(cls)
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:

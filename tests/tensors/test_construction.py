@@ -185,3 +185,21 @@ def test_bfloat16_comes_from_ml_dtypes():
     assert str(x) == "[1.000000 2.500000]"
     assert repr(x) == "Tensor(shape=[2], dtype=BFloat16, value= [  1, 2.5])"
     assert (x + x).dtype == ms.bfloat16
+
+
+def test_a_subclass_makes_its_own_and_operators_give_tensors():
+    class Weights(Tensor):
+        pass
+
+    made = Weights([1.0, 2.0])
+    assert type(made) is Weights
+    assert type(made + made) is type(made + 1.0) is Tensor
+    assert (made + made).tolist() == [2.0, 4.0]
+
+
+def test_a_number_of_no_axes_is_added_to_in_place():
+    total = same = Tensor(0.0)
+    total += Tensor([1.0, 2.0]).sum()
+    assert total is same
+    assert total.tolist() == 3.0
+    assert sum([Tensor(1.0), Tensor(2.0)]).item() == 3.0
