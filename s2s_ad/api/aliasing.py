@@ -1,9 +1,10 @@
-"""Calls of functions that change an argument: no other argument may be the same memory."""
+"""Calls of functions that change arguments or Parameters: nothing else may be the same memory."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from s2s_ad.core import tree
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.tensors import plain
 
 Assemble = Callable[[list[Callable]], Callable]
 
@@ -25,11 +27,16 @@ def told_apart(assemble: Assemble, program: Program) -> Assemble:
 
     def made(functions: list[Callable]) -> Callable:
         function = assemble(functions)
+        # what was captured stays the same as long as this function serves calls
+        held = list(named_objects({each.text: each.read() for each in captured}))
+        check(program.name, changed, itertools.combinations(held, 2))
+        rest = held if changed & set(names) else [each for each in held if each[0] in changed]
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            given = dict(zip(names, args, strict=False)) | kwargs
-            check(program.name, changed, given | {each.text: each.read() for each in captured})
+            given = list(named_objects(dict(zip(names, args, strict=False)) | kwargs))
+            pairs = itertools.product(given, rest)
+            check(program.name, changed, itertools.chain(itertools.combinations(given, 2), pairs))
             return function(*args, **kwargs)
 
         return call
@@ -37,28 +44,31 @@ def told_apart(assemble: Assemble, program: Program) -> Assemble:
     return made
 
 
-def check(label: str, changed: set[str], arguments: dict[str, Any]) -> None:
-    """Raise where an argument that is changed shares memory with another.
+def check(label: str, changed: set[str], pairs: Iterable[tuple]) -> None:
+    """Raise where of two objects one that is changed shares memory with the other.
 
     In Python the function would see the change under both names; the generated code works on a
     copy of the one.
     """
-    found = [(name, each) for name, value in arguments.items() for each in objects(value)]
-    for i, (name, first) in enumerate(found):
-        for other, second in found[i + 1 :]:
-            if {name, other} & changed and may_share(first, second):
-                raise ArgumentValueError(
-                    "S2S502",
-                    f"{label}: arguments {name!r} and {other!r} may share memory, and the function "
-                    f"changes {' and '.join(sorted({name, other} & changed))} in place",
-                    help=f"pass a copy: {other}.copy()",
-                )
+    for (name, first), (other, second) in pairs:
+        if (name in changed or other in changed) and may_share(first, second):
+            raise ArgumentValueError(
+                "S2S502",
+                f"{label}: arguments {name!r} and {other!r} may share memory, and the function "
+                f"changes {' and '.join(sorted({name, other} & changed))} in place",
+                help=f"pass a copy: {other}.copy()",
+            )
+
+
+def named_objects(arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The arrays and containers in arguments, each with the name of its argument."""
+    return ((name, each) for name, value in arguments.items() for each in objects(value))
 
 
 def objects(value: Any) -> Iterator[Any]:
     """The arrays and containers in an argument: what may change."""
     if isinstance(value, np.ndarray):
-        yield value
+        yield plain(value)
     elif tree.is_container(value):
         yield value
         for item in tree.one_level(value).items:

@@ -11,6 +11,7 @@ from s2s_ad.nn import (
     optimizers,
     pooling,
     recurrent,
+    training,
 )
 from s2s_ad.nn.activations import *  # noqa: F403
 from s2s_ad.nn.basic import *  # noqa: F403
@@ -22,6 +23,7 @@ from s2s_ad.nn.normalization import *  # noqa: F403
 from s2s_ad.nn.optimizers import *  # noqa: F403
 from s2s_ad.nn.pooling import *  # noqa: F403
 from s2s_ad.nn.recurrent import *  # noqa: F403
+from s2s_ad.nn.training import *  # noqa: F403
 
 __all__ = [
     "Cell",
@@ -35,4 +37,5 @@ __all__ = [
     *optimizers.__all__,
     *pooling.__all__,
     *recurrent.__all__,
+    *training.__all__,
 ]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import Tensor, float16
+from s2s_ad import Tensor, float16, grad, jit
 from s2s_ad.amp import DynamicLossScaler, StaticLossScaler, all_finite
 
 
@@ -14,6 +14,15 @@ def test_scaling_keeps_structure_and_dtypes():
     assert [first.tolist(), second.tolist(), float(third), float(fourth)] == [[4, 8], [12], 20, 2]
     assert [str(first.dtype), str(second.dtype)] == ["Float32", "Float16"]
     assert scaler.unscale((first,))[0].tolist() == [1.0, 2.0]
+
+
+def test_the_gradient_of_a_scaled_loss_is_scaled():
+    scaler = StaticLossScaler(8.0)
+    slope = grad(lambda x: scaler.scale((x * x).sum()))
+    x = Tensor([1.0, -2.0])
+    assert slope(x).tolist() == [16.0, -32.0]
+    scaler.scale_value.set_data(Tensor(2.0))
+    assert slope(x).tolist() == [4.0, -8.0]
 
 
 # (scale, factor, window), what the gradients were, (scale, counter) after each step
@@ -32,6 +41,17 @@ def test_the_factor_follows_the_gradients(settings, finite, expected, kind):
     for each, (scale, counter) in zip(finite, expected, strict=True):
         assert scaler.adjust(kind(each)) is True
         assert (scaler.scale_value.item(), scaler.counter.item()) == (scale, counter)
+
+
+def test_a_compiled_function_may_adjust_the_factor():
+    eager, compiled = DynamicLossScaler(8, 2, 2), DynamicLossScaler(8, 2, 2)
+    step = jit(lambda gradients: compiled.adjust(all_finite(gradients)))
+    for value in (1.0, 1.0, np.inf, 1.0, np.nan):
+        gradients = (Tensor([value]), Tensor([1.0, 2.0]))
+        eager.adjust(all_finite(gradients))
+        step(gradients)
+        assert compiled.scale_value.item() == eager.scale_value.item()
+        assert compiled.counter.item() == eager.counter.item()
 
 
 def test_a_static_factor_stays():

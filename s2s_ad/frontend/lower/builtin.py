@@ -23,9 +23,9 @@ from s2s_ad.frontend.lower.containers import known_items, known_key, new_dict, n
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.memory import symbols
-from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.tensors import Tensor
+from s2s_ad.tensors import Parameter, Tensor
 
 
 def handles(*functions: Any) -> Callable:
@@ -250,6 +250,8 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
         return isinstance(unwrap(value), kinds)
     if isinstance(value.fact, values.Scalar):
         return issubclass(value.fact.kind, kinds)
+    if isinstance(value, Reference) and value.born == 0:  # it was there before: a Parameter
+        return issubclass(Parameter, kinds)
     answers = {issubclass(each, kinds) for each in _classes(value.fact)}
     if len(answers) == 1:
         return answers.pop()
