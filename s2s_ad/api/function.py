@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from s2s_ad import rules  # noqa: F401  (fills the registry)
 from s2s_ad.api.aliasing import told_apart
 from s2s_ad.api.arguments import (
@@ -131,8 +133,8 @@ class Transformed:
         known = [static_key(value) for _, value in self._known(arguments)]
         return (key, *known) if known else key
 
-    def _known(self, arguments: dict[str, Any]) -> Iterator[tuple[tuple[str, tree.Path], int]]:
-        """The ints of a call that count by value, and where they stand."""
+    def _known(self, arguments: dict[str, Any]) -> Iterator[tuple[tuple[str, tree.Path], Any]]:
+        """What counts by value in a call: ints, shapes of arrays, and where they stand."""
         for place in self._by_value:
             name, path = place
             try:
@@ -141,6 +143,8 @@ class Transformed:
                 continue  # this call has another structure
             if type(value) is int:
                 yield place, value
+            elif isinstance(value, np.ndarray):
+                yield place, value.shape
 
     # ---- compilation
 
@@ -155,7 +159,9 @@ class Transformed:
 
             def leaf(each: Any, name: str = name, paths: Iterator = paths) -> Any:
                 place = (name, next(paths))
-                return values.Static(known[place]) if place in known else any_length(each)
+                if place not in known:
+                    return any_length(each)
+                return each if isinstance(each, values.Array) else values.Static(known[place])
 
             facts[name] = tree.tree_map(leaf, fact)
         return self.transform.loosen(Arguments(self.__signature__, facts)).facts
@@ -195,7 +201,7 @@ class Transformed:
         return loaded[0], told_apart(self.transform.function, programs[0][0])
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
-        """Let the ints that a rule asked for be part of the signature from now on."""
+        """Let the ints and shapes that a rule asked for be part of the signature from now on."""
         fresh = [place for place in need.inputs if place not in self._by_value]
         before = self._by_value
         self._by_value = (*before, *fresh)

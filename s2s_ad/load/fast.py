@@ -100,7 +100,9 @@ class Writer:
     def _value(self, text: str, value: Any, node: Any, place: tuple) -> None:
         if isinstance(node, tree.Tree):
             self._container(text, value, node, place)
-        elif place in self.by_value or type(value) in BY_VALUE - {int, float, complex}:
+        elif type(value) in BY_VALUE - {int, float, complex} or (
+            type(value) is int and place in self.by_value
+        ):
             self._known(text, value)
         elif type(value) in values.ARRAY_TYPES:
             self._array(text, value, place[0] not in self.ignored)

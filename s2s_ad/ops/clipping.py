@@ -103,7 +103,7 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
 
     Args:
         x: a tuple or list of Tensors, nested or not; each keeps its dtype. The norm is that of all
-            their elements, in float32.
+            their elements, in float32 at least.
         use_norm: None.
 
     Returns:
@@ -131,7 +131,7 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
     leaves = leaves_of(x)
     if len(leaves) == 0:
         raise ArgumentValueError("S2S502", "clip_by_global_norm: argument 'x' is empty")
-    norm = np.sqrt(sum_of([np.sum(np.square(each.astype(np.float32))) for each in leaves]))
+    norm = np.sqrt(sum_of([np.sum(np.square(at_least_float32(each))) for each in leaves]))
     return scaled_by(x, clip_norm / np.maximum(norm, clip_norm))
 
 
@@ -140,6 +140,11 @@ def leaves_of(x: Any) -> list:
     if not isinstance(x, tuple | list):
         return [array("clip_by_global_norm", x, "x")]
     return [leaf for each in x for leaf in leaves_of(each)]
+
+
+def at_least_float32(x: Any) -> Any:
+    """x in the dtype that squares are summed in."""
+    return x.astype(np.promote_types(x.dtype, np.float32))
 
 
 def scaled_by(x: Any, factor: Any) -> Any:

@@ -29,17 +29,17 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     if batch_dims == 0:
         return np.take(input_params, input_indices, place)
     lead = np.ndim(input_indices)
-    batch = [
-        np.expand_dims(
-            np.arange(np.shape(input_params)[i]), tuple(j for j in range(lead) if j != i)
-        )
-        for i in range(batch_dims)
-    ]
+    batch = tuple(along(np.shape(input_params)[i], i, lead) for i in range(batch_dims))
     moved = np.moveaxis(input_params, place, batch_dims)
     found = moved[(*batch, input_indices)]
     extra = lead - batch_dims
     sources = tuple(range(batch_dims, lead))
     return np.moveaxis(found, sources, tuple(range(place, place + extra)))
+
+
+def along(length: int, axis: int, rank: int) -> Any:
+    """The numbers up to a length, along one of so many axes."""
+    return np.arange(length).reshape((-1,) + (1,) * (rank - axis - 1))
 
 
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:

@@ -221,8 +221,8 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
             f"pad: argument 'padding' is {padding}; expected two numbers for each of at most "
             f"{np.ndim(input_x)} axes",
         )
-    widths = [(0, 0)] * (np.ndim(input_x) - pairs)
-    widths += [(padding[2 * i], padding[2 * i + 1]) for i in reversed(range(pairs))]
+    widths = ((0, 0),) * (np.ndim(input_x) - pairs)
+    widths += tuple((padding[2 * i], padding[2 * i + 1]) for i in range(pairs - 1, -1, -1))
     if mode == "constant":
         return np.pad(input_x, widths, constant_values=0 if value is None else value)
     return np.pad(input_x, widths, mode=PADDING[mode])
@@ -330,7 +330,7 @@ def parts_of(x: Any, size: int, axis: int) -> Any:
     """Slices of one length along an axis; the last may be shorter."""
     lead = (slice(None),) * axis
     starts = range(0, np.shape(x)[axis], size)
-    return tuple([x[(*lead, slice(start, start + size))] for start in starts])
+    return tuple(x[(*lead, slice(start, start + size))] for start in starts)
 
 
 def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
 
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.iterables import is_apart
+from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
 from s2s_ad.frontend.lower.references import Box, symbols
 
@@ -114,12 +115,23 @@ def _list(lowering: Lowering, items: Generator) -> Any:
 
 
 def _tuple(lowering: Lowering, items: Generator) -> Any:
+    if isinstance(items.first, range | Range | Symbol):
+        items = replace(items, first=_one_by_one(lowering, items.first))
     found = known_items(lowering, _list(lowering, items))
     if found is None:
         raise UnsupportedError(
             "S2S205", "tuple() of a number of items that is not known", help="make a list"
         )
     return sequence(tuple, found)
+
+
+def _one_by_one(lowering: Lowering, items: Any) -> Any:
+    """The numbers of a range, or the rows of an array: how many there are is asked for."""
+    passes = passes_of(lowering, items)
+    for each in passes.bounds:
+        if isinstance(each, Symbol):
+            raise NeedStatic(each.name, "the number of items of a tuple")
+    return sequence(tuple, [passes.item(index) for index in passes.known()])
 
 
 def _dict(lowering: Lowering, items: Generator, **more: Any) -> Any:

@@ -1,0 +1,57 @@
+"""Tuples of as many items as an array is long: its shape is then part of the signature."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit, vmap
+
+
+def rows(x):
+    return tuple(x)
+
+
+def pairs(x):
+    a, b = tuple(x[i : i + 2] for i in range(0, len(x), 2))
+    return a @ b
+
+
+def of_a_known_range(x):
+    return np.sum(x, axis=tuple(i for i in range(2) if i != 1))
+
+
+def is_a_number_or_none(x, scale=None):
+    return x * 2 if isinstance(scale, int | None) else x
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_tuple_has_the_rows_of_an_array(length):
+    x = np.arange(2.0 * length).reshape(length, 2)
+    made = jit(rows)(x)
+    assert type(made) is tuple
+    np.testing.assert_array_equal(np.array(made), x)
+
+
+def test_calls_with_arrays_of_other_lengths_are_compiled_for_these():
+    made = jit(rows)
+    lengths = [len(made(np.zeros((n, 2)))) for n in (2, 2, 2, 3, 3, 3, 2, 1)]
+    assert lengths == [2, 2, 2, 3, 3, 3, 2, 1]
+
+
+def test_derivatives_and_batches_go_through_such_tuples():
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(grad(pairs)(x), [3.0, 4.0, 1.0, 2.0])
+    np.testing.assert_array_equal(vmap(grad(pairs))(np.stack([x, 2 * x]))[1], [6.0, 8.0, 2.0, 4.0])
+
+
+def test_a_tuple_over_a_known_range_is_known():
+    np.testing.assert_array_equal(jit(of_a_known_range)(np.ones((2, 3))), [2.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("scale, factor", [(None, 2), (3, 2), (1.5, 1)])
+def test_isinstance_takes_unions_of_classes(scale, factor):
+    assert jit(is_a_number_or_none)(1.0, scale) == factor
+
+
+@pytest.mark.parametrize("x", [np.float32(2.0), np.array(2.0), np.ones(3)])
+def test_an_array_is_no_list_whether_it_has_axes_or_not(x):
+    assert jit(lambda x: 0 if isinstance(x, list | tuple) else 1)(x) == 1
