@@ -175,7 +175,7 @@ def put_along_axis(
         if each == normal_axis(axis, rank):
             index.append(where)
             continue
-        count = lowering.builder.call(np.arange, (length(where, each),), {})
+        count = lowering.builder.call(np.arange, (length(settled(arr), each),), {})
         after = rank - 1 - each
         index.append(count[(slice(None), *(None,) * after)] if after else count)
     set_item(lowering, arr, index_of(tuple(index)), values_)
