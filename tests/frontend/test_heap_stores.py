@@ -245,7 +245,7 @@ def put_into(a, x):
     b, y = a.copy(), x * 1.0
     i = np.argmax(a, axis=1)
     np.put_along_axis(b, i[:, None], 0.0, axis=1)
-    np.put_along_axis(b, i[:2, None], a[:2, :1], axis=0)  # the same rows in each column
+    np.put_along_axis(b, i[:2, None] % 2, a[:2, :1], axis=0)  # the same rows in each column
     np.put(b, [1, 5], a[0, 0])
     np.put(y, [0, 2], [x[1], x[2]])
     b[0].put(2, 4.0)
