@@ -82,6 +82,12 @@ class S2SError(Exception):
             lines.append(f"  help: {self.help}")
         return "\n".join(lines)
 
+    def labelled(self, label: str) -> S2SError:
+        """The same, beginning with what the user called."""
+        known = self.what.startswith(f"{label}: ")
+        what = self.what if known else f"{label}: {self.what}"
+        return type(self)(self.code, what, origin=self.origin, why=self.why, help=self.help)
+
     def __reduce__(self):
         rebuild = (type(self), self.code, self.what, self.origin, self.why, self.help)
         return _rebuild, rebuild

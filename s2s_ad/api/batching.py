@@ -77,6 +77,13 @@ class Vmap(Transform):
         entry = axes.get(key) if key in axes.keys else None
         return prefix(entry, arguments.at(slot), f"{what}[{key!r}]", slot.text())
 
+    def _entry(self, slot: Slot) -> str:
+        """What a message calls the entry of `in_axes` for an input."""
+        if not isinstance(self.in_axes, tree.Tree):
+            return "in_axes"
+        key = slot.name if self.in_axes.kind is dict else slot.position
+        return f"in_axes[{key!r}]"
+
     def check(self, label: str, arguments: Arguments) -> None:
         """Each axis exists, at least one is mapped, and the lengths agree."""
         self._check_count(label, arguments)
@@ -84,7 +91,8 @@ class Vmap(Transform):
         for slot, path, fact, axis in self._leaves(label, arguments):
             if axis is not None:
                 where = f"{slot.text(path)} axis {axis}"
-                sizes[where] = _length(label, slot.text(path), fact, axis)
+                entry = f"{label}: {self._entry(slot)}"
+                sizes[where] = _length(label, slot.text(path), fact, axis, entry)
         if not sizes:
             raise _nothing_mapped(label, self.in_axes)
         known = {size for size in sizes.values() if isinstance(size, int)}
@@ -192,8 +200,11 @@ def check_names(label: str, in_axes: tree.Tree, names: list[str]) -> None:
             )
 
 
-def _length(label: str, where: str, fact: Any, axis: int) -> Any:
-    """The length of the mapped axis, an int or a Dim; None where nothing is known."""
+def _length(label: str, where: str, fact: Any, axis: int, entry: str) -> Any:
+    """The length of the mapped axis, an int or a Dim; None where nothing is known.
+
+    `entry` is what a message calls the place of the axis.
+    """
     if isinstance(fact, values.Unknown):
         return None
     if not isinstance(fact, values.Array):
@@ -214,7 +225,7 @@ def _length(label: str, where: str, fact: Any, axis: int) -> Any:
     if not -rank <= axis < rank:
         raise ArgumentValueError(
             "S2S502",
-            f"{label}: in_axes {axis} is out of range for {where} of shape "
+            f"{entry} = {axis} is out of range for {where} of shape "
             f"{shape_text(fact.shape)} (valid: {-rank}..{rank - 1})",
         )
     return fact.shape[axis]

@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, InternalError
 from s2s_ad.frontend import signatures
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -25,8 +25,9 @@ def shown(value: Any) -> str:
         return "a number" if isinstance(value.fact, values.Scalar) else "an array"
     if isinstance(value, np.ndarray):
         return f"{type(value).__name__} of shape {value.shape}"
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
+    text, kind = " ".join(repr(value).split()), type(value).__name__
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return text if text.startswith(f"{kind}(") else f"{kind} {text}"
 
 
 def kind_text(fact: Any) -> str:
@@ -50,7 +51,9 @@ def check_callable(api: str, fn: Any, name: str = "fn") -> None:
         )
     if not callable(fn) or isinstance(fn, type):
         raise ArgumentTypeError(
-            "S2S501", f"{api}: argument {name!r} must be a function, got {shown(fn)}"
+            "S2S501",
+            f"{api}: argument {name!r} must be a function or a Cell, got {shown(fn)}",
+            help=f"make an object of it: {fn.__name__}(...)" if isinstance(fn, type) else "",
         )
     if inspect.isgeneratorfunction(fn):
         raise ArgumentTypeError(
@@ -249,9 +252,10 @@ def _check_leaf(api: str, names: tuple[str, str], one: Any, other: Any) -> None:
     dtype, wanted = values.strong_dtype(one), values.strong_dtype(other)
     fits = "fc" if wanted is not None and wanted.kind == "c" else "f"
     if dtype is None or dtype.kind not in fits:
+        found = f"has dtype {dtype}" if isinstance(one, values.Array) else f"is {kind_text(one)}"
         raise ArgumentTypeError(
             "S2S501",
-            f"{api}: {names[0]} is {kind_text(one)}, {names[1]} has dtype {wanted}",
+            f"{api}: {names[0]} {found}, {names[1]} has dtype {wanted}",
             help="pass floating-point numbers",
         )
     a, b = values.shape_of(one), values.shape_of(other)
@@ -292,8 +296,28 @@ def check_call(api: str, fn: Callable, inputs: tuple) -> None:
     """The inputs fit the signature; the text of the error is Python's own."""
     try:
         signature_of(api, fn).bind(*inputs)
+    except TypeError:
+        text = misfit(name_of(fn), signature_of(api, fn), inputs, {})
+        raise ArgumentTypeError("S2S501", text) from None
+
+
+def misfit(name: str, signature: inspect.Signature, args: tuple, kwargs: dict[str, Any]) -> str:
+    """What Python says of a call that does not fit a signature."""
+    plain = [
+        each.replace(
+            annotation=each.empty, default=each.empty if each.default is each.empty else None
+        )
+        for each in signature.parameters.values()
+    ]
+    made: dict[str, Callable] = {}
+    exec(f"def stub{inspect.Signature(plain)}: pass", made)
+    stub = made["stub"]
+    stub.__qualname__ = stub.__name__ = name
+    try:
+        stub(*args, **kwargs)
     except TypeError as error:
-        raise ArgumentTypeError("S2S501", f"{name_of(fn)}() {error}") from None
+        return str(error)
+    raise InternalError("S2S901", f"{name}{signature} takes what it was said not to take")
 
 
 def check_axis_names(api: str, value: Any) -> None:

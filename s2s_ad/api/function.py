@@ -23,7 +23,7 @@ from s2s_ad.api.arguments import (
     sens_of,
     unknown,
 )
-from s2s_ad.api.check_arguments import signature_of
+from s2s_ad.api.check_arguments import misfit, name_of, signature_of
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
 from s2s_ad.api.recent import Recent
@@ -32,7 +32,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, write
 from s2s_ad.frontend.lower import lower
@@ -89,8 +89,8 @@ class Transformed:
             args, kwargs = args[:-1], {self._last: args[-1], **kwargs}
         try:
             bound = self.__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            text = f"{self._name()}() {error}"
+        except TypeError:
+            text = misfit(self._name(), self.__signature__, args, kwargs)
             raise ArgumentTypeError("S2S501", text, help=self.transform.advice()) from None
         for name in self._required - bound.arguments.keys():
             default = self.__signature__.parameters[name].default
@@ -177,7 +177,11 @@ class Transformed:
 
     def derive(self, arguments: Arguments) -> list[Program]:
         """The program for arguments of these abstract values, and those that come with it."""
-        return self.transform.programs(self.inner_program(arguments), arguments)
+        inner = self.inner_program(arguments)
+        try:
+            return self.transform.programs(inner, arguments)
+        except (ArgumentTypeError, ArgumentValueError) as error:
+            raise error.labelled(self.label) from None
 
     def inner_program(self, arguments: Arguments) -> Program:
         """The program of the function inside, for what this one is called with."""
@@ -351,7 +355,7 @@ class Transformed:
         return f"{self.label}({inner}{self.transform.options()})"
 
     def _name(self) -> str:
-        return getattr(self.fn, "__name__", None) or type(self.fn).__name__
+        return name_of(self.fn)
 
     def _repr_markdown_(self) -> str:
         """For notebooks: the text that was compiled last."""

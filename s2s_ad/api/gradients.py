@@ -100,7 +100,7 @@ class Grad(Differentiation):
         like = tree.tree_map(program.fact, output)
         fact = arguments.facts[sens.name]
         check_adjoint(label, sens.name, fact, f"the output of {program.name}", like)
-        return Sens(sens.name, fact, sens.kind)
+        return Sens(label, sens.name, fact, sens.kind)
 
 
 def _plain(parameter: inspect.Parameter) -> inspect.Parameter:

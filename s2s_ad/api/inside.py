@@ -182,9 +182,13 @@ def check_count(primals: list, tangents: list) -> None:
     if len(primals) != len(tangents):
         raise ArgumentValueError(
             "S2S502",
-            f"jvp: {len(primals)} inputs and {len(tangents)} tangents in 'v'",
+            f"jvp: {_counted(primals, 'input')} and {_counted(tangents, 'tangent')} in 'v'",
             help="give one tangent for each input",
         )
+
+
+def _counted(items: list, noun: str) -> str:
+    return f"{len(items)} {noun}{'s' if len(items) != 1 else ''}"
 
 
 def handle_vjp(vjp: Callable) -> None:
@@ -250,7 +254,7 @@ class SecondHalf:
         if kwargs or len(given) != len(self.like):
             raise ArgumentTypeError(
                 "S2S501",
-                f"{self.label}: {len(given)} given, {len(self.like)} {self.noun}(s) expected",
+                f"{self.label}: {len(given)} given, {_counted(self.like, self.noun)} expected",
             )
         for i, (each, like) in enumerate(zip(given, self.like, strict=True)):
             self._check(lowering.builder, i, settled(each), settled(like))

@@ -54,7 +54,9 @@ def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:
 def _as_given(adjoints: tuple, output: Any) -> Any:
     """The adjoints in the structure of the output: several come one by one or as a tuple."""
     if not adjoints:
-        raise ArgumentTypeError("S2S501", "vjp_fn: needs the adjoint of the output, 0 given")
+        raise ArgumentTypeError(
+            "S2S501", "vjp_fn: needs the adjoint of the output (its gradient), 0 given"
+        )
     alone = len(adjoints) == 1 and (type(output) is not tuple or type(adjoints[0]) is tuple)
     given = adjoints[0] if alone else adjoints
     if not tree.is_container(given) and not tree.is_container(output):

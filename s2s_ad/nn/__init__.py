@@ -12,6 +12,7 @@ from s2s_ad.nn import (
     pooling,
     recurrent,
     training,
+    value_and_grad,
 )
 from s2s_ad.nn.activations import *  # noqa: F403
 from s2s_ad.nn.basic import *  # noqa: F403
@@ -24,6 +25,7 @@ from s2s_ad.nn.optimizers import *  # noqa: F403
 from s2s_ad.nn.pooling import *  # noqa: F403
 from s2s_ad.nn.recurrent import *  # noqa: F403
 from s2s_ad.nn.training import *  # noqa: F403
+from s2s_ad.nn.value_and_grad import *  # noqa: F403
 
 __all__ = [
     "Cell",
@@ -38,4 +40,5 @@ __all__ = [
     *pooling.__all__,
     *recurrent.__all__,
     *training.__all__,
+    *value_and_grad.__all__,
 ]

@@ -71,7 +71,8 @@ def split_aux(program: Program, has_aux: bool) -> tuple[Any, Any]:
     if not isinstance(output, Tree) or output.kind is not tuple or len(output.items) < 2:
         raise ArgumentValueError(
             "S2S502",
-            f"has_aux=True, and {program.name} does not return a tuple of two or more",
+            "has_aux=True needs a function that returns a tuple of two or more, "
+            f"{program.name} returned {_returned(program, output)}",
             origin=program.origin,
             help="return (loss, aux), or leave has_aux out",
         )
@@ -123,8 +124,16 @@ def always_raises(program: Program) -> bool:
     return bool(program.body) and isinstance(program.body[-1], gast.Raise)
 
 
+def _returned(program: Program, output: Any) -> str:
+    """What a function returned, as a message shows it."""
+    if not isinstance(output, Tree):
+        return _kind(program, output)
+    return f"a {output.kind.__name__} of {len(output.items)}"
+
+
 def _kind(program: Program, leaf: gast.AST) -> str:
     if isinstance(leaf, gast.Constant):
         return f"{type(leaf.value).__name__} {leaf.value!r}" if leaf.value is not None else "None"
-    dtype = values.strong_dtype(program.facts[leaf.id])
-    return f"an array of {dtype}" if dtype is not None else "a value without a number in it"
+    fact = program.facts[leaf.id]
+    dtype, kind = values.strong_dtype(fact), "a Tensor" if values.is_tensor(fact) else "an array"
+    return f"{kind} of {dtype}" if dtype is not None else "a value without a number in it"

@@ -21,15 +21,17 @@ class Sens:
     """An adjoint that the caller gives: its name, its abstract value, its kind of parameter.
 
     It has the structure of the output; what it gives for outputs without a gradient is not read.
+    Messages begin with the label.
     """
 
+    label: str
     name: str
     fact: Any
     kind: inspect._ParameterKind
 
     def entered(self, sweep: Reverse, output: Any) -> Input:
         """Seed the sweep with it; returns the input."""
-        builder, texts = sweep.builder, iter(self._texts())
+        builder, subject, texts = sweep.builder, sweep.program.name, iter(self._texts())
         names = tree.tree_map(
             lambda fact: builder.symbol(fact, Hint(next(texts), "user")).name, self.fact
         )
@@ -38,8 +40,8 @@ class Sens:
                 y = sweep.output(atom)
                 if isinstance(y, Symbol) and values.is_inexact(y.fact) is not False:
                     y_bar = Symbol(builder, name)
-                    what = f"the output of {sweep.program.name}"
-                    require_same_shape(builder, y_bar, y, (builder.hints[name].text, what))
+                    shown = f"{self.label}: {builder.hints[name].text}", f"the output of {subject}"
+                    require_same_shape(builder, y_bar, y, shown)
                     sweep.seed(atom, y_bar)
         return Input(self.name, names, self.kind)
 

@@ -17,6 +17,7 @@ from s2s_ad import (
     grad,
     jit,
     jvp,
+    nn,
     ops,
     recompute,
     value_and_grad,
@@ -181,3 +182,38 @@ def test_the_seed_starts_the_random_numbers():
     ms.set_seed(3)
     np.testing.assert_array_equal(first, ops.randn(4))
     assert isinstance(first, Tensor)
+
+
+# ---- ForwardValueAndGrad -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options, weights, args, expected",
+    [
+        ({}, None, (X,), ONE),
+        ({"get_all": True}, None, (X,), (ONE,)),
+        ({"get_by_list": True}, [P], (X,), (OF_ONE,)),
+        ({"get_all": True, "get_by_list": True}, [P], (X,), ((ONE,), (OF_ONE,))),
+        ({"sens_param": True}, None, (X, 3.0), 3 * ONE),
+    ],
+)
+def test_a_cell_of_the_value_and_the_gradients(options, weights, args, expected):
+    cell = nn.ForwardValueAndGrad(single, weights, **options)
+    for function in (cell, jit(cell)):
+        value, gradients = function(*args)
+        np.testing.assert_allclose(value, single(X))
+        assert_alike(gradients, expected)
+
+
+@pytest.mark.parametrize(
+    "options, kind, text",
+    [
+        ({"get_by_list": True}, ValueError, "'weights' is missing"),
+        ({"get_all": 1}, TypeError, "'get_all' must be True or False, got int 1"),
+        ({"get_by_list": True, "weights": [X]}, TypeError, "weights[0] must be a Parameter"),
+    ],
+)
+def test_misuse_of_the_cell_is_refused_when_it_is_made(options, kind, text):
+    with pytest.raises(kind) as caught:
+        nn.ForwardValueAndGrad(single, **options)
+    assert text in str(caught.value)
