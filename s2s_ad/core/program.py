@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -36,9 +37,11 @@ TEMPORARY = Hint("", "temporary")
 
 
 def identifier(text: str) -> str:
-    """A name for a captured path: r_tp1, self.w -> self_w, params["W1"] -> params_W1."""
+    """A name for a captured path: self.w -> self_w, params["W1"] -> params_W1, 0.w -> w_0."""
     joined = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
-    return "_".join(filter(None, joined.split("_"))) or "captured"
+    words = [*filter(None, joined.split("_"))]
+    numbers = [*itertools.takewhile(lambda word: word[0].isdigit(), words)]
+    return "_".join([*words[len(numbers) :], *numbers]) if len(numbers) < len(words) else "captured"
 
 
 @dataclass(frozen=True, slots=True)

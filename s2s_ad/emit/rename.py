@@ -159,6 +159,7 @@ class Naming:
 
     def _free(self, text: str, variable: str, kind: str = "user", *, again: bool = True) -> str:
         """`text`, or `text_2` ... where it means something else at this place."""
+        text = text if f"{text}_2".isidentifier() else "value"
         candidate, count = text, 2
         while not self._may_take(candidate, variable, kind, again):
             candidate, count = f"{text}_{count}", count + 1

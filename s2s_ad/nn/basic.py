@@ -60,16 +60,13 @@ class Dense(Cell):
         self.activation = activation_of("Dense", activation)
 
     def construct(self, x: Any) -> Any:
-        return activated(self.activation, ops.dense(x, self.weight, self.bias))
+        y = ops.dense(x, self._used(self.weight), self._used(self.bias))
+        return y if self.activation is None else self.activation(y)
 
     def extend_repr(self) -> str:
         text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
         text += ", has_bias=True" if self.has_bias else ""
         return text if self.activation is None else f"{text}, activation={self.activation}"
-
-
-def activated(activation: Any, y: Any) -> Any:
-    return y if activation is None else activation(y)
 
 
 class Identity(Cell):
@@ -161,7 +158,7 @@ class Embedding(Cell):
         self.padding_idx, self.embedding_table = padding_idx, table
 
     def construct(self, x: Any) -> Any:
-        return self.embedding_table[x]
+        return self._used(self.embedding_table)[x]
 
     def extend_repr(self) -> str:
         return f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, CellError
-from s2s_ad.nn.calling import special_call
+from s2s_ad.nn.calling import cast, special_call
 from s2s_ad.nn.check import shown
 from s2s_ad.nn.hooks import Hooks
 from s2s_ad.tensors import Parameter, ParameterTuple, dtype_of
@@ -297,8 +297,8 @@ class Cell:
     def to_float(self, dst_type: Any) -> Cell:
         """Let the cell, and all in it, compute in this precision; gives the cell.
 
-        Floating-point inputs are cast to it. The layers of this package compute in float16 where
-        their input is of float16, whatever the dtype of their parameters.
+        Floating-point inputs are cast to it, and so are the weights of this package's layers where
+        they are used. Gradients of parameters have the parameters' dtypes.
 
         Raises:
             ArgumentValueError: it is not float16, float32 or float64.
@@ -311,6 +311,12 @@ class Cell:
                 "expected float16, float32 or float64",
             )
         return self.add_flags_recursive(_compute_dtype=dtype, _is_special=True)
+
+    def _used(self, parameter: Any) -> Any:
+        """A parameter, or None, in the precision that the cell computes in."""
+        return (
+            cast(parameter, self._compute_dtype) if self._compute_dtype is not None else parameter
+        )
 
     # ---- hooks
 

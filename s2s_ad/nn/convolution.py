@@ -112,8 +112,8 @@ class Conv2d(_Convolution):
     def construct(self, x: Any) -> Any:
         return ops.conv2d(
             x,
-            self.weight,
-            self.bias,
+            self._used(self.weight),
+            self._used(self.bias),
             self.stride,
             self.pad_mode,
             self.padding,
@@ -157,8 +157,8 @@ class Conv1d(_Convolution):
     def construct(self, x: Any) -> Any:
         return ops.conv1d(
             x,
-            self.weight,
-            self.bias,
+            self._used(self.weight),
+            self._used(self.bias),
             self.stride,
             self.pad_mode,
             self.padding,

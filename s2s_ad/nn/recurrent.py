@@ -66,6 +66,11 @@ class _Recurrent(Cell):
                 made.name = each + suffix
             setattr(self, each + suffix, made)
 
+    def _weights_of(self, kind: str, suffix: str) -> tuple:
+        """Weight and bias of the input ('ih') or of the state ('hh')."""
+        names = f"weight_{kind}{suffix}", f"bias_{kind}{suffix}"
+        return tuple(self._used(getattr(self, name)) for name in names)
+
 
 class _RnnKind(_Recurrent):
     def _step(self, given: Any, state: tuple, weight: Any, bias: Any) -> tuple:
@@ -109,8 +114,8 @@ class _RecurrentCell(_Recurrent):
 
     def construct(self, x: Any, hx: Any) -> Any:
         state = hx if self.STATES > 1 else (hx,)
-        given = linear(x, self.weight_ih, self.bias_ih)
-        state = self._step(given, state, self.weight_hh, self.bias_hh)
+        given = linear(x, *self._weights_of("ih", ""))
+        state = self._step(given, state, *self._weights_of("hh", ""))
         return state if self.STATES > 1 else state[0]
 
     def extend_repr(self) -> str:
@@ -224,8 +229,8 @@ class _Sequence(_Recurrent):
 
     def _along(self, x: Any, state: tuple, valid: Any, suffix: str) -> tuple:
         """The outputs and the last state of one layer in one direction."""
-        weight_hh, bias_hh = getattr(self, "weight_hh" + suffix), getattr(self, "bias_hh" + suffix)
-        given = linear(x, getattr(self, "weight_ih" + suffix), getattr(self, "bias_ih" + suffix))
+        weight_hh, bias_hh = self._weights_of("hh", suffix)
+        given = linear(x, *self._weights_of("ih", suffix))
         backwards = suffix.endswith("_reverse")
         if backwards:
             given = given[::-1]
