@@ -62,7 +62,8 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """One number in the shape of `input`, of its dtype unless another is given."""
-    return np.full_like(array("full_like", input), fill_value, dtype=dtype)
+    like = array("full_like", input) if dtype is None else input.astype(dtype)
+    return np.full_like(like, fill_value)
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:

@@ -144,7 +144,7 @@ def cross_entropy(
     """
     x = floating("cross_entropy", input)
     logarithms = log_softmax(x, 1 if np.ndim(x) > 1 else 0)
-    if array("cross_entropy", target, "target").dtype.kind == "f":
+    if np.result_type(array("cross_entropy", target, "target")).kind == "f":
         return cost_of_probabilities(logarithms, target, weight, reduction, label_smoothing)
     return cost_of_classes(
         "cross_entropy", logarithms, target, weight, ignore_index, reduction, label_smoothing

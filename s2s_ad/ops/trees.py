@@ -142,11 +142,31 @@ class Map:
 
 def mapped(function: Callable, reverse: bool, trees: tuple) -> Any:
     """The function of leaves at the same place, in the structure of the first tree."""
-    if not isinstance(trees[0], tuple | list):
-        return function(*trees)
-    of_one_length("HyperMap", trees)
-    results = [mapped(function, reverse, items) for items in rows(trees, reverse)]
-    return tuple(reversed(results)) if reverse else tuple(results)
+    leaves = list(zip(*[leaves_like(trees[0], each) for each in trees], strict=True))
+    order = list(reversed(leaves)) if reverse else leaves
+    results = [function(*items) for items in order]
+    return nested(trees[0], list(reversed(results)) if reverse else results)
+
+
+def leaves_like(like: Any, tree: Any) -> list:
+    """What a tree has where `like` has its leaves, in order."""
+    if not isinstance(like, tuple | list):
+        return [tree]
+    of_one_length("HyperMap", (like, tree))
+    pairs = zip(like, tree, strict=True)
+    return [leaf for inner, each in pairs for leaf in leaves_like(inner, each)]
+
+
+def nested(like: Any, leaves: list) -> Any:
+    """Leaves in the structure of `like`, whose tuples and lists become tuples."""
+    if not isinstance(like, tuple | list):
+        return leaves[0]
+    items, start = [], 0
+    for each in like:
+        count = len(leaves_like(each, each))
+        items.append(nested(each, leaves[start : start + count]))
+        start += count
+    return tuple(items)
 
 
 def rows(trees: tuple, reverse: bool) -> list:

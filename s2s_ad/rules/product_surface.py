@@ -57,7 +57,17 @@ def _matmul_surface(a: str, b: str, out: str, x: Any, w: Any) -> gast.AST | None
     stack = len(a) > 2 and len(b) in (1, 2) and out == a[:-1] + b[1:]
     if stack and a[-1] == b[0] and b[0] not in out:
         return _binary(x, w)
-    return None
+    return _one_by_stack(a, b, out, x, w)
+
+
+def _one_by_stack(a: str, b: str, out: str, x: Any, w: Any) -> gast.AST | None:
+    """x @ w of one matrix and each of a stack, or with the transpose of that one."""
+    if len(a) != 2 or len(b) < 3 or out[:-2] != b[:-2] or out[-1] != b[-1]:
+        return None
+    k = b[-2]
+    if set(a) != {k, out[-2]} or out[-2] in b or k in out:
+        return None
+    return _binary(x if a[1] == k else _transposed(x), w)
 
 
 def _tensordot_surface(a: str, b: str, summed: list[str], x: Any, w: Any) -> gast.AST:
