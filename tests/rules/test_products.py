@@ -1,9 +1,10 @@
 """matmul, dot, inner, outer, tensordot and einsum: specifications and ranks."""
 
+import numpy as np
 import pytest
 
 from rules.properties import Subject, case, check_all, close, real
-from s2s_ad import grad
+from s2s_ad import grad, jit
 
 LIKE = {"general": False}
 
@@ -197,3 +198,13 @@ def test_second_order_where_ranks_are_not_known(each):
     exec(text.module, space)
     for found, expected in zip(space[text.name](*args), slope(*args), strict=True):
         close(found, expected, text.module, 1e-11)
+
+
+def one_by_stack(a, b):
+    return a @ b
+
+
+def test_a_matrix_times_each_of_a_stack_is_written_as_such():
+    a, b = np.ones((2, 3)), np.ones((5, 3, 4))
+    assert "return a @ b\n" in jit(one_by_stack).source(a, b)
+    assert "b_bar = a.T @ " in grad(one_by_stack, 1).source(a, b)
