@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from printed import same_text
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -51,6 +53,33 @@ def test_mlp_prints_two_sources_the_shapes_and_the_check():
         assert f"  {line}\n" in out
     difference = float(out.split("from a loop over the samples: ")[1])
     assert difference < 1e-5
+
+
+MARK = "\n# Output:\n#\n"
+SHOWN = [path for path in EXAMPLES if MARK in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.name)
+def test_the_output_is_the_one_that_is_shown(path):
+    lines = path.read_text(encoding="utf-8").split(MARK)[1].splitlines()
+    expected = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
+    printed = run(path)
+    assert same_text(printed, expected), printed
+
+
+@pytest.mark.slow
+def test_the_digits_are_told_apart(tmp_path):
+    for library in ("matplotlib", "sklearn", "tqdm"):
+        pytest.importorskip(library)
+    picture = tmp_path / "loss.png"
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / "digits.py", "--picture", picture],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert float(done.stdout.split("test accuracy ")[1]) >= 0.97
+    assert picture.stat().st_size > 0
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import re
 import sys
 import types
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import s2s_ad
+from printed import same_text
 
 NAMES = (
     "Tensor Parameter ParameterTuple nn ops amp grad value_and_grad vmap jit jvp vjp jacfwd jacrev"
@@ -79,17 +79,6 @@ def fault(case: dict[str, Any], folder: Path) -> str:
     if not found and case.get("stdout") and not same_text(printed, case["stdout"]):
         found = f"printed {printed!r}, expected {case['stdout']!r}"
     return found
-
-
-#: a number as float32 is printed: its last digits are those of rounding
-NUMBER = re.compile(r"[-+]?\d+\.\d*(?:e[-+]?\d+)?")
-
-
-def same_text(printed: str, expected: str) -> bool:
-    """Whether the texts are the same but for spaces, and for the rounding of numbers."""
-    texts = [NUMBER.sub("#", each).split() for each in (printed, expected)]
-    numbers = [np.array(NUMBER.findall(each), float) for each in (printed, expected)]
-    return texts[0] == texts[1] and np.allclose(*numbers, rtol=1e-6, atol=1e-6)
 
 
 # ---- comparison ----------------------------------------------------------------------------------
