@@ -9,6 +9,8 @@ from peers import load_peers
 from problems import make_problems
 from timing import medians, shown
 
+from training import STEPS, make_tasks, steps_of
+
 PEERS = ("jax", "autograd", "torch")
 
 
@@ -56,6 +58,19 @@ def _leaves(value):
     if isinstance(value, dict):
         return [leaf for key in sorted(value) for leaf in _leaves(value[key])]
     return [np.asarray(value)]
+
+
+def training(rounds):
+    """A row for each network: one step by each library that is installed."""
+    rows = []
+    for task in make_tasks():
+        steps = dict(steps_of(task))
+        times = dict(zip(steps, medians([(step, ()) for step in steps.values()], rounds)))
+        jax = times.get("jax, jit")
+        ratio = "" if jax is None else f"{times['s2s_ad, jit'] / jax:.2f}"
+        columns = [shown(times[name]) if name in times else "" for name in STEPS]
+        rows.append([task.title, *columns, ratio, f"{task.target:.1f}"])
+    return rows
 
 
 def paid_once():
@@ -126,6 +141,8 @@ def main():
     head = ["problem", "by hand", "s2s_ad", "ratio", "target", *PEERS]
     print("## Speed\n")
     print(table(head, speed(rounds)))
+    print("\n## A step of training: loss, gradient and Adam, 64 images, float32\n")
+    print(table(["network", *STEPS, "jit / jax", "target"], training(rounds)))
     print("\n## A call, against the generated function itself\n")
     print(table(["problem", "generated", "called", "difference"], overhead(rounds)))
     print("\n## Paid once\n")

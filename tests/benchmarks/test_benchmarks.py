@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -22,6 +23,17 @@ def test_ours_and_the_experts_agree_on_every_problem(module):
     run, problems = module("run"), module("problems")
     for problem in problems.make_problems():
         run._check_equal([(problem.by_hand, problem.args), (problem.ours, problem.args)])
+
+
+def test_a_step_of_training_is_the_same_eagerly_and_compiled(module):
+    training = module("training")
+    for task in training.make_tasks()[:2]:
+        losses = [
+            [step() for _ in range(3)]
+            for step in (training.STEPS[name](task) for name in ("s2s_ad, jit", "s2s_ad"))
+        ]
+        assert losses[0][2] < losses[0][0]
+        np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
 
 
 def test_disagreement_is_noticed(module):

@@ -175,6 +175,22 @@ def test_weight_decay_may_change_with_the_step():
         assert_close(p, [expected])
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("text", ["nn.Adam(ps, 0.1, use_amsgrad=True)", "nn.Lamb(ps, 0.1)"])
+def test_long_parameters_move_as_their_parts_would(text, order):
+    """In blocks, whatever their order in memory: Lamb's step depends on the parameter's norm."""
+    rng = np.random.default_rng(2)
+    start, slope = rng.standard_normal((2, 300, 200))
+    slope += np.sign(slope)  # far from 0, where the first step is one of the rate's length
+    p = Parameter(np.asarray(start, order=order), name="p")
+    made(text, [p])((np.asarray(slope, order=order),))
+    if "Lamb" in text:
+        expected = start - 0.1 * np.linalg.norm(start) / np.sqrt(start.size) * np.sign(slope)
+    else:
+        expected = start - 0.1 * np.sign(slope)
+    np.testing.assert_allclose(np.asarray(p), expected, rtol=1e-3, atol=1e-4)
+
+
 # ---- refusals ------------------------------------------------------------------------------------
 
 REFUSED = [

@@ -159,6 +159,19 @@ class TestStep:
             np.testing.assert_array_equal(scaled, each)
 
 
+def test_a_gradient_function_made_elsewhere_may_be_called_in_a_compiled_step():
+    """The parameters of a SequentialCell are called '0.weight', which no name of Python is."""
+
+    def made(net, loss_fn):
+        grad_fn = grad(lambda x, y: loss_fn(net(x), y), None, net.trainable_params())
+        return jit(lambda x, y: grad_fn(x, y))
+
+    net = network()
+    _, expected = by_hand(net, X, Y)
+    for each, slope in zip(made(net, nn.MSELoss())(X, Y), expected, strict=True):
+        np.testing.assert_allclose(each, slope, rtol=1e-4, atol=1e-5)
+
+
 def test_gradients_of_each_sample():
     net, loss_fn = network(), nn.MSELoss()
     slopes = vmap(grad(lambda x, y: loss_fn(net(x), y), None, net.trainable_params()))(X, Y)
