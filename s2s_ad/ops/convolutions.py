@@ -46,12 +46,13 @@ def conv2d(
         >>> conv2d(Tensor(np.ones((1, 1, 3, 3))), Tensor(np.ones((1, 1, 2, 2)))).tolist()
         [[[[4.0, 4.0], [4.0, 4.0]]]]
     """
-    of_rank("conv2d", floating("conv2d", input), 4, "input")
+    images = floating("conv2d", input)
+    of_rank("conv2d", images, 4, "input")
     of_rank("conv2d", array("conv2d", weight, "weight"), 4, "weight")
     channels_fit("conv2d", input, weight, groups)
-    kernel, steps, spread = weight.shape[2:], pair("conv2d", stride, "stride"), dilation
+    kernel, steps = weight.shape[2:], pair("conv2d", stride, "stride")
     spread = pair("conv2d", dilation, "dilation")
-    x = padded("conv2d", input, kernel, steps, spread, pad_mode, padding)
+    x = padded("conv2d", images, kernel, steps, spread, pad_mode, padding)
     windows = windows_of(x, kernel, steps, spread)
     n, _, down, across = windows.shape[:4]
     columns = np.transpose(windows, (0, 1, 4, 5, 2, 3))

@@ -131,7 +131,7 @@ def as_number(value: Any, dtype: Any) -> Any:
 
 def scalar_to_tensor(input_x: Any, dtype: Any = None) -> Tensor:
     """A 0-d Tensor of a number, float32 unless told otherwise."""
-    return Tensor(input_x, np.float32 if dtype is None else dtype)
+    return Tensor.from_numpy(np.asarray(input_x, np.float32 if dtype is None else dtype))
 
 
 range = arange

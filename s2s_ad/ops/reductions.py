@@ -72,18 +72,18 @@ def var(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> 
     return np.var(floating("var", input), axis=axes, ddof=ddof, keepdims=keepdims)
 
 
-def logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """log(sum(exp(input))) along axes, without overflow.
 
     Example:
         >>> round(logsumexp(Tensor([1000.0, 1000.0])).tolist(), 2)
         1000.69
     """
-    axes = axes_of("logsumexp", dim, np.ndim(array("logsumexp", input)), "dim")
+    axes = axes_of("logsumexp", axis, np.ndim(array("logsumexp", input)))
     x = floating("logsumexp", input)
     top = finite_top(x, axes)
     total = np.log(np.sum(np.exp(x - top), axis=axes, keepdims=True)) + top
-    return total if keepdim else np.squeeze(total, axes)
+    return total if keep_dims else np.squeeze(total, axes)
 
 
 def finite_top(x: Any, axes: Any) -> Any:
