@@ -26,6 +26,8 @@ def special_call(cell: Cell, args: tuple, kwargs: dict[str, Any]) -> Any:
         output = construct_with_bprop(cell, *args, **kwargs)
     else:
         output = cell.construct(*args, **kwargs)
+    if cell._result_dtype is not None:
+        output = cast_all(output, cell._result_dtype)
     for hook in cell._hooks.backward_pre.values():
         output = with_backward_hook(cell, hook, output)
     for hook in cell._hooks.forward.values():
@@ -45,6 +47,15 @@ def as_tuple(value: Any) -> tuple:
 def cast(value: Any, dtype: np.dtype) -> Any:
     """Floating-point arrays in another precision; everything else as it is."""
     return value.astype(dtype) if is_floating(value) else value
+
+
+def cast_all(output: Any, dtype: np.dtype) -> Any:
+    """The same for all arrays in nested tuples."""
+    return (
+        tuple(cast_all(each, dtype) for each in output)
+        if isinstance(output, tuple)
+        else cast(output, dtype)
+    )
 
 
 def is_floating(value: Any) -> bool:

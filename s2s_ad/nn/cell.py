@@ -63,6 +63,7 @@ class Cell:
         self._cells: dict[str, Cell] = {}
         self._hooks = Hooks()
         self._compute_dtype: np.dtype | None = None
+        self._result_dtype: np.dtype | None = None
         self._is_special = hasattr(type(self), "bprop")
         self._auto_prefix = auto_prefix
         self.cls_name = type(self).__name__
