@@ -98,6 +98,8 @@ def _operands(name: str, left: np.ndarray, right: Any, tensor: type) -> tuple[An
     """The operands as plain arrays of the dtype that is computed in; numbers stay as they are."""
     left, kind = _view(left, np.ndarray), type(right)
     if kind in NUMBERS:
+        if left.dtype.kind == "V":  # bfloat16, beside which NumPy does not take numbers for weak
+            return left, left.dtype.type(right)
         common = operand_dtype(name, left.dtype, kind)
         return (left if common is None else left.astype(common)), right
     if isinstance(right, tensor):

@@ -44,13 +44,20 @@ def operand_dtype(op: str, left: np.dtype | type, right: np.dtype | type) -> np.
     """
     if op not in ARITHMETIC:
         return None
-    integers = [each for each in (left, right) if getattr(each, "kind", "") in tuple("biu")]
-    inexact = [each for each in (left, right) if getattr(each, "kind", "") in tuple("fc")]
+    integers = [each for each in (left, right) if _kind(each) in tuple("biu")]
+    inexact = [each for each in (left, right) if _kind(each) in tuple("fc")]
     if not integers:
         return None
     if inexact:
-        return None if np.result_type(left, right) == inexact[0] else inexact[0]
+        return None if np.can_cast(integers[0], inexact[0]) else inexact[0]
     numbers = [each for each in (left, right) if each in _BESIDE_NUMBER]
     if numbers:
         return _BESIDE_NUMBER[numbers[0]]
     return _QUOTIENT if op == "truediv" else None
+
+
+def _kind(operand: np.dtype | type) -> str:
+    """The kind of a dtype; nothing for a number of Python. NumPy takes bfloat16 for bytes."""
+    if not isinstance(operand, np.dtype):
+        return ""
+    return "f" if operand.name == "bfloat16" else operand.kind

@@ -94,6 +94,11 @@ MEMORY = [
 ]
 
 
+@pytest.mark.parametrize("made", [copy.copy, copy.deepcopy, Tensor.copy, Tensor.clone])
+def test_a_copy_is_a_tensor(made):
+    assert type(made(Tensor([1.0]))) is Tensor
+
+
 @pytest.mark.parametrize("name, data, make, expected", MEMORY, ids=[row[0] for row in MEMORY])
 def test_memory_is_shared_or_copied(name, data, make, expected):
     assert changed(data.copy(), make) == expected
@@ -184,7 +189,8 @@ def test_bfloat16_comes_from_ml_dtypes():
     x = Tensor([1.0, 2.5], ms.bfloat16)
     assert str(x) == "[1.000000 2.500000]"
     assert repr(x) == "Tensor(shape=[2], dtype=BFloat16, value= [  1, 2.5])"
-    assert (x + x).dtype == ms.bfloat16
+    assert (x + x).dtype == (x * 2.0).dtype == (Tensor([1, 2]) * x).dtype == ms.bfloat16
+    assert (x + Tensor([1.0, 2.0])).dtype == (x + Tensor([1], ms.float16)).dtype == ms.float32
 
 
 def test_a_subclass_makes_its_own_and_operators_give_tensors():

@@ -410,7 +410,13 @@ def functions(tmp_path_factory):
     return {row: space[f"f{n}"] for n, row in enumerate(COMPILED)}
 
 
-@pytest.mark.parametrize("method", COMPILED)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(method, marks=[pytest.mark.slow] if place % 2 else [])
+        for place, method in enumerate(COMPILED)
+    ],
+)
 def test_value_of_a_method_that_is_compiled(method, functions):
     expected = eval(COMPILED[method], dict(ARRAYS))
     check(jit(functions[method])(*TENSORS.values()), expected)
