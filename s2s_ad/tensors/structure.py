@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
 import numpy as np
+
+from s2s_ad.diagnostics import ArgumentValueError
 
 SEQUENCES = (tuple, list)
 SIZES = (int, np.integer, tuple, list)
@@ -28,13 +31,11 @@ def joined(shape: Any, start: int, end: int) -> Any:
     return (*shape[: start % len(shape)], -1, *shape[end % len(shape) + 1 :])
 
 
-def cuts(sections: Any, length: int) -> Any:
-    """Where parts of one length begin, or parts of these lengths; without the first."""
-    return (
-        list(range(sections, length, sections))
-        if isinstance(sections, int)
-        else [sum(sections[:i]) for i in range(1, len(sections))]
-    )
+def parts(x: Any, size: Any, axis: Any) -> Any:
+    """Slices of one length along an axis; the last may be shorter."""
+    lead = (slice(None),) * axis
+    starts = range(0, x.shape[axis], size)
+    return tuple(x[(*lead, slice(start, start + size))] for start in starts)
 
 
 def order(x: Any, axis: Any, descending: Any) -> Any:
@@ -163,11 +164,25 @@ class Structure:
     # ---- parts -------------------------------------------------------------------------------
 
     def split(self, split_size_or_sections, axis=0) -> Any:
-        """A tuple of parts of this length, the last of which may be shorter, or of these."""
-        return tuple(np.split(self, cuts(split_size_or_sections, self.shape[axis]), axis))
+        """A tuple of parts of this length, the last of which may be shorter, or of these lengths.
+
+        Raises:
+            ArgumentValueError: the lengths are not that of the axis in all.
+        """
+        if isinstance(split_size_or_sections, int):
+            return parts(self, split_size_or_sections, axis % self.ndim)
+        ends = list(itertools.accumulate(split_size_or_sections))
+        if ends[-1] != self.shape[axis]:
+            raise ArgumentValueError(
+                "S2S502",
+                f"split: sections {split_size_or_sections} are {ends[-1]} in all, "
+                f"axis {axis} has {self.shape[axis]}",
+            )
+        return tuple(np.split(self, ends[:-1], axis))
 
     def chunk(self, chunks, axis=0) -> Any:
-        return tuple(np.split(self, cuts(-(-self.shape[axis] // chunks), self.shape[axis]), axis))
+        """A tuple of at most so many parts of one length; the last may be shorter."""
+        return parts(self, -(-self.shape[axis] // chunks), axis % self.ndim)
 
     def unbind(self, dim=0) -> Any:
         return tuple(np.moveaxis(self, dim, 0))

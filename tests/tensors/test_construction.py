@@ -156,6 +156,7 @@ REFUSED = [
     (lambda: bool(Tensor([1.0, 2.0])), ValueError, "ambiguous"),
     (lambda: Tensor([1.0, 2.0])[5], IndexError, "index 5 is out of bounds for axis 0 with size 2"),
     (lambda: Tensor([1, 2]).__iadd__(1.5), TypeError, "Cannot cast"),
+    (lambda: Tensor([1.0, 2.0]).split([1, 2]), ValueError, "are 3 in all, axis 0 has 2"),
     (lambda: iter(Tensor(1.0)), TypeError, "iteration over a 0-d"),
 ]
 

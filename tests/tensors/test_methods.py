@@ -259,6 +259,20 @@ STRUCTURE = {
     "t.fliplr()": "a[:, ::-1]",
     "t.flipud()": "a[::-1]",
     "t.rot90()": "a.T[::-1]",
+    "t.split(1)": "(a[:1], a[1:])",
+    "t.split(2, 1)": "(a[:, :2], a[:, 2:])",
+    "t.chunk(2, 1)": "(a[:, :2], a[:, 2:])",
+    "t.unbind()": "(a[0], a[1])",
+    "t.unbind(1)": "(a[:, 0], a[:, 1], a[:, 2])",
+    "t.contiguous()": "a",
+    "t.T.contiguous()": "a.T",
+    "t.gather_nd(Tensor([[0, 1], [1, 2]]))": "F32([a[0, 1], a[1, 2]])",
+    "t.gather_nd(Tensor([[1]]))": "a[[1]]",
+    "m.argwhere()": "np.array([[0, 1], [1, 0]])",
+    "m.nonzero()": "np.array([[0, 1], [1, 0]])",
+    "m.nonzero(as_tuple=True)": "(np.array([0, 1]), np.array([1, 0]))",
+    "t.masked_select(m)": "F32([-1.5, 3])",
+    "t[m]": "F32([-1.5, 3])",
     "t.split([1, 2], axis=1)": "(a[:, :1], a[:, 1:])",
     "t.narrow(1, 1, 2)": "a[:, 1:]",
     "t.select(1, 2)": "a[:, 2]",
@@ -303,22 +317,8 @@ STRUCTURE = {
 }
 #: what the compiler refuses, as it does for arrays, or has in another form
 EAGER_ONLY = {
-    "t.split(1)": "(a[:1], a[1:])",
-    "t.split(2, 1)": "(a[:, :2], a[:, 2:])",
-    "t.chunk(2, 1)": "(a[:, :2], a[:, 2:])",
-    "t.unbind()": "(a[0], a[1])",
-    "t.unbind(1)": "(a[:, 0], a[:, 1], a[:, 2])",
-    "m.nonzero()": "np.array([[0, 1], [1, 0]])",
-    "m.nonzero(as_tuple=True)": "(np.array([0, 1]), np.array([1, 0]))",
-    "t.gather_nd(Tensor([[0, 1], [1, 2]]))": "F32([a[0, 1], a[1, 2]])",
-    "t.gather_nd(Tensor([[1]]))": "a[[1]]",
-    "m.argwhere()": "np.array([[0, 1], [1, 0]])",
     "t.signbit()": "a < 0",
     "t.ldexp(Tensor([1, 2, 3]))": "a * F32([2, 4, 8])",
-    "t.masked_select(m)": "F32([-1.5, 3])",
-    "t[m]": "F32([-1.5, 3])",
-    "t.contiguous()": "a",
-    "t.T.contiguous()": "a.T",
     "(1 + 2j) * t.conj()": "(1 + 2j) * a",
 }
 NOT_TENSORS = {
@@ -397,6 +397,14 @@ def test_value_that_is_no_tensor(method):
     assert type(result) is type(NOT_TENSORS[method])
 
 
+def known(t):
+    return t.device, t.has_init, str(t.dtype), t.dtype == ms.float32, t.ndim, t.numel(), t.itemsize
+
+
+def test_what_compiled_code_knows_of_a_tensor():
+    assert jit(known)(Tensor(A)) == known(Tensor(A)) == ("CPU", False, "Float32", True, 2, 6, 4)
+
+
 @pytest.fixture(scope="module")
 def functions(tmp_path_factory):
     """A function for each row of the table, in a file, for the compiler reads source."""
@@ -443,6 +451,10 @@ GRADIENTS = [
     ("logsumexp()", [0.0, 0.0], [0.5, 0.5]),
     ("masked_fill(x > 1, 5.0)", [0.0, 2.0], [1, 0]),
     ("topk(2)[0]", [1.0, 3.0, 2.0], [0, 1, 1]),
+    ("split(2)[1]", [1.0, 2.0, 3.0], [0, 0, 1]),
+    ("chunk(2)[0]", [1.0, 2.0, 3.0], [1, 1, 0]),
+    ("unbind()[1]", [1.0, 2.0, 3.0], [0, 1, 0]),
+    ("contiguous()", [1.0, 2.0], [1, 1]),
     ("std()", [1.0, 3.0], [-0.5, 0.5]),
     ("float()", [1.0, 2.0], [1, 1]),
     ("index_add(0, Tensor([0]), x[1:])", [1.0, 2.0], [1, 2]),

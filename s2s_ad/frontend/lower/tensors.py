@@ -11,7 +11,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import OF_TENSORS, Method
+from s2s_ad.frontend.lower.attributes import OF_TENSORS, PROPERTIES, Method
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import as_argument, known_object
 from s2s_ad.frontend.lower.containers import sequence
@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.stores import replace, writable
 from s2s_ad.tensors import Parameter, Tensor, dtype_of, tensor
 from s2s_ad.tensors.conversion import DEFAULTS
+from s2s_ad.tensors.dtypes import of_numpy
 
 
 @evaluates(Tensor, tensor)
@@ -91,6 +92,12 @@ def view(lowering: Lowering, x: Symbol, *shape: Any) -> Any:
     return lowering.call(np.reshape, x, as_argument(lowering, sizes))
 
 
+@evaluates(Tensor.contiguous)
+def contiguous(lowering: Lowering, x: Symbol) -> Any:
+    """The Tensor itself or a copy, which is not known: see `memory`."""
+    return lowering.call(np.ascontiguousarray, x) if x.shape else x
+
+
 OF_TENSORS |= {
     name: lambda lowering, x, method=method: Method(method, x)
     for name, method in {
@@ -100,4 +107,9 @@ OF_TENSORS |= {
         "view": Tensor.view,
     }.items()
 }
-OF_TENSORS |= {"data": lambda lowering, x: x}
+OF_TENSORS |= {
+    "data": lambda lowering, x: x,
+    "dtype": lambda lowering, x: of_numpy(PROPERTIES["dtype"](lowering, x)),
+    "device": lambda lowering, x: Tensor.device.fget(x),
+    "has_init": lambda lowering, x: Tensor.has_init.fget(x),
+}
