@@ -8,6 +8,8 @@ from typing import Any
 from s2s_ad.api import check_arguments as check
 from s2s_ad.api.inside import handle_maker, handle_value, made_inside
 from s2s_ad.api.make import gradient_function
+from s2s_ad.api.recent import Recent, parts_of
+from s2s_ad.api.weights import check_weights
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.tensors import Parameter
 
@@ -42,10 +44,16 @@ class GradOperation:
         for name, value in flags.items():
             check.check_flag("GradOperation", name, value)
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+        self._made = Recent()
 
     def __call__(self, fn: Callable, weights: Any = None) -> Any:
-        """The gradient function of `fn`."""
+        """The gradient function of `fn`: the same one for functions made of the same parts."""
         check.check_callable("GradOperation", fn)
+        parameters = self._parameters(weights)
+        parts = (*parts_of(fn), *(parameters or ()))
+        return self._made.get(parts, lambda: self._of(fn, parameters))
+
+    def _parameters(self, weights: Any) -> tuple[Parameter, ...] | None:
         if self.get_by_list and weights is None:
             raise ArgumentValueError(
                 "S2S502",
@@ -58,15 +66,23 @@ class GradOperation:
                 "GradOperation: weights are given, and get_by_list is False",
                 help="write GradOperation(get_by_list=True)",
             )
-        if isinstance(weights, Parameter):
-            weights = [weights]
+        found = check_weights("GradOperation", weights)
+        return None if found is None else found.parameters
+
+    def _of(self, fn: Callable, parameters: tuple[Parameter, ...] | None) -> Any:
         position = ... if self.get_all else None if self.get_by_list else 0
         return gradient_function(
-            "GradOperation", fn, position, weights=weights, sens_param=self.sens_param
+            "GradOperation", fn, position, weights=parameters, sens_param=self.sens_param
         )
 
+    def __reduce__(self) -> tuple:
+        return type(self), (self.get_all, self.get_by_list, self.sens_param)
+
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        return made_inside(lowering, self, args, kwargs)
+        return made_inside(lowering, self._inside, args, kwargs)
+
+    def _inside(self, fn: Callable, weights: Any = None) -> Any:
+        return self._of(fn, self._parameters(weights))
 
 
 def get_grad(gradients: Any, identifier: int | Parameter) -> Any:

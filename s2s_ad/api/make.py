@@ -44,7 +44,7 @@ def _transformed(api: str, fn: Any, make: Callable[[Callable], Transform]) -> An
         return staticmethod(_transformed(api, fn.__func__, make))
     if isinstance(fn, classmethod):
         return ClassMethod(fn, lambda bound: _transformed(api, bound, make))
-    check.check_callable(api, fn)
+    check.check_callable(api, fn, "function" if api == "jit" else "fn")
     return Transformed(fn, make(fn), api)
 
 

@@ -130,6 +130,7 @@ def _comparisons(fn: Callable, args: tuple, plan: Plan) -> Iterator[Comparison]:
             return
         args = samples[0]
     elif isinstance(fn.transform, Grad | Jacobian):
+        _refuse_what_is_no_argument(fn)
         chosen = _chosen(fn, args)
         yield from _against_differences(fn, args, chosen, plan)
         plan = replace(plan, only=frozenset(chosen) | (plan.only or frozenset()))
@@ -197,6 +198,18 @@ def _against_differences(
         yield Comparison(f"{fn!r}, differences", modes.label(i), error, near)
 
 
+def _refuse_what_is_no_argument(fn: Transformed) -> None:
+    """Directions are along arguments, and differences of the sum of the outputs."""
+    weights, sens = (getattr(fn.transform, each, None) for each in ("weights", "sens_param"))
+    if weights is not None or sens:
+        what = "to Parameters" if weights is not None else "to a given gradient of the output"
+        raise ArgumentTypeError(
+            "S2S501",
+            f"check: {fn!r} is with respect {what}, which is not compared",
+            help="check the gradient of a function that takes the Parameters as arguments",
+        )
+
+
 def _derivatives(transform: Grad | Jacobian, result: Any) -> list:
     """The derivatives in a result: for each output in turn, one for each leaf."""
     if getattr(transform, "with_value", False):
@@ -213,9 +226,10 @@ def _chosen(fn: Transformed, args: tuple) -> list[tree.Path]:
     bound = fn.__signature__.bind(*args)
     bound.apply_defaults()
     inputs = _inputs(bound)
+    positions = fn.transform.positions
     return [
         path
-        for position in fn.transform.positions
+        for position in (range(len(inputs)) if positions is ... else positions)
         for path in _leaf_paths(bound.arguments, inputs[position])
     ]
 

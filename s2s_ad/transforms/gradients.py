@@ -81,9 +81,15 @@ def gradient(
         doc = f"{program.doc} and its gradient with respect to {target}"
     name = program.name + ("_value_and_grad" if with_value else "_grad")
     written = list(map(sweep.output, program.written()))
-    inputs = inserted(program.inputs, more)
     return finished(
-        builder, program, name=name, doc=doc, inputs=inputs, output=result, written=written
+        builder,
+        program,
+        name=name,
+        doc=doc,
+        inputs=inserted(program.inputs, more),
+        output=result,
+        written=written,
+        tensors=program.tensors or (sens is not None and sens.tensors),
     )
 
 

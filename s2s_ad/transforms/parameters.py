@@ -27,4 +27,6 @@ def with_parameters(program: Program, parameters: Iterable[Any]) -> tuple[Progra
             hints[name] = Hint(identifier(each.name), "user")
             captures.append(Capture(each.name, lambda each=each: each, each, name))
         targets.append(Target(each.name, each.name, names[id(each)]))
-    return program.with_(facts=facts, hints=hints, captures=tuple(captures)), targets
+    tensors = program.tensors or bool(targets)
+    made = program.with_(facts=facts, hints=hints, captures=tuple(captures), tensors=tensors)
+    return made, targets

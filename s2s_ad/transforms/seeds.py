@@ -45,6 +45,11 @@ class Sens:
                     sweep.seed(atom, y_bar)
         return Input(self.name, names, self.kind)
 
+    @property
+    def tensors(self) -> bool:
+        """Whether there are Tensors in it."""
+        return any(map(values.is_tensor, tree.leaves(self.fact)))
+
     def _texts(self) -> list[str]:
         count = len(tree.leaves(self.fact))
         if not isinstance(self.fact, tree.Tree):

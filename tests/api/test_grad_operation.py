@@ -3,6 +3,8 @@
 Expected values are closed forms.
 """
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,17 @@ def test_grad_of_all_inputs_of_the_call():
     value, (of_x,) = value_and_grad(single, ...)(X)
     np.testing.assert_allclose(of_x, ONE)
     assert float(value) == float(single(X))
+
+
+def test_what_is_made_anew_in_each_step_is_compiled_once():
+    operation = GradOperation(get_by_list=True)
+    first = operation(product, [P, Q])
+    assert operation(product, (P, Q)) is first
+    assert operation(product, [P]) is not first
+    assert operation(single, [P, Q]) is not first
+    again = copy.deepcopy(operation)
+    assert again.get_by_list
+    assert again(product, [P, Q]) is not first
 
 
 def test_the_second_order():

@@ -526,7 +526,7 @@ AT_ONCE = [
     row("ct dtype", PULLED, lambda: vjp(square, X)[1], on(INTS), TYPE, "int64", "float64"),
     row("ct int", PULLED, lambda: vjp(loss, X)[1], on(1), TYPE, "Python int", "float64"),
     row("ct keys", PULLED, lambda: vjp(two_in_a_dict, X)[1], on({"a": X}), TYPE, "'a', 'b'"),
-    row("jit", MADE, lambda: jit(3), None, TYPE, "jit: argument 'fn'", "int 3"),
+    row("jit", MADE, lambda: jit(3), None, TYPE, "jit: argument 'function'", "int 3"),
     row("jit level", MADE, lambda: jit(f, jit_level="O9"), None, VALUE, "'jit_level'", "'O9'"),
     row("jit name", CALLED, lambda: jit(unknown_name), on(X), S2SError, "'undefined_name'"),
 ]

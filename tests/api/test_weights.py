@@ -19,7 +19,10 @@ from s2s_ad import (
     checkpoint,
     custom_rule,
     grad,
+    hessian,
     insert_grad_of,
+    jacfwd,
+    jacrev,
     jit,
     jvp,
     stop_gradient,
@@ -432,9 +435,21 @@ def test_a_parameter_that_is_not_read_has_zeros_in_its_shape_and_dtype(dtype):
     np.testing.assert_array_equal(found, np.zeros((2, 3), dtype), strict=True)
 
 
-def test_the_gradient_is_a_tensor_and_no_parameter():
-    (found,) = grad(of_a_global, None, [P])(X)
+@pytest.mark.parametrize("function", [of_a_global, lambda x: x**2], ids=called)
+def test_the_gradient_is_a_tensor_and_no_parameter(function):
+    (found,) = grad(function, None, [P])(X)
     assert type(found) is Tensor
+
+
+@pytest.mark.parametrize(
+    "function",
+    [vmap(Net(P)), jit(Net(P)), jacrev(Net(P)), jacfwd(Net(P)), hessian(Net(P))],
+    ids=["vmap", "jit", "jacrev", "jacfwd", "hessian"],
+)
+def test_what_a_transform_made_has_gradients_of_its_parameters(function):
+    arguments = np.array([X, 2 * X])
+    expected = differences(function, P, arguments)
+    np.testing.assert_allclose(grad(function, None, P)(arguments), expected, rtol=1e-6, atol=1e-7)
 
 
 # ---- sens_param ----------------------------------------------------------------------------------

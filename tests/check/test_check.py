@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from s2s_ad import (
+    Parameter,
     S2SError,
+    Tensor,
     grad,
     hessian,
     jacfwd,
@@ -219,3 +221,24 @@ def test_leaves_have_the_names_that_users_call_them_by():
 
     wheres = {each.where for each in check(total, Layer(X), (1, 2.0)).comparisons}
     assert wheres == {"layer.weight", "pair[1]"}
+
+
+W = Parameter(Tensor([2.0, 3.0, 1.0]), name="w")
+
+
+@pytest.mark.parametrize(
+    "fn, args, text",
+    [
+        (grad(lambda x: np.sum(x * W), None, W), (X,), "with respect to Parameters"),
+        (grad(lambda x: x * x, sens_param=True), (X, X), "a given gradient of the output"),
+    ],
+)
+def test_what_is_not_compared_is_refused(fn, args, text):
+    with pytest.raises(S2SError, match=text):
+        check(fn, *args)
+
+
+def test_the_gradients_of_all_inputs_are_compared():
+    report = check(grad(lambda x, y: np.sum(x * x * y), ...), X, X + 1)
+    assert report.passed
+    assert {each.where for each in report.comparisons} >= {"x", "y"}
