@@ -163,6 +163,8 @@ class Captures:
     def _leaf(self, value: Any, place: Place) -> Symbol:
         name = fresh_name()
         fact = values.of_leaf(value, place.text)
+        if isinstance(value, Parameter):  # code is bound to its memory, so its lengths are known
+            fact = replace(fact, shape=value.shape)
         self.found[place.key] = Capture(place.text, place.read, value, name, place.source)
         if not is_array(value):
             self.numbers[name] = place.key

@@ -70,17 +70,17 @@ class _BatchNorm(Cell):
     def construct(self, x: Any) -> Any:
         self._check(x)
         if not (self.training if self.use_batch_statistics is None else self.use_batch_statistics):
-            mean, variance = self.moving_mean, self.moving_variance
-            return self._scaled(x - along(mean, x), along(variance, x))
+            mean, variance = along(self.moving_mean, x), along(self.moving_variance, x)
+            return self._scaled(x - mean, variance)
         axes = (0, *range(2, x.ndim))
-        mean = np.mean(x, axis=axes)
-        centred = x - along(mean, x)
-        variance = np.mean(np.square(centred), axis=axes)
+        mean = np.mean(x, axis=axes, keepdims=True)
+        centred = x - mean
+        variance = np.mean(np.square(centred), axis=axes, keepdims=True)
         if self.training:
             count = x.size // self.num_features
             self._move(self.moving_mean, mean)
             self._move(self.moving_variance, variance * (count / max(count - 1, 1)))
-        return self._scaled(centred, along(variance, x))
+        return self._scaled(centred, variance)
 
     def _check(self, x: Any) -> None:
         if x.ndim not in self.RANKS:
@@ -90,11 +90,11 @@ class _BatchNorm(Cell):
 
     def _move(self, running: Any, batch: Any) -> None:
         """Let a running value go towards that of the batch."""
-        running.set_data(self.momentum * running + (1 - self.momentum) * batch)
+        running.set_data(self.momentum * running + (1 - self.momentum) * batch.ravel())
 
     def _scaled(self, centred: Any, variance: Any) -> Any:
-        normal = centred / np.sqrt(variance + self.eps)
-        return along(self.gamma, centred) * normal + along(self.beta, centred)
+        normalized = centred / np.sqrt(variance + self.eps)
+        return along(self.gamma, centred) * normalized + along(self.beta, centred)
 
     def extend_repr(self) -> str:
         return f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}"
@@ -102,7 +102,7 @@ class _BatchNorm(Cell):
 
 def along(values: Any, x: Any) -> Any:
     """Values by channel, in a shape that goes along axis 1 of x."""
-    return values.reshape(-1, *(1,) * (x.ndim - 2))
+    return np.expand_dims(values, (0, *range(2, x.ndim)))
 
 
 class BatchNorm1d(_BatchNorm):

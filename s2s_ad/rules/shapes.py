@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -54,7 +55,12 @@ class Reshape(Structural):
             return support.unknown(x)
         if isinstance(params["shape"], Symbol):
             return values.with_shape(x, None)
-        return values.with_shape(x, tuple(dim_of(each) for each in params["shape"]))
+        dims = [dim_of(each) for each in params["shape"]]
+        left = [i for i, each in enumerate(params["shape"]) if type(each) is int and each == -1]
+        others = [each for i, each in enumerate(dims) if i not in left]
+        if left and all(isinstance(each, int) for each in (*x.shape, *others)) and 0 not in others:
+            dims[left[0]] = math.prod(x.shape) // math.prod(others)
+        return values.with_shape(x, tuple(dims))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         shape = params["shape"]
