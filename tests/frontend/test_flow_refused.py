@@ -42,7 +42,8 @@ def deleted(x):
 
 
 def tuple_of_many(xs):
-    return tuple(x * 2 for x in xs)
+    doubled = [x * 2 for x in xs]
+    return tuple(doubled)
 
 
 def a_number(x):
@@ -66,7 +67,7 @@ def returns_at_the_end(x):
         (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
         (grows_each_pass, (1.5, 3), "", ""),
         (deleted, (1.5,), "return y", "before it is assigned"),
-        (tuple_of_many, (X,), "return tuple(x * 2 for x in xs)", "make a list"),
+        (tuple_of_many, (X,), "return tuple(doubled)", "make a list"),
         (a_number, (1.5,), "for y in x:", "number"),
         (returns_at_the_end, (1.5,), "try:", "finally"),
     ],
