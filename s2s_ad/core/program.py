@@ -59,14 +59,15 @@ class Capture:
 
     `read()` gives the object that stands there now; compiled code is bound to `value`. `name` is
     the Core name of a captured number or array, None where the object shaped the code itself.
-    `source` is (holder, key) where the place is an entry of a dict, for a guard without a call.
+    `source` is (dict, key) or (object, attribute) where the place is such, for a guard without a
+    call.
     """
 
     text: str
     read: Callable[[], Any]
     value: Any
     name: str | None = None
-    source: tuple[dict, str] | None = None
+    source: tuple[Any, str] | None = None
     same: Callable[[Any, Any], bool] = operator.is_
 
 

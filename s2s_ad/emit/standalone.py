@@ -116,8 +116,8 @@ def _homes(program: Program, value: Any) -> Iterator[tuple[str, str]]:
     if all(isinstance(each, str) for each in named):
         yield named
     for capture in program.captures:
-        if capture.source is not None and capture.value is value:
-            holder, key = capture.source
+        holder, key = capture.source or (None, "")
+        if type(holder) is dict and capture.value is value:
             yield str(holder.get("__name__")), key
 
 

@@ -33,13 +33,14 @@ class Place:
     """Where a captured object stands: its text, how it is read now, what tells it from others.
 
     The key names the holder by identity, never by name: two closures may both have a cell `k`.
-    `source` is (dict, key) where the place is an entry of a dict, for a guard without a call.
+    `source` is (dict, key) or (object, attribute) where the place is such, for a guard without a
+    call.
     """
 
     text: str
     read: Callable[[], Any]
     key: tuple
-    source: tuple[dict, str] | None = None
+    source: tuple[Any, str] | None = None
 
     @classmethod
     def in_globals(cls, space: dict, name: str) -> Place:
@@ -55,7 +56,7 @@ class Place:
         return cls(text, lambda: value, (id(value), "self"))
 
     def inside(self, holder: Any, step: tuple[str, Any]) -> Place:
-        """An item or attribute of the object that stands here."""
+        """An item or attribute of the container that stands here."""
         text = tree.path_text(self.text, (step,))
         key = (id(holder), *step) if step[0] == "attribute" else (*self.key, *step)
         return Place(text, lambda: tree.follow(self.read(), (step,)), key)
@@ -69,11 +70,13 @@ class Captured:
     place: Place
 
     def attribute(self, name: str) -> Place:
-        """The place of `value.name`."""
-        place = self.place.inside(self.value, ("attribute", name))
-        if not isinstance(self.value, types.ModuleType):
-            return place
-        return Place(place.text, place.read, place.key, (vars(self.value), name))
+        """The place of `value.name`; that the object is still this one is a guard of its own."""
+        holder = self.value
+        text = tree.path_text(self.place.text, (("attribute", name),))
+        source = (vars(holder), name) if isinstance(holder, types.ModuleType) else (holder, name)
+        if type(source[0]) is not dict and isinstance(source[0], dict):
+            source = None  # its attributes are no entries
+        return Place(text, lambda: getattr(holder, name), (id(holder), "attribute", name), source)
 
 
 class Captures:
@@ -113,6 +116,17 @@ class Captures:
         if tree.is_container(value):
             return self._container(value, place)
         return value if isinstance(value, PLAIN) else Captured(value, place)
+
+    def fixed(self, value: Any, text: str) -> Any:
+        """The same for a constant of this library: no guard."""
+        if tree.is_container(value):
+            top = tree.one_level(value)
+            items = tuple(self.fixed(item, text) for item in top.items)
+            return Tree(top.kind, top.keys, items)
+        if is_dtype(value):
+            return plain_dtype(value)
+        known = isinstance(value, PLAIN) or type(value) in (int, float, complex)
+        return value if known else Captured(value, Place.of_object(value, text))
 
     def adopt(self, capture: Capture) -> None:
         """Take over a capture of a program that is written in place."""
@@ -295,6 +309,8 @@ class Frame:
             frame = frame.parent
         if name in self.cells:
             return self._in_cell(name, captures)
+        if name in self.globals and self.is_own:
+            return captures.fixed(self.globals[name], name)
         if name in self.globals:
             return captures.of(self.globals[name], Place.in_globals(self.globals, name))
         if hasattr(builtins, name):

@@ -20,6 +20,7 @@ from s2s_ad.core.program import Capture
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.load.doors import with_door
 from s2s_ad.load.module import Loaded
+from s2s_ad.tensors import Parameter
 
 LARGEST_TABLE = 4096  # exact kinds of calls
 MOST_COMPILED = 256  # signatures
@@ -118,7 +119,7 @@ class Specialisation:
     def of(cls, loaded: Loaded, assemble: Callable) -> Specialisation:
         programs = [loaded.program, *(each.program for each in loaded.companions)]
         found = {id(each): each for made in programs for each in made.captures}
-        captures = tuple(each for each in found.values() if not is_library(each.value))
+        captures = tuple(each for each in found.values() if not _is_fixed(each))
         bound = tuple(each.value for each in captures)
         return cls(loaded, assemble, assembled(loaded, assemble), captures, bound)
 
@@ -144,6 +145,12 @@ class Specialisation:
         """Whether the object did not shape the code, and only the first function reads it."""
         companions = (own for made in self.loaded.companions for own in made.program.captures)
         return capture.name is not None and all(each is not capture for each in companions)
+
+
+def _is_fixed(capture: Capture) -> bool:
+    """Whether what is read there cannot be another: a library, or a Parameter by its identity."""
+    itself = capture.name is not None and isinstance(capture.value, Parameter)
+    return itself or is_library(capture.value)
 
 
 def assembled(loaded: Loaded, assemble: Callable) -> Callable:

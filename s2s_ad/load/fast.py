@@ -163,7 +163,8 @@ class Writer:
         for capture, value in zip(found.captures, found.bound, strict=True):
             if capture.source is not None:
                 holder, key = capture.source
-                now = f"{self.object(holder)}[{key!r}]"
+                step = f"[{key!r}]" if type(holder) is dict else f".{key}"
+                now = self.object(holder) + step
             else:
                 now = f"{self.object(capture.read)}()"
             if capture.same is operator.is_:
