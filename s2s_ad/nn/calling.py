@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from s2s_ad import custom_rule
+from s2s_ad import custom_rule, vjp
 
 if TYPE_CHECKING:
     from s2s_ad.nn.cell import Cell
@@ -24,6 +24,8 @@ def special_call(cell: Cell, args: tuple, kwargs: dict[str, Any]) -> Any:
         kwargs = {name: cast(each, cell._compute_dtype) for name, each in kwargs.items()}
     if hasattr(cell, "bprop"):
         output = construct_with_bprop(cell, *args, **kwargs)
+    elif len(cell._hooks.backward) > 0:
+        output = construct_with_backward_hooks(cell, *args, **kwargs)
     else:
         output = cell.construct(*args, **kwargs)
     if cell._result_dtype is not None:
@@ -72,6 +74,20 @@ def _bprop(dout: Any, out: Any, cell: Cell, *args: Any) -> tuple:
 @custom_rule(reverse=_bprop)
 def construct_with_bprop(cell: Cell, *args: Any, **kwargs: Any) -> Any:
     """`cell.construct`, whose derivative is `cell.bprop`."""
+    return cell.construct(*args, **kwargs)
+
+
+def _hooked_inputs(dout: Any, out: Any, cell: Cell, *args: Any) -> tuple:
+    _, pullback = vjp(lambda *given: cell.construct(*given), *args)
+    grads = pullback(dout)
+    for hook in cell._hooks.backward.values():
+        grads = as_tuple(replaced(hook(cell, grads, as_tuple(dout)), grads))
+    return None, *grads
+
+
+@custom_rule(reverse=_hooked_inputs)
+def construct_with_backward_hooks(cell: Cell, *args: Any, **kwargs: Any) -> Any:
+    """`cell.construct`, whose gradients of inputs go through hooks; it is computed again there."""
     return cell.construct(*args, **kwargs)
 
 

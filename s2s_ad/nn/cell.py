@@ -340,6 +340,14 @@ class Cell:
         """
         return self._hooks.register("backward_pre", hook_fn, self)
 
+    def register_backward_hook(self, hook_fn: Callable) -> Any:
+        """Call `hook_fn(cell, grad_input, grad_output)`, with tuples, after the backward pass.
+
+        What it gives replaces the gradients of the inputs. `construct` is computed again there. It
+        is for cells without parameters: where their gradients are asked for it is refused.
+        """
+        return self._hooks.register("backward", hook_fn, self)
+
     # ---- text
 
     def extend_repr(self) -> str:

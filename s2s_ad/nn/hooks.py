@@ -17,6 +17,7 @@ class Hooks:
         self.forward_pre: dict[int, Callable] = {}
         self.forward: dict[int, Callable] = {}
         self.backward_pre: dict[int, Callable] = {}
+        self.backward: dict[int, Callable] = {}
 
     def register(self, when: str, hook: Callable, cell: Any) -> Handle:
         """Add a hook.

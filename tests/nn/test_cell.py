@@ -1,5 +1,8 @@
 """Cells: parameters, their names and order, children, modes, text, and what is refused."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -127,6 +130,17 @@ def test_apply_reaches_children_before_the_cell_itself():
     net, seen = Net(), []
     assert net.apply(lambda cell: seen.append(type(cell).__name__)) is net
     assert seen == ["Scale", "Scale", "Scale", "Tanh", "SequentialCell", "CellList", "Net"]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_a_copy_has_parameters_of_its_own(copied):
+    net = nn.SequentialCell(nn.Dense(2, 1), nn.Tanh())
+    other = copied(net)
+    assert names(other.get_parameters()) == names(net.get_parameters())
+    before = np.array(net[0].weight)
+    other[0].weight[...] = 0
+    np.testing.assert_array_equal(net[0].weight, before)
+    assert other[0].weight is next(other.get_parameters())
 
 
 # ---- containers ----------------------------------------------------------------------------------
@@ -290,6 +304,25 @@ def test_hooks_change_inputs_outputs_and_gradients_until_they_are_removed():
     for each in handles:
         each.remove()
     np.testing.assert_allclose(grad(net)(X), 2 * X)
+
+
+def test_backward_hooks_see_the_gradients_of_inputs_and_output():
+    class Product(nn.Cell):
+        def construct(self, x, y):
+            return x * y
+
+    net = Product()
+    net.register_backward_hook(lambda cell, inputs, output: (inputs[0] * 2, output[0]))
+    dx, dy = grad(lambda x, y: 3 * net(x, y), (0, 1))(X, X + 1)
+    np.testing.assert_allclose(dx, 2 * 3 * (X + 1))
+    np.testing.assert_allclose(dy, np.full(3, 3.0))
+
+
+def test_backward_hooks_are_not_for_cells_with_parameters():
+    net = Scale()
+    net.register_backward_hook(lambda cell, inputs, output: inputs)
+    with pytest.raises(S2SError, match="reads from around it"):
+        grad(lambda x: net(x), None, net.w)(X)
 
 
 def test_hooks_are_functions():
