@@ -44,6 +44,15 @@ def floating(api: str, value: Any, name: str = "input") -> Any:
     return value if np.result_type(value).kind in "fc" else value * 1.0
 
 
+def beside(api: str, value: Any, other: Any, name: str = "input") -> Any:
+    """`value`, in the dtype that integers take beside `other` where that is floating-point."""
+    array(api, value, name)
+    mixed = np.result_type(value).kind in "biu" and np.result_type(other).kind in "fc"
+    if not mixed or isinstance(value, NUMBERS):
+        return value
+    return value * 1.0 if isinstance(other, NUMBERS) else value.astype(other.dtype)
+
+
 def sequence(api: str, value: Any, name: str = "tensors") -> Any:
     """`value`, a tuple or list of at least one Tensor."""
     if not isinstance(value, tuple | list):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.ops.arguments import array, choice, floating
+from s2s_ad.ops.arguments import array, beside, choice, floating
 from s2s_ad.tensors import Tensor
 
 # ---- arithmetic ----------------------------------------------------------------------------------
@@ -63,7 +63,8 @@ def remainder(input: Any, other: Any) -> Tensor:
 
 def fmod(input: Any, other: Any) -> Tensor:
     """What is left of the quotient rounded towards 0; it has the sign of `input`."""
-    return np.fmod(array("fmod", input), array("fmod", other, "other"))
+    array("fmod", input), array("fmod", other, "other")
+    return np.fmod(beside("fmod", input, other), beside("fmod", other, input, "other"))
 
 
 def neg(input: Any) -> Tensor:
@@ -118,22 +119,26 @@ def maximum(input: Any, other: Any) -> Tensor:
         >>> maximum(Tensor([1.0, 5.0]), Tensor([2.0, 3.0])).tolist()
         [2.0, 5.0]
     """
-    return np.maximum(array("maximum", input), array("maximum", other, "other"))
+    array("maximum", input), array("maximum", other, "other")
+    return np.maximum(beside("maximum", input, other), beside("maximum", other, input, "other"))
 
 
 def minimum(input: Any, other: Any) -> Tensor:
     """The smaller of each two elements; nan where one is nan."""
-    return np.minimum(array("minimum", input), array("minimum", other, "other"))
+    array("minimum", input), array("minimum", other, "other")
+    return np.minimum(beside("minimum", input, other), beside("minimum", other, input, "other"))
 
 
 def fmax(input: Any, other: Any) -> Tensor:
     """The larger of each two elements; where one is nan, the other."""
-    return np.fmax(array("fmax", input), array("fmax", other, "other"))
+    array("fmax", input), array("fmax", other, "other")
+    return np.fmax(beside("fmax", input, other), beside("fmax", other, input, "other"))
 
 
 def fmin(input: Any, other: Any) -> Tensor:
     """The smaller of each two elements; where one is nan, the other."""
-    return np.fmin(array("fmin", input), array("fmin", other, "other"))
+    array("fmin", input), array("fmin", other, "other")
+    return np.fmin(beside("fmin", input, other), beside("fmin", other, input, "other"))
 
 
 # ---- rounding ------------------------------------------------------------------------------------

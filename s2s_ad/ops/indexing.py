@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.ops.arguments import array, axis_of
+from s2s_ad.ops.arguments import array, axis_of, beside
 from s2s_ad.tensors import Tensor
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -95,13 +95,19 @@ def where(condition: Any, input: Any, other: Any) -> Tensor:
         [1.0, 0.0]
     """
     array("where", input), array("where", other, "other")
-    return np.where(array("where", condition, "condition"), input, other)
+    array("where", condition, "condition")
+    return np.where(
+        condition, beside("where", input, other), beside("where", other, input, "other")
+    )
 
 
 def select(condition: Any, input: Any, other: Any) -> Tensor:
     """`input` where the condition is true, `other` elsewhere."""
     array("select", input), array("select", other, "other")
-    return np.where(array("select", condition, "condition"), input, other)
+    array("select", condition, "condition")
+    return np.where(
+        condition, beside("select", input, other), beside("select", other, input, "other")
+    )
 
 
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
