@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "ops": {PUBLIC, "diagnostics", "tensors"},
     "nn": {PUBLIC, "diagnostics", "ops", "tensors"},
     "amp": {PUBLIC, "diagnostics", "nn", "ops", "tensors"},
+    "common": {"nn"},
 }
 
 # Layers that the design has and the package may not have yet; a layer leaves once it is there.

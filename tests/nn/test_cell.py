@@ -325,6 +325,34 @@ def test_backward_hooks_are_not_for_cells_with_parameters():
         grad(lambda x: net(x), None, net.w)(X)
 
 
+def test_construct_may_change_parameters():
+    class Counting(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.calls = Parameter(Tensor(0), requires_grad=False)
+            self.last = Parameter(Tensor([0.0, 0.0, 0.0]), requires_grad=False)
+
+        def construct(self, x):
+            self.calls += 1
+            self.last = 2 * x
+            return x * x
+
+    net = Counting()
+    slope = grad(net)
+    for count in (1, 2):
+        np.testing.assert_allclose(slope(count * X), 2 * count * X)
+        assert int(net.calls) == count
+        np.testing.assert_allclose(np.asarray(net.last), 2 * count * X, rtol=1e-6)
+    net(X)
+    assert int(net.calls) == 3
+    assert [each.name for each in net.get_parameters()] == ["calls", "last"]
+
+
+def test_cells_are_made_outside_compiled_functions():
+    with pytest.raises(S2SError, match="make it once, outside the function"):
+        grad(lambda x: nn.MSELoss()(x, 1.0))(X)
+
+
 def test_hooks_are_functions():
     with pytest.raises(ArgumentTypeError, match="register_forward_hook: argument 'hook_fn', got"):
         Square().register_forward_hook(3)

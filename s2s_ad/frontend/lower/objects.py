@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
+from s2s_ad.tensors import Parameter
 
 #: what a class may not say itself: how attributes are read and written, and how objects are made
 REFUSED = ("__delattr__", "__getattr__", "__getattribute__", "__setattr__")
@@ -65,7 +66,9 @@ def refuse_special(lowering: Lowering, kind: type) -> None:
         f"an object of class {kind.__name__} made inside the function",
         origin=lowering.builder.origin,
         why=reason if own else f"it is a kind of {kind.__mro__[-2].__name__}",
-        help="use a plain class, a dataclass, a namedtuple or a dict",
+        help="make it once, outside the function"
+        if getattr(kind, "__s2s_static__", False)
+        else "use a plain class, a dataclass, a namedtuple or a dict",
     )
 
 
@@ -156,11 +159,22 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
             raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
         apply(lowering, Method(found.fset, holder), [value], {})
         return
+    if isinstance(holder, Captured) and _is_parameter(holder.value, name):
+        held = read_attribute(lowering, holder, name)
+        if value is not held:  # `self.steps += 1` has changed it already
+            set_item(lowering, held, Ellipsis, value)
+        return
     if not isinstance(holder, Box):
         raise _not_its_own(holder, name)
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
     keep(lowering, holder, name, value)
+
+
+def _is_parameter(holder: Any, name: str) -> bool:
+    """Whether the attribute is a Parameter of a Cell: assigning to it changes its value."""
+    is_cell = getattr(type(holder), "__s2s_static__", False)
+    return is_cell and isinstance(getattr(holder, name, None), Parameter)
 
 
 def delete_attribute(lowering: Lowering, holder: Any, name: str) -> None:
