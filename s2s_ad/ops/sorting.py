@@ -60,9 +60,8 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     rank = np.ndim(array("median", input))
     axis = axis_of("median", axis, rank) % rank
     middle = (np.shape(input)[axis] - 1) // 2
-    lead = (slice(None),) * axis
-    places = order(input, axis, False)[(*lead, slice(middle, middle + 1))]
-    values = np.take_along_axis(input, places, axis)
+    places = np.take(order(input, axis, False), middle, axis)
+    values = np.take_along_axis(input, np.expand_dims(places, axis), axis)
     if keepdims:
-        return values, places
-    return np.squeeze(values, axis), np.squeeze(places, axis)
+        return values, np.expand_dims(places, axis)
+    return np.squeeze(values, axis), places
