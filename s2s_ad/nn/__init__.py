@@ -2,6 +2,7 @@
 
 from s2s_ad.nn import (
     activations,
+    attention,
     basic,
     containers,
     convolution,
@@ -15,6 +16,7 @@ from s2s_ad.nn import (
     value_and_grad,
 )
 from s2s_ad.nn.activations import *  # noqa: F403
+from s2s_ad.nn.attention import *  # noqa: F403
 from s2s_ad.nn.basic import *  # noqa: F403
 from s2s_ad.nn.cell import Cell
 from s2s_ad.nn.containers import *  # noqa: F403
@@ -31,6 +33,7 @@ __all__ = [
     "Cell",
     "initializers",
     *activations.__all__,
+    *attention.__all__,
     *basic.__all__,
     *containers.__all__,
     *convolution.__all__,

@@ -409,6 +409,61 @@ def test_names_of_recurrent_parameters():
     assert names == [*parts, *(f"{each}_reverse" for each in parts)]
 
 
+# ---- attention -----------------------------------------------------------------------------------
+
+
+def attended(net, query, key, value, counts):
+    """Head by head and position by position, of one sample."""
+    w, b, size = np.asarray(net.in_proj_weight), np.asarray(net.in_proj_bias), net.embed_dim
+    parts = [slice(i * size, (i + 1) * size) for i in range(3)]
+    pairs = zip((query, key, value), parts, strict=True)
+    q, k, v = (x @ w[part].T + b[part] for x, part in pairs)
+    width, rows, weights = net.head_dim, [], 0.0
+    for head in range(net.num_heads):
+        own = slice(head * width, (head + 1) * width)
+        scores = np.where(counts, q[:, own] @ k[:, own].T / math.sqrt(width), -np.inf)
+        each = np.exp(scores - scores.max(1, keepdims=True))
+        each /= each.sum(1, keepdims=True)
+        rows.append(each @ v[:, own])
+        weights = weights + each / net.num_heads
+    mixed = np.concatenate(rows, axis=1)
+    return mixed @ np.asarray(net.out_proj.weight).T + np.asarray(net.out_proj.bias), weights
+
+
+@pytest.mark.parametrize("masks", [False, True])
+def test_attention_head_by_head(masks):
+    net = nn.MultiheadAttention(4, 2, batch_first=True, dtype=F64)
+    net.in_proj_bias.set_data(random(12, seed=4))
+    query, key, value = random(2, 3, 4), random(2, 5, 4, seed=1), random(2, 5, 4, seed=2)
+    padding = np.arange(5) > np.array([[4], [2]])
+    later = np.arange(5) > np.arange(3)[:, None]
+    options = {"key_padding_mask": padding, "attn_mask": later} if masks else {}
+    for run in (net, jit(net)):
+        y, weights = run(query, key, value, **options)
+        for i in range(2):
+            counts = ~(padding[i] | later) if masks else np.ones((3, 5), bool)
+            expected = attended(net, query[i], key[i], value[i], counts)
+            close(y[i], expected[0])
+            close(weights[i], expected[1])
+
+
+def test_gradients_of_attention():
+    net = nn.MultiheadAttention(4, 2, dtype=F64)
+    check_gradients(nn_of_one_input(net), random(3, 2, 4))
+
+
+def nn_of_one_input(net):
+    class SelfAttention(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.net = net
+
+        def construct(self, x):
+            return self.net(x, x, x, need_weights=False)[0]
+
+    return SelfAttention()
+
+
 # ---- half precision ------------------------------------------------------------------------------
 
 

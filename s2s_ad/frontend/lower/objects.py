@@ -139,17 +139,9 @@ def _default(lowering: Lowering, kind: type, name: str, value: Any) -> Any:
 
 def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> None:
     """`holder.name = value`"""
-    if isinstance(holder, Symbol) and name in ("flat", "imag", "real"):
-        if name == "imag" and not values.is_complex(holder.fact):
-            raise TypeError("an array that is not complex has no imaginary part to set")
-        set_item(lowering, read_attribute(lowering, holder, name), Ellipsis, value)
-        return
     if isinstance(holder, Symbol):
-        raise UnsupportedError(
-            "S2S204",
-            f"an assignment to the attribute {name!r} of an array",
-            help="make a new array: np.reshape, astype, ...",
-        )
+        _set_on_array(lowering, holder, name, value)
+        return
     if isinstance(holder, Tree) and (holder.kind in (list, dict, set) or _is_tuple(holder)):
         raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r} to be set")
     kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
@@ -169,6 +161,19 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
     keep(lowering, holder, name, value)
+
+
+def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> None:
+    """`x.flat = value`, `x.real = value`, `x.imag = value`"""
+    if name not in ("flat", "imag", "real"):
+        raise UnsupportedError(
+            "S2S204",
+            f"an assignment to the attribute {name!r} of an array",
+            help="make a new array: np.reshape, astype, ...",
+        )
+    if name == "imag" and not values.is_complex(holder.fact):
+        raise TypeError("an array that is not complex has no imaginary part to set")
+    set_item(lowering, read_attribute(lowering, holder, name), Ellipsis, value)
 
 
 def _is_parameter(holder: Any, name: str) -> bool:
