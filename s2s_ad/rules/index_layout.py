@@ -157,13 +157,19 @@ def _counted_axis(builder: Builder, item: Symbol, block: values.Shape) -> int | 
     source = item
     if rule is not None and rule.function is operator.getitem:
         parts = params.get("index", operands[1] if len(operands) > 1 else None)
-        spread = isinstance(parts, tuple) and all(p is None or p == slice(None) for p in parts)
+        spread = isinstance(parts, tuple) and all(map(_keeps, parts))
         source = operands[0] if spread else item
     if not _is_distinct(builder, source) or len(source.shape) != 1:
         return None
     longer = [axis - len(item.shape) for axis, n in enumerate(item.shape) if n != 1]
     same = len(longer) == 1 and values.same_dim(item.shape[longer[0]], block[longer[0]])
     return longer[0] if same else None
+
+
+def _keeps(item: Any) -> bool:
+    """Whether this item of an index leaves all elements in their order: None, or a whole slice."""
+    whole = isinstance(item, slice) and item.start is item.stop is item.step is None
+    return item is None or whole
 
 
 def _is_distinct(builder: Builder, item: Symbol) -> bool:
