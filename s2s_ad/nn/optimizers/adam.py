@@ -228,7 +228,6 @@ class Lamb(Optimizer):
         weight_decay: Any = 0.0,
     ):
         super().__init__(learning_rate, params, weight_decay)
-        self.is_elementwise = False  # it measures whole parameters
         self.beta1 = fraction("Lamb", "beta1", beta1)
         self.beta2 = fraction("Lamb", "beta2", beta2)
         self.eps = positive("Lamb", "eps", eps)

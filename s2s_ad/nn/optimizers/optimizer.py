@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -17,12 +18,24 @@ from s2s_ad.tensors import Parameter, ParameterTuple
 
 ARRAYS = (np.ndarray, np.generic)
 SEQUENCES = (tuple, list)
-#: how many elements are updated at a time: temporaries of 64 KB, which no allocator gives back
-BLOCK = 16384
 #: parts of the names of parameters that are not decayed, unless they came in groups
 NOT_DECAYED = ("beta", "gamma")
 RATES = "a number, a list or a Tensor with one for each step, or a LearningRateSchedule"
+#: bytes: arrays above 32 MB teach that allocator nothing
+LARGEST_KEPT = 31 << 20
 ENDED = "give as many learning rates as there are steps"
+
+
+@functools.cache
+def keep_freed_memory() -> None:
+    """Let the process keep the memory that arrays free, for those of the next step.
+
+    A step frees arrays as large as the parameters. The allocator of the GNU C library gives such
+    memory back to the system, and every step then pays for its pages again, which takes as long as
+    the arithmetic. It stops that for arrays up to the size of the largest that was ever freed: so
+    free one. Its pages are never touched.
+    """
+    np.empty(LARGEST_KEPT, np.uint8)
 
 
 class Constant(NamedTuple):
@@ -64,8 +77,7 @@ class Optimizer(Cell):
         learning_rate: Parameter or schedule; with groups that set their own, one a parameter.
         global_step: Parameter of shape (1,), the number of steps taken.
 
-    A subclass says in `construct` what happens to each parameter; `steps` gives it what it needs,
-    in blocks of long parameters unless it sets `is_elementwise` to False.
+    A subclass says in `construct` what happens to each parameter; `steps` gives it what it needs.
 
     Raises:
         ArgumentTypeError: an argument is of the wrong kind; the gradients are too many or too few.
@@ -77,7 +89,7 @@ class Optimizer(Cell):
         self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0
     ):
         super().__init__(auto_prefix=False)
-        self.is_elementwise = True
+        keep_freed_memory()
         api = type(self).__name__
         found, grouped = members(api, parameters)
         self.loss_scale = positive(api, "loss_scale", loss_scale)
@@ -134,7 +146,7 @@ class Optimizer(Cell):
         return rate.rates if isinstance(rate, RatePerStep) else getattr(rate, "value", rate)
 
     def steps(self, gradients: Any, *states: ParameterTuple) -> list[tuple]:
-        """(parameter, gradient, learning rate, weight decay, states...) of each parameter or block.
+        """(parameter, gradient, learning rate, weight decay, states...) of each parameter.
 
         All are arrays, those of parameters and states in their memory. Counts the step.
         """
@@ -156,34 +168,12 @@ class Optimizer(Cell):
             found.append((value, self.prepared(slope, value, decay), rate, decay, *own))
         global_step = np.asarray(self.global_step)
         global_step += 1
-        return in_blocks(found) if self.is_elementwise else found
+        return found
 
     def prepared(self, gradient: Any, parameter: Any, decay: Any) -> Any:
         """The gradient that the rule is given: divided by the loss scale, with weight decay."""
         unscaled = gradient * (1 / self.loss_scale) if self.is_scaled else gradient
         return decayed(unscaled, parameter, decay)
-
-
-def in_blocks(steps: list[tuple]) -> list[tuple]:
-    """The same steps, those of long arrays in blocks: temporaries stay small and in the cache.
-
-    Compiled code takes the arrays as they are.
-    """
-    return [block for step in steps for block in _blocks(*step)]
-
-
-in_blocks.__s2s_call__ = lambda lowering, args, kwargs: args[0]
-
-
-def _blocks(parameter: Any, gradient: Any, rate: Any, decay: Any, *states: Any) -> list[tuple]:
-    arrays = (parameter, gradient, *states)
-    if parameter.size <= BLOCK or not all(each.flags.c_contiguous for each in arrays):
-        return [(parameter, gradient, rate, decay, *states)]
-    parameter, gradient, *states = (each.reshape(-1) for each in arrays)
-    return [
-        (parameter[part], gradient[part], rate, decay, *(state[part] for state in states))
-        for part in (slice(i, i + BLOCK) for i in range(0, len(parameter), BLOCK))
-    ]
 
 
 def decayed(gradient: Any, parameter: Any, decay: Any) -> Any:
