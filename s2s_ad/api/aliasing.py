@@ -30,13 +30,16 @@ def told_apart(assemble: Assemble, program: Program) -> Assemble:
         # what was captured stays the same as long as this function serves calls
         held = list(named_objects({each.text: each.read() for each in captured}))
         check(program.name, changed, itertools.combinations(held, 2))
-        rest = held if changed & set(names) else [each for each in held if each[0] in changed]
+        arguments_change = bool(changed & set(names))
+        rest = held if arguments_change else [each for each in held if each[0] in changed]
+        arrays = [each for _, each in rest]
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            given = list(named_objects(dict(zip(names, args, strict=False)) | kwargs))
-            pairs = itertools.product(given, rest)
-            check(program.name, changed, itertools.chain(itertools.combinations(given, 2), pairs))
+            if arguments_change or share(args, arrays) or share(kwargs.values(), arrays):
+                given = list(named_objects(dict(zip(names, args, strict=False)) | kwargs))
+                both = itertools.combinations(given, 2), itertools.product(given, rest)
+                check(program.name, changed, itertools.chain(*both))
             return function(*args, **kwargs)
 
         return call
@@ -58,6 +61,17 @@ def check(label: str, changed: set[str], pairs: Iterable[tuple]) -> None:
                 f"changes {' and '.join(sorted({name, other} & changed))} in place",
                 help=f"pass a copy: {other}.copy()",
             )
+
+
+def share(arguments: Iterable[Any], arrays: list[np.ndarray]) -> bool:
+    """Whether an array among the arguments may share memory with one of these."""
+    for value in arguments:
+        for each in objects(value):
+            if isinstance(each, np.ndarray):
+                for array in arrays:
+                    if np.may_share_memory(each, array):
+                        return True
+    return False
 
 
 def named_objects(arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:

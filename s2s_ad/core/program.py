@@ -59,16 +59,19 @@ class Capture:
 
     `read()` gives the object that stands there now; compiled code is bound to `value`. `name` is
     the Core name of a captured number or array, None where the object shaped the code itself.
-    `source` is (dict, key) or (object, attribute) where the place is such, for a guard without a
-    call.
+    `source` is (dict, key) or (object, attribute) where the place is such, or with further keys an
+    item of it, for a guard without a call. `holder` is the tuple whose item it is. Of a tuple
+    `read` gives the structure, and `whole` is how the tuple itself is read: (read, source).
     """
 
     text: str
     read: Callable[[], Any]
     value: Any
     name: str | None = None
-    source: tuple[Any, str] | None = None
+    source: tuple | None = None
     same: Callable[[Any, Any], bool] = operator.is_
+    holder: tuple | None = None
+    whole: tuple[Callable[[], Any], tuple | None] | None = None
 
 
 @dataclass(frozen=True)

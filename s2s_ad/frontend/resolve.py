@@ -33,14 +33,15 @@ class Place:
     """Where a captured object stands: its text, how it is read now, what tells it from others.
 
     The key names the holder by identity, never by name: two closures may both have a cell `k`.
-    `source` is (dict, key) or (object, attribute) where the place is such, for a guard without a
-    call.
+    `source` is (dict, key) or (object, attribute) where the place is such, or with further keys an
+    item of it, for a guard without a call. `holder` is the tuple whose item it is.
     """
 
     text: str
     read: Callable[[], Any]
     key: tuple
-    source: tuple[Any, str] | None = None
+    source: tuple | None = None
+    holder: tuple | None = None
 
     @classmethod
     def in_globals(cls, space: dict, name: str) -> Place:
@@ -59,7 +60,11 @@ class Place:
         """An item or attribute of the container that stands here."""
         text = tree.path_text(self.text, (step,))
         key = (id(holder), *step) if step[0] == "attribute" else (*self.key, *step)
-        return Place(text, lambda: tree.follow(self.read(), (step,)), key)
+        way, index = step
+        is_item = way != "attribute" and type(index) in (int, str)
+        source = (*self.source, index) if self.source and is_item else None
+        fixed = holder if isinstance(holder, tuple) else None
+        return Place(text, lambda: tree.follow(self.read(), (step,)), key, source, fixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +176,7 @@ class Captures:
 
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
         self.found[place.key] = Capture(
-            place.text, place.read, value, None, place.source, **options
+            place.text, place.read, value, None, place.source, holder=place.holder, **options
         )
 
     def _leaf(self, value: Any, place: Place) -> Symbol:
@@ -179,7 +184,9 @@ class Captures:
         fact = values.of_leaf(value, place.text)
         if isinstance(value, Parameter):  # code is bound to its memory, so its lengths are known
             fact = replace(fact, shape=value.shape)
-        self.found[place.key] = Capture(place.text, place.read, value, name, place.source)
+        self.found[place.key] = Capture(
+            place.text, place.read, value, name, place.source, holder=place.holder
+        )
         if not is_array(value):
             self.numbers[name] = place.key
         text = identifier(_text(value, place))
@@ -210,6 +217,8 @@ class Captures:
             return (type(now), tree.one_level(now).keys) if tree.is_container(now) else None
 
         guard = Capture(place.text, structure, structure(), None, None, _equal)
+        if isinstance(value, tuple):
+            guard = replace(guard, holder=place.holder, whole=(place.read, place.source))
         self.found[place.key] = guard
         top = tree.one_level(value)
         pairs = zip(top.items, top.steps(), strict=True)

@@ -159,18 +159,31 @@ class Writer:
     # ---- captured objects
 
     def guards(self, found: Specialisation) -> None:
-        """Captured objects have to be the ones that the code is bound to."""
+        """Captured objects have to be the ones that the code is bound to.
+
+        A tuple that is the same has the same items: these are not looked at.
+        """
+        tuples = [each.whole[0]() for each in found.captures if each.whole is not None]
         for capture, value in zip(found.captures, found.bound, strict=True):
-            if capture.source is not None:
-                holder, key = capture.source
-                step = f"[{key!r}]" if type(holder) is dict else f".{key}"
-                now = self.object(holder) + step
-            else:
-                now = f"{self.object(capture.read)}()"
-            if capture.same is operator.is_:
+            if any(capture.holder is each for each in tuples):
+                continue
+            if capture.whole is not None:
+                now = self._now(*capture.whole)
+                self.tests.append(f"{now} is {self.object(capture.whole[0]())}")
+            elif capture.same is operator.is_:
+                now = self._now(capture.read, capture.source)
                 self.tests.append(f"{now} is {self.object(value)}")
             else:
+                now = self._now(capture.read, capture.source)
                 self.tests.append(f"{self.object(capture.same)}({now}, {self.object(value)})")
+
+    def _now(self, read: Callable, source: tuple | None) -> str:
+        """The text that reads what stands at a place."""
+        if source is None:
+            return f"{self.object(read)}()"
+        holder, first, *keys = source
+        step = f"[{first!r}]" if type(holder) is dict else f".{first}"
+        return self.object(holder) + step + "".join(f"[{key!r}]" for key in keys)
 
     # ---- the method
 
