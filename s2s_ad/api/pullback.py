@@ -32,10 +32,9 @@ def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:
 
     def linear(*tangents: Any) -> Any:
         """The tangent of the output, for a tangent of each input."""
-        alone = len(tangents) == 1 and type(tangents[0]) in (tuple, list)
-        given = list(tangents[0]) if alone and len(inputs) != 1 else list(tangents)
-        if len(inputs) == 1 and alone and not tree.is_container(inputs[0]):
-            given = list(tangents[0])
+        whole = len(inputs) == 1 and tree.is_container(inputs[0])
+        together = len(tangents) == 1 and type(tangents[0]) in (tuple, list) and not whole
+        given = tangents[0] if together else tangents
         if len(given) != len(inputs):
             raise ArgumentValueError(
                 "S2S502",
@@ -43,12 +42,14 @@ def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:
                 help="give one tangent for each input",
             )
         for i, (v, x) in enumerate(zip(given, inputs, strict=True)):
-            facts = (tree.from_object(each, lambda leaf, _: exact_leaf(leaf)) for each in (v, x))
-            v_fact, x_fact = facts
-            check_like("linearize", f"the tangent {i}", v_fact, f"input {i}", x_fact)
+            check_like("linearize", f"the tangent {i}", _fact(v), f"input {i}", _fact(x))
         return second(needed, *given)
 
     return linear
+
+
+def _fact(value: Any) -> Any:
+    return tree.from_object(value, lambda leaf, _: exact_leaf(leaf))
 
 
 def _as_given(adjoints: tuple, output: Any) -> Any:
