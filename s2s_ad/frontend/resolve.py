@@ -128,6 +128,10 @@ class Captures:
             top = tree.one_level(value)
             items = tuple(self.fixed(item, text) for item in top.items)
             return Tree(top.kind, top.keys, items)
+        if isinstance(value, Parameter):
+            return self.parameter(value, text)
+        if is_array(value):
+            return self.of(value, Place.of_object(value, text))
         if is_dtype(value):
             return plain_dtype(value)
         known = isinstance(value, PLAIN) or type(value) in (int, float, complex)
