@@ -58,6 +58,19 @@ class Cell:
 
     __s2s_static__ = True  # the numbers among the attributes are part of compiled code
 
+    @classmethod
+    def __s2s_made__(cls, *args: Any, **kwargs: Any) -> Cell:
+        """A cell that compiled code makes, as in nn.ReLU()(x): once, so it has no parameters."""
+        made = cls(*args, **kwargs)
+        if made.parameters_dict():
+            raise CellError(
+                "S2S201",
+                f"{cls.__name__} is made inside the function",
+                why="it has parameters, and would have others in each call",
+                help="make it outside, in __init__",
+            )
+        return made
+
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None):
         self._params: dict[str, Parameter] = {}
         self._cells: dict[str, Cell] = {}

@@ -348,11 +348,6 @@ def test_construct_may_change_parameters():
     assert [each.name for each in net.get_parameters()] == ["calls", "last"]
 
 
-def test_cells_are_made_outside_compiled_functions():
-    with pytest.raises(S2SError, match="make it once, outside the function"):
-        grad(lambda x: nn.MSELoss()(x, 1.0))(X)
-
-
 def test_hooks_are_functions():
     with pytest.raises(ArgumentTypeError, match="register_forward_hook: argument 'hook_fn', got"):
         Square().register_forward_hook(3)

@@ -322,7 +322,11 @@ def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[s
 
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
-    """An object of a class of the user's."""
+    """An object of a class of the user's, or of a class that says how one is made for good."""
+    made = getattr(kind, "__s2s_made__", None)
+    if made is not None:
+        known = {key: known_object(value) for key, value in kwargs.items()}
+        return lowering.captures.held(made(*map(known_object, args), **known), kind.__name__)
     if kind.__module__ == "builtins" or _of_library(kind):
         raise refused_call(kind, lowering.builder.origin)
     return HANDLERS[type.__call__](lowering, [kind, *args], kwargs)

@@ -152,7 +152,7 @@ class Lowering:
     def run(self, body: list[gast.stmt]) -> Exits:
         """Lower statements up to the first that leaves; says whether what follows is reached."""
         for place, node in enumerate(body):
-            if len(self.frames) == 1 or self.frame.is_kept:
+            if self._is_root():
                 self.root = getattr(node, "lineno", self.root)
             if type(node) not in STATEMENTS:
                 raise self.refuse(node)
@@ -165,6 +165,12 @@ class Lowering:
             if result is not CONTINUE:
                 return result
         return CONTINUE
+
+    def _is_root(self) -> bool:
+        """Whether text names the lines of this function, not that of a call around it."""
+        if len(self.frames) == 1 or self.frame.is_kept:
+            return True
+        return not self.frame.is_own and all(each.is_own for each in self.frames[:-1])
 
     def _run_one(self, node: gast.stmt) -> Exits:
         with self.placed(node):

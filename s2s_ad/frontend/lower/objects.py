@@ -66,9 +66,7 @@ def refuse_special(lowering: Lowering, kind: type) -> None:
         f"an object of class {kind.__name__} made inside the function",
         origin=lowering.builder.origin,
         why=reason if own else f"it is a kind of {kind.__mro__[-2].__name__}",
-        help="make it once, outside the function"
-        if getattr(kind, "__s2s_static__", False)
-        else "use a plain class, a dataclass, a namedtuple or a dict",
+        help="use a plain class, a dataclass, a namedtuple or a dict",
     )
 
 
