@@ -163,8 +163,9 @@ discrete(
         "p": "n / p - k / (1 - p)",
     },
     {
-        "n": "betainc_by_a(n, k + 1, p)",
-        "p": "np.exp((n - 1) * np.log(p) + special.xlog1py(k, -p) - special.betaln(n, k + 1))",
+        "n": "np.where(k >= 0, betainc_by_a(n, k + 1, p), 0.0)",
+        "p": "np.where(k >= 0, np.exp((n - 1) * np.log(p) + special.xlog1py(k, -p)"
+        " - special.betaln(n, k + 1)), 0.0)",
     },
 )
 discrete("poisson", {"mu": "k / mu - 1"}, {"mu": "-dist.pmf(k, mu)"})

@@ -77,15 +77,11 @@ def distribution(
         shapes: of the log-density with respect to each shape parameter.
         cdf: of the distribution function with respect to the shape parameters that have a formula;
             `density` is the density of z.
-        support: where the density is not zero.
+        support: where the density is not zero: elsewhere all slopes are.
     """
     shapes, cdf = shapes or {}, cdf or {}
-    within = "np.where({}, {}, 0.0)".format if support else lambda _, text: text
     slopes = _Slopes(
-        tuple(shapes),
-        within(support, slope),
-        [within(support, each) for each in shapes.values()],
-        [cdf.get(each) for each in shapes],
+        support, tuple(shapes), slope, list(shapes.values()), [cdf.get(each) for each in shapes]
     )
     made = getattr(scipy.stats, name)
     defaults = {"loc": 0, "scale": 1}
@@ -98,8 +94,13 @@ def distribution(
 class _Slopes:
     """The texts of the adjoints of each method, for x, the shapes, loc and scale in turn."""
 
-    def __init__(self, names: tuple[str, ...], slope: str, shapes: list[str], cdf: list):
-        self.names, self.slope, self.shapes, self.cdf = names, slope, shapes, cdf
+    def __init__(
+        self, support: str, names: tuple[str, ...], slope: str, shapes: list[str], cdf: list
+    ):
+        within = f"np.where({support}, {{}}, 0.0)".format if support else "{}".format
+        self.names, self.slope, self.cdf = names, within(slope), cdf
+        self.shapes = [within(each) for each in shapes]
+        self.cdf_within = [each and within(each) for each in cdf]
 
     def methods(self) -> dict[str, tuple[str, ...]]:
         density, log_density = (self._call(each, "x") for each in ("pdf", "logpdf"))
@@ -129,7 +130,7 @@ class _Slopes:
     def _distribution(self, sign: str, density: str, by_shape: str) -> tuple[str, ...]:
         shapes = [
             f"{sign}y_bar * ({by_shape.format(f'({each})')})" if each else UNKNOWN
-            for each in self.cdf
+            for each in self.cdf_within
         ]
         other = "" if sign else "-"
         loc, scale = f"{other}y_bar * {density}", f"{other}y_bar * ({density} * z)"

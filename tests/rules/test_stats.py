@@ -125,13 +125,28 @@ def test_slopes_by_series(call):
         grad(grad(f, 1), 1)(0.3, 1.7)
 
 
-@pytest.mark.parametrize("name", ["beta", "expon", "gamma", "lognorm", "pareto", "uniform"])
-def test_outside_of_the_support(name):
-    """The density is 0 there, and so are its slopes."""
-    shapes = [f"{2.0}"] * len(DISTRIBUTIONS[name][0])
-    f = module(f"def f(x):\n    return scipy.stats.{name}.pdf({', '.join(['x', *shapes])})\n").f
-    assert f(-0.5) == 0.0
-    assert grad(f)(-0.5) == 0.0
+BOUNDED = ("beta", "chi2", "expon", "gamma", "halfnorm", "invgamma", "lognorm", "pareto")
+BOUNDED += ("rayleigh", "triang", "truncnorm", "uniform", "weibull_min")
+
+
+@pytest.mark.parametrize("method", ["pdf", "cdf", "sf"])
+@pytest.mark.parametrize("name", BOUNDED)
+def test_outside_of_the_support(name, method):
+    """The functions are 0 or 1 there, whatever their parameters are, and so their slopes are 0."""
+    rng = np.random.default_rng(0)
+    shapes = {each: float(draw(rng)[0]) for each, draw in DISTRIBUTIONS[name][0].items()}
+    names = ", ".join(["x", *shapes, "loc", "scale"])
+    f = module(f"def f({names}):\n    return scipy.stats.{name}.{method}({names})\n").f
+    arguments = [-5.5, *shapes.values(), 0.1, 1.3]
+    assert f(*arguments) == (1.0 if method == "sf" else 0.0)
+    slopes = grad(f, tuple(range(len(arguments))))(*arguments)
+    assert slopes == (0.0,) * len(arguments)
+
+
+@pytest.mark.parametrize("parameters", ["n, 0.3", "2.5, n / 9"])
+def test_no_successes_of_fewer_than_no_trials(parameters):
+    f = module(f"def f(n):\n    return scipy.stats.nbinom.cdf(-2, {parameters})\n").f
+    assert grad(f)(2.5) == f(2.5) == 0.0
 
 
 def test_defaults_are_not_printed():

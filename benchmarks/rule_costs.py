@@ -1,0 +1,305 @@
+"""What the derivative and the batch of every function cost: `python benchmarks/rule_costs.py`.
+
+The gradient of a function (its value, and the adjoint of each argument for a given adjoint of the
+result) may cost four times the function; a batch of a thousand small samples has to be twenty times
+as fast as a loop over them. The programs are those of the coverage table, with large inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gc
+import math
+import pathlib
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from timing import shown
+
+from s2s_ad import vjp, vmap
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "tests"))
+from rules import probes
+
+MOST = 4.0  # times the function
+LEAST = 20.0  # times as fast as the loop
+SAMPLES = 1000
+ENOUGH = 0.2  # seconds for the rounds of one program, where it is fast
+SLOW = 0.3  # seconds for one call: its program is measured at a tenth of the size
+
+#: numbers that programs have for the sizes of their inputs: what stands for them here
+SCALED = {
+    "np.eye(3)": "np.eye(side)",
+    "np.identity(3)": "np.identity(side)",
+    "np.tri(3)": "np.tri(side)",
+    "np.arange(3.0)": "np.arange(1.0 * side)",
+    "np.arange(4.0)": "np.arange(1.0 * many)",
+    "np.arange(5)": "np.arange(many)",
+    "(3, 4)": "(side, side)",
+    "(2, 6)": "(side // 2, 2 * side)",
+    "_indices(3": "_indices(side",
+    "0:3, 0:4": "0:side, 0:side",
+    "bartlett(5)": "bartlett(many)",
+    "blackman(5)": "blackman(many)",
+    "hamming(5)": "hamming(many)",
+    "hanning(5)": "hanning(many)",
+    "[5, 1.0]": "[many, 1.0]",
+    "else [5]": "else [many]",
+    "'hann', 5": "'hann', many",
+    "np.array([4.0, 0, 0, 0, 0])": "4.0 * (np.arange(many) == 0)",
+}
+#: programs that are others at these sizes
+LARGE = {
+    "ndarray-method.ufunc(out=)": "a = np.zeros((side, side));; np.multiply(x, y, out=a);; a + x",
+    "numpy.broadcast_to": "np.broadcast_to(u, (2, many))",
+    "numpy.cross": "np.cross(T[:, :, :3], T[:, :, 1:4])",
+    "numpy.diagflat": "np.diagflat(v[:1000], 1)",
+    "numpy.histogram2d": "np.histogram2d(np.arange(many), np.arange(many), 2, weights=u)[0]",
+    "numpy.histogramdd": "np.histogramdd(np.arange(2 * many).reshape(many, 2), 2, weights=u)[0]",
+    "numpy.interp": "np.interp(v * 3, np.arange(4.0), b[0] * np.arange(4.0))",
+    "numpy.kron": "np.kron(A[:20, :20], B[:20, :20])",
+    "numpy.linalg.cross": "np.linalg.cross(A[:, :3], B[:, :3])",
+    "numpy.poly1d": "np.poly1d(u[:4])(v)",
+    "numpy.polynomial.chebyshev.chebval": "np.polynomial.chebyshev.chebval(v, u[:4])",
+    "numpy.polynomial.hermite.hermval": "np.polynomial.hermite.hermval(v, u[:4])",
+    "numpy.polynomial.legendre.legval": "np.polynomial.legendre.legval(v, u[:4])",
+    "numpy.polynomial.polynomial.polyval": "np.polynomial.polynomial.polyval(v, u[:4])",
+    "numpy.polyval": "np.polyval(u[:4], v)",
+    "numpy.put_along_axis": (
+        "a = x * 1.0;; np.put_along_axis(a, np.arange(side)[:, None], b[:, None], axis=1);; a"
+    ),
+    "numpy.roots": "np.sort(np.abs(np.roots(v[:100])))",
+    "python-operator.setitem(slice)": "a = np.array(x);; a[1:, ::2] = y[1:, ::2];; a",
+    "scipy.linalg.khatri_rao": "sp.linalg.khatri_rao(A[:40], B[:40])",
+    "scipy.linalg.solve_toeplitz": (
+        "sp.linalg.solve_toeplitz(v[:400] + 90.0 * (np.arange(400) == 0), w[:400])"
+    ),
+    "scipy.ndimage.convolve": "sp.ndimage.convolve(x, A[:3, :3])",
+    "scipy.ndimage.correlate": "sp.ndimage.correlate(x, A[:3, :3])",
+    "scipy.signal.convolve2d": "sp.signal.convolve2d(x, A[:3, :3], mode='same')",
+    "scipy.signal.correlate2d": "sp.signal.correlate2d(x, A[:3, :3], mode='same')",
+    "scipy.stats.multinomial.logpmf": (
+        "sp.stats.multinomial.logpmf(np.ones(many, int), many, v / np.sum(v))"
+    ),
+    "scipy.stats.multinomial.pmf": (
+        "sp.stats.multinomial.pmf(np.ones(many, int), many, v / np.sum(v))"
+    ),
+}
+#: matrices that are made of vectors: of some hundred numbers
+OF_VECTORS = ("toeplitz", "circulant", "companion", "hankel", "leslie", "fiedler")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds for one call, and for one of what is derived from it; `why` there is none.
+
+    `as_copy`: it takes less time than a copy of its arguments, and is compared with that.
+    """
+
+    row: probes.Row
+    plain: float = math.nan
+    derived: float = math.nan
+    as_copy: bool = False
+    why: str = ""
+
+    @property
+    def ratio(self) -> float:
+        return self.derived / self.plain
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+def sizes(row: probes.Row, part: int) -> dict[str, int]:
+    """The lengths of the inputs: a million numbers in all, or matrices of some hundred rows."""
+    names = set(row.names)
+    matrices = names & {"A", "B", "T"} or row.name in OF_VECTORS
+    side = 400 if matrices else 1000
+    vectors = names <= {"v", "w", "s", "t", "b", "u"} and row.name not in OF_VECTORS
+    side, many = round(side / part**0.5), (1_000_000 if vectors else side) // part
+    return {"side": side, "many": many, "few": 3 if vectors else side}
+
+
+def inputs(row: probes.Row, size: dict[str, int]) -> dict[str, Any]:
+    """What `probes.inputs` draws, at these sizes; the matrices are as far from singular."""
+    rng = np.random.default_rng(11)
+    side, many = size["side"], size["many"]
+    shapes = {name: (side, side) for name in "xyzAB"} | {"T": (2, side, side)}
+    shapes |= dict.fromkeys("vwu", (many,)) | {"b": (size["few"],)}
+    found: dict[str, Any] = {}
+    for name in row.names:
+        if name in "st":
+            found[name] = probes.INPUTS[name]
+            continue
+        found[name] = rng.uniform(-0.9 if name == "z" else 0.2, 0.9, shapes[name])
+        if name in "AB":
+            found[name] = found[name] / side + np.eye(side)
+    return found
+
+
+def large_program(row: probes.Row, part: int = 1) -> tuple[Callable, list]:
+    """The function of a row's program, and arguments that are large, or that large in parts."""
+    text = LARGE.get(str(row), row.probe)
+    for old, new in SCALED.items():
+        text = text if str(row) in LARGE else text.replace(old, new)
+    size = sizes(row, part)
+    arguments = inputs(row, size)
+    f = function_of(ast.parse("\n".join(each.strip() for each in text.split(";;"))).body, arguments)
+    rng = np.random.default_rng(7)
+    mask = rng.uniform(size=(size["side"],) * 2) < 0.5
+    numbers = rng.integers(0, 3, size["many"] if "u" in arguments else size["side"])
+    f.__globals__.update(size | {"M": mask, "I": numbers, "n": size["side"]})
+    return f, list(arguments.values())
+
+
+def function_of(statements: list[ast.stmt], names: Iterable[str]) -> Callable:
+    """The statements as a function of these arguments."""
+    *before, last = (ast.unparse(each) for each in statements)
+    return probes.load(probes.function("f", list(names), [*before, f"return {last}"])).f
+
+
+# ---- times ---------------------------------------------------------------------------------------
+
+
+def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
+    """The least time of each call, in turn: what is left when the machine does nothing else."""
+    times = [math.inf] * len(calls)
+    for _ in range(2):
+        for call in calls:
+            call()
+    gc.collect()
+    gc.disable()
+    try:
+        begin = perf_counter()
+        for done in range(rounds):
+            for place, call in enumerate(calls):
+                start = perf_counter()
+                call()
+                times[place] = min(times[place], perf_counter() - start)
+            if done >= 4 and perf_counter() - begin > ENOUGH:
+                break
+    finally:
+        gc.enable()
+    return times
+
+
+def gradient_cost(row: probes.Row, rounds: int) -> Cost:
+    """The function, and its value with its adjoints."""
+    f, arguments = large_program(row)
+    start = perf_counter()
+    y = np.asarray(f(*arguments))
+    if perf_counter() - start > SLOW:
+        f, arguments = large_program(row, 10)
+        y = np.asarray(f(*arguments))
+    y_bar = np.random.default_rng(5).uniform(0.5, 1.5, y.shape)
+    y_bar = (y_bar * (1 - 0.5j) if np.iscomplexobj(y) else y_bar).astype(y.dtype)[()]
+
+    def gradient() -> Any:
+        value, pullback = vjp(f, *arguments)
+        return value, pullback(y_bar)
+
+    def copies() -> list:
+        return [np.array(each) for each in arguments]
+
+    plain, derived, copied = least([lambda: f(*arguments), gradient, copies], rounds)
+    return Cost(row, max(plain, copied), derived, as_copy=copied > plain)
+
+
+def batch_cost(row: probes.Row, rounds: int) -> Cost:
+    """A loop over the samples, and the batch of all."""
+    arguments = [probes.INPUTS[name] for name in row.names]
+    f = function_of(row.statements, row.names)
+    rng = np.random.default_rng(3)
+    scales = rng.uniform(0.9, 1.0, SAMPLES)
+    samples = [[np.asarray(each * scale)[()] for each in arguments] for scale in scales]
+    stacked = [np.stack(column) for column in zip(*samples, strict=True)]
+    batched = vmap(f)
+
+    def loop() -> Any:
+        return np.stack([f(*each) for each in samples])
+
+    return Cost(row, *least([lambda: batched(*stacked), loop], rounds))
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def measured(
+    rows: Iterable[probes.Row], measure: Callable[[probes.Row, int], Cost], rounds: int
+) -> Iterator[Cost]:
+    """The costs of the programs, one by one; what cannot be measured says why."""
+    for row in rows:
+        print(row, file=sys.stderr, flush=True)
+        try:
+            yield measure(row, rounds)
+        except Exception as error:  # of NumPy, or a refusal of ours
+            yield Cost(row, why=f"{type(error).__name__}: {error}".partition("\n")[0])
+
+
+def differentiable() -> list[probes.Row]:
+    """The rows with a derivative of arrays: what has none costs nothing."""
+    recorded = probes.recorded()
+    return [
+        row
+        for row in probes.rows()
+        if set(row.names) - {"s", "t"}
+        and not (row.kind.startswith("nondiff") or row.random or row.module in ("math", "cmath"))
+        and recorded[row.module, row.name]["reverse"] == "yes"
+    ]
+
+
+def batchable() -> list[probes.Row]:
+    """The rows with a batched form that gives the same numbers each time."""
+    recorded = probes.recorded()
+    return [
+        row
+        for row in probes.rows()
+        if row.names and not row.random and recorded[row.module, row.name]["batch"] == "yes"
+    ]
+
+
+def report(title: str, costs: list[Cost], names: tuple[str, str], is_bad: Callable) -> None:
+    """The worst ten, all that miss the target, and what was not measured."""
+    found = [each for each in costs if not each.why]
+    worst = sorted(found, key=lambda each: each.ratio, reverse=names[0] == "function")
+    bad = [each for each in worst if is_bad(each.ratio)]
+    print(f"## {title}: {len(found)} functions, {len(bad)} beyond the target\n")
+    print(f"| function | {names[0]} | {names[1]} | ratio |\n| --- | --- | --- | --- |")
+    for each in worst[: max(10, len(bad))]:
+        plain = f"{shown(each.plain)}{' (a copy)' * each.as_copy}"
+        print(f"| {each.row} | {plain} | {shown(each.derived)} | {each.ratio:.1f} |")
+    for each in costs:
+        if each.why:
+            print(f"\n{each.row}: not measured: {each.why}")
+    print(flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=25, help="at most so many calls of each (25)")
+    parser.add_argument("--part", choices=("gradient", "batch"), help="one of the two tables")
+    parser.add_argument("--only", default="", help="functions whose name has this in it")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+
+    def costs(rows: list[probes.Row], measure: Callable) -> list[Cost]:
+        return list(measured([r for r in rows if given.only in str(r)], measure, given.rounds))
+
+    if given.part != "batch":
+        found = costs(differentiable(), gradient_cost)
+        report("Gradients", found, ("function", "gradient"), lambda ratio: ratio > MOST)
+    if given.part != "gradient":
+        found = costs(batchable(), batch_cost)
+        title = f"Batches of {SAMPLES}"
+        report(title, found, ("batch", "loop"), lambda ratio: ratio < LEAST)
+
+
+if __name__ == "__main__":
+    main()
