@@ -235,11 +235,12 @@ def measured(
 ) -> Iterator[Cost]:
     """The costs of the programs, one by one; what cannot be measured says why."""
     for row in rows:
-        print(row, file=sys.stderr, flush=True)
         try:
-            yield measure(row, rounds)
+            found = measure(row, rounds)
         except Exception as error:  # of NumPy, or a refusal of ours
-            yield Cost(row, why=f"{type(error).__name__}: {error}".partition("\n")[0])
+            found = Cost(row, why=f"{type(error).__name__}: {error}".partition("\n")[0])
+        print(f"{row}: {found.why or format(found.ratio, '.2f')}", file=sys.stderr, flush=True)
+        yield found
 
 
 def differentiable() -> list[probes.Row]:

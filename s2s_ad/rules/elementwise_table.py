@@ -28,18 +28,37 @@ elementwise(
     total=True,
 )
 elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0}, total=True)
-elementwise(np.arccos, "-y_bar / np.sqrt(1 - x**2)", domain="unit")
+# A product of two differences has no rounding where x is close to 1, as 1 - x**2 has.
+elementwise(
+    np.arccos,
+    "-y_bar / np.sqrt((1 - x) * (1 + x))",
+    of_complex=("-y_bar / np.sqrt(1 - x**2)",),
+    domain="unit",
+)
 elementwise(
     np.arccosh,
-    "y_bar / np.sqrt(x**2 - 1)",
-    of_complex=("y_bar / (np.sqrt(x - 1) * np.sqrt(x + 1))",),  # the branch left of 0, too
+    "y_bar / (np.sqrt(x - 1) * np.sqrt(x + 1))",  # of complex numbers the branch left of 0, too
     domain="above one",
 )
-elementwise(np.arcsin, "y_bar / np.sqrt(1 - x**2)", domain="unit")
-elementwise(np.arcsinh, "y_bar / np.sqrt(x**2 + 1)", total=True)
+elementwise(
+    np.arcsin,
+    "y_bar / np.sqrt((1 - x) * (1 + x))",
+    of_complex=("y_bar / np.sqrt(1 - x**2)",),
+    domain="unit",
+)
+elementwise(
+    np.arcsinh,
+    "y_bar / np.hypot(x, 1.0)",
+    of_complex=("y_bar / np.sqrt(x**2 + 1)",),
+    total=True,
+)
 elementwise(np.arctan, "y_bar / (1 + x**2)", total=True)
-elementwise(np.arctan2, "y_bar * b / (a**2 + b**2)", "-y_bar * a / (a**2 + b**2)")
-elementwise(np.arctanh, "y_bar / (1 - x**2)", domain="unit")
+elementwise(  # squares would be too large, or too small
+    np.arctan2,
+    "y_bar * (b / np.hypot(a, b) / np.hypot(a, b))",
+    "-y_bar * (a / np.hypot(a, b) / np.hypot(a, b))",
+)
+elementwise(np.arctanh, "y_bar / ((1 - x) * (1 + x))", domain="unit")
 elementwise(np.cbrt, "y_bar / (3 * y**2)", domain="positive")
 # np.clip passes the derivative on the closed interval, as torch.clamp does.
 elementwise(

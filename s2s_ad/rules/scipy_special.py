@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     scipy_special_bessel,
     scipy_special_composites,
@@ -72,30 +70,13 @@ row("wofz", "y_bar * (2j / math.sqrt(math.pi) - 2 * z * y)", operands=("z",), **
 # ---- logistic, entropy, powers -------------------------------------------------------------------
 
 
-def inverse_slope(x: Any, lmbda: Any) -> Any:
-    """The derivative of log(1 + lambda * x) / lambda with respect to lambda; -x**2 / 2 at 0."""
-    divisor = np.where(lmbda == 0, 1.0, lmbda)
-    quotient = (x / (1 + lmbda * x) - np.log1p(lmbda * x) / divisor) / divisor
-    return np.where(lmbda == 0, -(x**2) / 2, quotient)
-
-
-# Box-Cox at lambda = 0 is the logarithm; the derivative in lambda is the limit there.
-BOXCOX = "np.where(lmbda == 0, {limit}, ({power} - y) / np.where(lmbda == 0, 1.0, lmbda))"
-row(
-    "boxcox",
-    "y_bar * x ** (lmbda - 1)",
-    f"y_bar * {BOXCOX.format(limit='np.log(x) ** 2 / 2', power='x**lmbda * np.log(x)')}",
-    operands=("x", "lmbda"),
-    domain="positive",
-)
-row(
-    "boxcox1p",
-    "y_bar * (1 + x) ** (lmbda - 1)",
-    "y_bar * "
-    + BOXCOX.format(limit="np.log1p(x) ** 2 / 2", power="(1 + x) ** lmbda * np.log1p(x)"),
-    operands=("x", "lmbda"),
-    domain="positive",
-)
+# boxcox is log(x) * exprel(lambda * log(x)), and the inverse the exponential of
+# x * log1p(lambda * x) / (lambda * x): series in lambda, which have no quotient by it.
+BY_LAMBDA = "y_bar * ({0}**2 * special.hyp1f1(2.0, 3.0, lmbda * {0}) / 2)"
+BY_LAMBDA_OF_INVERSE = "-y_bar * ({0} * x**2 * special.hyp2f1(2.0, 2.0, 3.0, -lmbda * x) / 2)"
+LAMBDA = {"operands": ("x", "lmbda"), "domain": "positive"}
+row("boxcox", "y_bar * x ** (lmbda - 1)", BY_LAMBDA.format("np.log(x)"), **LAMBDA)
+row("boxcox1p", "y_bar * (1 + x) ** (lmbda - 1)", BY_LAMBDA.format("np.log1p(x)"), **LAMBDA)
 row("cbrt", "y_bar / (3 * y**2)", **POSITIVE)
 row("cosm1", "-y_bar * np.sin(x)")
 row("entr", "y_bar * (-np.log(x) - 1)", **POSITIVE)
@@ -111,21 +92,12 @@ row(
     operands=("delta", "r"),
     domain="positive",
 )
-row(
-    "inv_boxcox",
-    "y_bar * y ** (1 - lmbda)",
-    "y_bar * (y * inverse_slope(x, lmbda))",
-    operands=("x", "lmbda"),
-    domain="positive",
-    helpers={"inverse_slope": inverse_slope},
-)
+row("inv_boxcox", "y_bar * y ** (1 - lmbda)", BY_LAMBDA_OF_INVERSE.format("y"), **LAMBDA)
 row(
     "inv_boxcox1p",
     "y_bar * (y + 1) ** (1 - lmbda)",
-    "y_bar * ((y + 1) * inverse_slope(x, lmbda))",
-    operands=("x", "lmbda"),
-    domain="positive",
-    helpers={"inverse_slope": inverse_slope},
+    BY_LAMBDA_OF_INVERSE.format("(y + 1)"),
+    **LAMBDA,
 )
 row("kl_div", "y_bar * np.log(a / b)", "y_bar * (1 - a / b)", domain="positive")
 row("log1p", "y_bar / (1 + x)", **POSITIVE, **HOLOMORPHIC)
