@@ -11,18 +11,20 @@ import argparse
 import ast
 import gc
 import math
+import os
 import pathlib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from timing import shown
 
-from s2s_ad import vjp, vmap
+from s2s_ad import grad, vmap
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "tests"))
 from rules import probes
@@ -143,32 +145,38 @@ def inputs(row: probes.Row, size: dict[str, int]) -> dict[str, Any]:
     return found
 
 
-def large_program(row: probes.Row, part: int = 1) -> tuple[Callable, list]:
-    """The function of a row's program, and arguments that are large, or that large in parts."""
+def large_program(row: probes.Row, part: int = 1) -> tuple[ModuleType, list]:
+    """A row's program as `f` and, with a weighted sum of its result, as `loss`; large arguments,
+    or arguments that large in parts."""
     text = LARGE.get(str(row), row.probe)
     for old, new in SCALED.items():
         text = text if str(row) in LARGE else text.replace(old, new)
     size = sizes(row, part)
     arguments = inputs(row, size)
-    f = function_of(ast.parse("\n".join(each.strip() for each in text.split(";;"))).body, arguments)
+    lines = ast.parse("\n".join(each.strip() for each in text.split(";;"))).body
+    made = module_of(lines, arguments)
     rng = np.random.default_rng(7)
     mask = rng.uniform(size=(size["side"],) * 2) < 0.5
     numbers = rng.integers(0, 3, size["many"] if "u" in arguments else size["side"])
-    f.__globals__.update(size | {"M": mask, "I": numbers, "n": size["side"]})
-    return f, list(arguments.values())
+    vars(made).update(size | {"M": mask, "I": numbers, "n": size["side"]})
+    return made, list(arguments.values())
 
 
-def function_of(statements: list[ast.stmt], names: Iterable[str]) -> Callable:
-    """The statements as a function of these arguments."""
+def module_of(statements: list[ast.stmt], names: Iterable[str]) -> ModuleType:
+    """The statements as functions of these arguments."""
     *before, last = (ast.unparse(each) for each in statements)
-    return probes.load(probes.function("f", list(names), [*before, f"return {last}"])).f
+    text = probes.function("f", list(names), [*before, f"return {last}"])
+    for name, total in (("loss", "result * W"), ("complex_loss", "np.real(result * W)")):
+        end = [f"result = {last}", f"return np.sum({total}), result"]
+        text += probes.function(name, list(names), [*before, *end])
+    return probes.load(text)
 
 
 # ---- times ---------------------------------------------------------------------------------------
 
 
 def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
-    """The least time of each call, in turn: what is left when the machine does nothing else."""
+    """The least processor time of each call, in turn: what else the machine does counts little."""
     times = [math.inf] * len(calls)
     for _ in range(2):
         for call in calls:
@@ -176,13 +184,13 @@ def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
     gc.collect()
     gc.disable()
     try:
-        begin = perf_counter()
+        begin = process_time()
         for done in range(rounds):
             for place, call in enumerate(calls):
-                start = perf_counter()
+                start = process_time()
                 call()
-                times[place] = min(times[place], perf_counter() - start)
-            if done >= 4 and perf_counter() - begin > ENOUGH:
+                times[place] = min(times[place], process_time() - start)
+            if done >= 4 and process_time() - begin > ENOUGH:
                 break
     finally:
         gc.enable()
@@ -190,31 +198,30 @@ def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
 
 
 def gradient_cost(row: probes.Row, rounds: int) -> Cost:
-    """The function, and its value with its adjoints."""
-    f, arguments = large_program(row)
-    start = perf_counter()
-    y = np.asarray(f(*arguments))
-    if perf_counter() - start > SLOW:
-        f, arguments = large_program(row, 10)
-        y = np.asarray(f(*arguments))
-    y_bar = np.random.default_rng(5).uniform(0.5, 1.5, y.shape)
-    y_bar = (y_bar * (1 - 0.5j) if np.iscomplexobj(y) else y_bar).astype(y.dtype)[()]
-
-    def gradient() -> Any:
-        value, pullback = vjp(f, *arguments)
-        return value, pullback(y_bar)
+    """The function, and its value with its adjoints for a given adjoint of the value."""
+    made, arguments = large_program(row)
+    start = process_time()
+    y = np.asarray(made.f(*arguments))
+    if process_time() - start > SLOW:
+        made, arguments = large_program(row, 10)
+        y = np.asarray(made.f(*arguments))
+    made.W = np.random.default_rng(5).uniform(0.5, 1.5, y.shape).astype(y.dtype)[()]
+    loss = made.complex_loss if np.iscomplexobj(y) else made.loss
+    inexact = [i for i, each in enumerate(arguments) if np.asarray(each).dtype.kind in "fc"]
+    gradient = grad(loss, tuple(inexact), has_aux=True)
 
     def copies() -> list:
         return [np.array(each) for each in arguments]
 
-    plain, derived, copied = least([lambda: f(*arguments), gradient, copies], rounds)
+    calls = [lambda: made.f(*arguments), lambda: gradient(*arguments), copies]
+    plain, derived, copied = least(calls, rounds)
     return Cost(row, max(plain, copied), derived, as_copy=copied > plain)
 
 
 def batch_cost(row: probes.Row, rounds: int) -> Cost:
     """A loop over the samples, and the batch of all."""
     arguments = [probes.INPUTS[name] for name in row.names]
-    f = function_of(row.statements, row.names)
+    f = module_of(row.statements, row.names).f
     rng = np.random.default_rng(3)
     scales = rng.uniform(0.9, 1.0, SAMPLES)
     samples = [[np.asarray(each * scale)[()] for each in arguments] for scale in scales]
@@ -303,4 +310,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # Memory that is given back stays with the process: a call that asks the system for pages takes
+    # as long for these as for its work.
+    kept = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**34)}
+    if os.environ.keys() >= kept.keys() or not hasattr(os, "execve"):
+        main()
+    else:
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | kept)

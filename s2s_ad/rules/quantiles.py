@@ -92,8 +92,8 @@ class Quantile(Reduction):
         y = builder.call(self.function, (_merged(x, axes),), given)
         return np.expand_dims(y, tuple(axis + q_rank for axis in axes)) if keepdims else y
 
-    def taken(self, operation: Operation) -> Any:
-        """How much of each element there is in the result."""
+    def taken(self, operation: Operation, share: Any = 1.0) -> Any:
+        """How much of each element there is in the result, times `share`."""
         (x,), params = operation.operands, operation.params
         q, axes = params.get("q", 0.5), self._axes(operation)
         terms = TAKEN.get(params.get("method", "linear"))
@@ -107,7 +107,7 @@ class Quantile(Reduction):
         total: Any = 0.0
         for weight, method in terms:
             one = x.builder.call(self.order, (x, q), options | {"method": method})
-            total = total + weight * shared_evenly(x, one, axes)
+            total = total + shared_evenly(x, one, axes, weight * share)
         return total
 
     def _count(self, operation: Operation, axes: Any) -> Any:
@@ -119,7 +119,7 @@ class Quantile(Reduction):
         return np.sum(np.logical_not(np.isnan(x)), axis=axis, keepdims=True)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        x_bar = self._spread(operation, y_bar) * self.taken(operation)
+        x_bar = self.taken(operation, self._spread(operation, y_bar))
         builder = operation.result.builder
         return [builder.call(runtime.unbroadcast, (x_bar, operation.operands[0]), {})]
 

@@ -26,7 +26,7 @@ from s2s_ad.rules.scans import moved_on
 
 
 def extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
-    return y_bar * shared_evenly(x, y, axes)
+    return shared_evenly(x, y, axes, y_bar)
 
 
 def extreme_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:

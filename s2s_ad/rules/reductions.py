@@ -195,13 +195,13 @@ def count_of(x: Symbol, axes: Any) -> Any:
     return support.product([support.length(x, axis) for axis in axes])
 
 
-def shared_evenly(x: Symbol, y: Any, axes: Any) -> Any:
-    """1 / (number of ties) at each extreme value, 0 elsewhere (ties share the derivative)."""
+def shared_evenly(x: Symbol, y: Any, axes: Any, share: Any = 1.0) -> Any:
+    """`share` / (number of ties) at each extreme value, 0 elsewhere: ties share the derivative."""
     chosen = x == y
     if not values.is_dtype(x.dtype, float):
         chosen = chosen.astype(x.dtype if x.dtype is not None else float)
     if axes is None or (x.ndim is not None and len(axes) == x.ndim):
-        return chosen / np.sum(chosen)
+        return chosen * (share / np.sum(chosen))
     if not isinstance(axes, int):
         axes = support.axis_of(axes)
-    return chosen / np.sum(chosen, axis=axes, keepdims=True)
+    return chosen * (share / np.sum(chosen, axis=axes, keepdims=True))
