@@ -348,6 +348,20 @@ class ZerosLike(Rule):
         return gast.BinOp(zeros, gast.Mult(), form.operation(len, call.args, {}))
 
 
+def index_along(x: Symbol, indices: Symbol, axis: int) -> Any:
+    """The index by which x[index] is np.take_along_axis(x, indices, axis)."""
+    index = []
+    axis = support.normal_axis(axis, x.ndim)
+    for each in range(x.ndim):
+        if each == axis:
+            index.append(indices)
+            continue
+        count = np.arange(support.length(x, each), like=x)
+        after = x.ndim - 1 - each
+        index.append(count[(slice(None), *(None,) * after)] if after else count)
+    return index_of(tuple(index))
+
+
 class TakeAlongAxis(Rule):
     """np.take_along_axis(x, indices, axis): linear in x, which gets the adjoint added back."""
 
@@ -371,21 +385,8 @@ class TakeAlongAxis(Rule):
         x, indices = operation.operands
         if x.ndim is None:
             raise support.CannotBatch
-        axis = support.normal_axis(operation["axis"], x.ndim)
-        index = []
-        for each in range(x.ndim):
-            if each == axis:
-                index.append(indices)
-                continue
-            count = np.arange(support.length(x, each), like=y_bar)
-            after = x.ndim - 1 - each
-            index.append(count[(slice(None), *(None,) * after)] if after else count)
-        return [
-            x.builder.call(
-                runtime.index_add, (np.zeros_like(x), index_of(tuple(index)), y_bar), {}
-            ),
-            None,
-        ]
+        index = index_along(x, indices, operation["axis"])
+        return [x.builder.call(runtime.index_add, (np.zeros_like(x), index, y_bar), {}), None]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         if tangents[0] is None:

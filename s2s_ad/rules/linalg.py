@@ -9,6 +9,8 @@ adjoint is lower triangular: exactly the derivative of the function that NumPy c
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import (
@@ -30,9 +32,10 @@ from s2s_ad.rules.matrices import (
     lower_half,
     mH,
     mT,
+    onto_triangle,
 )
 from s2s_ad.rules.systems import System
-from s2s_ad.runtime import log_abs_det, sign_of_det
+from s2s_ad.runtime import cholesky_adjoint, log_abs_det, sign_of_det
 
 
 class Inverse(OfMatrix):
@@ -121,10 +124,10 @@ class Cholesky(OfMatrix):
         return builder.emit(self, [a], {})
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        known_rank(operation.operands[0])
-        upper = mH(operation.result)
-        inner = hermitian(upper @ np.tril(y_bar))
-        return [lower_half(np.linalg.solve(upper, mH(np.linalg.solve(upper, inner))))]
+        y = operation.result
+        known_rank(y)
+        y_bar = y.builder.call(runtime.broadcast_like, (y_bar, y), {})
+        return [y.builder.call(cholesky_adjoint, (y, y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         y, a_dot = operation.result, tangents[0]
@@ -133,7 +136,56 @@ class Cholesky(OfMatrix):
         return y @ lower_half(inner)
 
 
+class CholeskyAdjoint(Rule):
+    """The lower half of X = inv(y).H @ S @ inv(y), where S is the Hermitian matrix of which
+    y.H @ tril(y_bar) is the lower triangle."""
+
+    of_complex = True
+    linear = (1,)
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return operands[0]
+
+    def _parts(self, operation: Operation) -> tuple[Any, Any, Any]:
+        y, y_bar = operation.operands
+        whole = operation.result + mH(operation.result)
+        return np.tril(y_bar), np.linalg.inv(y), whole
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        y, (y_dot, y_bar_dot) = operation.operands[0], tangents
+        y_bar, inverse, whole = self._parts(operation)
+        terms = [] if y_dot is None else [mH(y_dot) @ y_bar]
+        terms += [] if y_bar_dot is None else [mH(y) @ np.tril(y_bar_dot)]
+        inner = hermitian(functools.reduce(operator.add, terms))
+        moved = mH(inverse) @ inner @ inverse
+        if y_dot is not None:
+            product = whole @ (y_dot @ inverse)
+            moved = moved - (product + mH(product))
+        return lower_half(moved)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        y, seed = operation.operands[0], y_bar
+        y_bar, inverse, whole = self._parts(operation)
+        half = lower_half(seed)
+        inner_bar = onto_triangle(inverse @ half @ mH(inverse))
+        found = [None, None]
+        if operation.active[0]:
+            both = whole @ (half + mH(half)) @ mH(inverse)
+            found[0] = y_bar @ mH(inner_bar) - both
+        if operation.active[1]:
+            found[1] = np.tril(y @ inner_bar)
+        return found
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        pairs = zip(operation.operands, batched, strict=True)
+        return batch.builder.emit(self, [batch.spread(*pair) for pair in pairs], {})
+
+
 register(Cholesky(np.linalg.cholesky, "cholesky"))
+register(CholeskyAdjoint(cholesky_adjoint, "cholesky_adjoint"))
 register(Determinant(np.linalg.det, "det"))
 register(Inverse(np.linalg.inv, "inv"))
 register(LogAbsDet(log_abs_det, "slogdet"))

@@ -22,7 +22,7 @@ from s2s_ad.rules.reductions import (
     count_of,
     shared_evenly,
 )
-from s2s_ad.rules.scans import moved_on
+from s2s_ad.rules.scans import others
 
 
 def extreme_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
@@ -76,19 +76,12 @@ class Prod(Reduction):
         return x
 
 
-def products_of_others(x: Symbol, axis: int) -> Any:
-    """The product of all elements along the axis but each itself."""
-    before = np.cumprod(moved_on(x, axis, 1.0), axis=axis)
-    after = np.cumprod(moved_on(np.flip(x, axis=axis), axis, 1.0), axis=axis)
-    return before * np.flip(after, axis=axis)
-
-
 def _prod_adjoint(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
-    return y_bar * support.conj(products_of_others(x, support.as_tuple(axes)[0]))
+    return y_bar * support.conj(others(x, support.as_tuple(axes)[0]))
 
 
 def _prod_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
-    return np.sum, x_dot * products_of_others(x, support.as_tuple(axes)[0])
+    return np.sum, x_dot * others(x, support.as_tuple(axes)[0])
 
 
 register(Reduction(np.all, text=OF_LOGIC, neutral=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from itertools import pairwise
@@ -17,6 +18,8 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.structure import Structural, leading
+
+FEW = 4  # copies that are added one by one
 
 
 class Copies(Structural):
@@ -87,6 +90,14 @@ class Repeat(Copies):
 
     def copies(self, params: dict[str, Any], rank: int) -> list[tuple[int, bool]]:
         return [(params["repeats"] if axis == params["axis"] else 1, True) for axis in range(rank)]
+
+    def transposed(self, operation: Operation, y_bar: Any) -> Any:
+        """Few copies are added as slices: NumPy is slow to sum over a short last axis."""
+        count, axis = operation["repeats"], operation["axis"]
+        if not 2 <= count <= FEW:
+            return super().transposed(operation, y_bar)
+        parts = (y_bar[support.at(axis, slice(k or None, None, count))] for k in range(count))
+        return functools.reduce(operator.add, parts)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         x = operation.operands[0]

@@ -16,6 +16,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.indexing import index_along
 
 
 class Scan(Rule):
@@ -150,6 +151,51 @@ class Recurrence(Rule):
         return batch.builder.emit(self, operands, operation.params | {"axis": axis + 1})
 
 
+def others(x: Symbol, axis: int) -> Any:
+    """The product of all elements along an axis but each itself."""
+    return x.builder.call(runtime.products_of_others, (x, axis), {})
+
+
+class ProductsOfOthers(Scan):
+    """The product of what stands before each element, times that of what stands after it."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, [args[0]], {"axis": args[1]})
+
+    def dtype(self, x: values.AbstractValue) -> np.dtype | None:
+        return values.strong_dtype(x)
+
+    def _sides(self, operation: Operation) -> tuple[Symbol, Symbol, Any, Any]:
+        """What is multiplied from both ends, and the products so far."""
+        (x,), axis = operation.operands, operation["axis"]
+        ends = moved_on(x, axis, 1.0), moved_on(np.flip(x, axis=axis), axis, 1.0)
+        return *ends, *(np.cumprod(each, axis=axis) for each in ends)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        axis = operation["axis"]
+        left, right, before, after = self._sides(operation)
+        y_bar = y_bar.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        bars = y_bar * support.conj(np.flip(after, axis=axis)), y_bar * support.conj(before)
+        found = []
+        for end, so_far, bar in (
+            (left, before, bars[0]),
+            (right, after, np.flip(bars[1], axis=axis)),
+        ):
+            later = recurrence(support.conj(np.roll(end, -1, axis=axis)), bar, axis, reverse=True)
+            moved = later * support.conj(moved_on(so_far, axis, 1.0))
+            found.append(moved_on(moved, axis, 0.0, -1))
+        return [found[0] + np.flip(found[1], axis=axis)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        axis, x_dot = operation["axis"], tangents[0]
+        left, right, before, after = self._sides(operation)
+        dots = []
+        for end, so_far, dot in ((left, before, x_dot), (right, after, np.flip(x_dot, axis=axis))):
+            moved = moved_on(dot, axis, 0.0) * moved_on(so_far, axis, 1.0)
+            dots.append(recurrence(end, moved, axis))
+        return dots[0] * np.flip(after, axis=axis) + before * np.flip(dots[1], axis=axis)
+
+
 def _neighbours(operation: Operation) -> Any:
     """y[i - 1] for each i of a recurrence, or y[i + 1]; zero where there is none."""
     step = -1 if operation.params.get("reverse", False) else 1
@@ -160,9 +206,13 @@ class Sort(Scan):
     """np.sort: what np.argsort takes from x; the adjoint goes where each element came from."""
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        order = np.argsort(operation.operands[0], **operation.params)
-        places = np.argsort(order, **operation.params)
-        return [np.take_along_axis(y_bar, places, axis=operation["axis"])]
+        (x,), axis = operation.operands, operation["axis"]
+        order = np.argsort(x, **operation.params)
+        if x.ndim is None:
+            places = np.argsort(order, **operation.params)
+            return [np.take_along_axis(y_bar, places, axis=axis)]
+        whole = (np.zeros_like(x), index_along(x, order, axis), y_bar)
+        return [x.builder.call(runtime.index_set, whole, {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         order = np.argsort(operation.operands[0], **operation.params)
@@ -170,9 +220,14 @@ class Sort(Scan):
 
 
 class ArgSort(Scan):
-    """np.argsort: integers, which move in steps."""
+    """np.argsort: integers, which move in steps; those of a vector are all different."""
 
     flat = True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        found = super().infer(operands, params)
+        vector = isinstance(found, values.Array) and found.rank == 1
+        return values.Array(found.dtype, found.shape, selects=True) if vector else found
 
     def dtype(self, x: values.AbstractValue) -> np.dtype | None:
         return np.dtype(np.intp)
@@ -267,6 +322,7 @@ SORTING = ", kind=None, order=None, *, stable=None"
 register(ArgPartition(np.argpartition, -1, SELECTING, "kth, "))
 register(ArgSort(np.argsort, -1, SORTING))
 register(Partition(np.partition, -1, SELECTING, "kth, "))
+register(ProductsOfOthers(runtime.products_of_others, None))
 register(Recurrence(runtime.recurrence, "recurrence"))
 register(RunningProduct(np.cumprod, None, TYPED))
 register(RunningSum(np.cumsum, None, TYPED))
