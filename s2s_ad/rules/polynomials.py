@@ -77,8 +77,7 @@ class Series(Rule):
             matrix = support.conj(self.matrix(builder, x, support.length(c, 0)))
             rank = support.known_rank(x, self.name)
             whole = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
-            product = whole[..., None] * matrix if rank else whole * matrix
-            c_bar = np.sum(product, axis=tuple(range(rank))) if rank else product
+            c_bar = np.tensordot(whole, matrix, axes=rank) if rank else whole * matrix
             c_bar = builder.call(runtime.unbroadcast, (c_bar, c), {})
         return [x_bar, c_bar]
 

@@ -160,6 +160,9 @@ def _outer(function: Any, row: Elementwise) -> Rule:
     ufunc = function.__self__
 
     def meaning(a: Any, b: Any, **options: Any) -> Any:
+        vectors = all(isinstance(each, Symbol) and each.ndim == 1 for each in (a, b))
+        if ufunc is np.multiply and vectors and set(options.values()) == {None}:
+            return np.outer(a, b)
         rank = support.known_rank(b, f"np.{ufunc.__name__}.outer")
         if rank and isinstance(a, Symbol | np.ndarray):
             first = support.known_rank(a, f"np.{ufunc.__name__}.outer")
