@@ -61,14 +61,16 @@ SCALED = {
 LARGE = {
     "ndarray-method.ufunc(out=)": "a = np.zeros((side, side));; np.multiply(x, y, out=a);; a + x",
     "numpy.broadcast_to": "np.broadcast_to(u, (2, many))",
-    "numpy.cross": "np.cross(T[:, :, :3], T[:, :, 1:4])",
+    "numpy.cross": "np.cross(A[:, :3], B[:, :3])",
     "numpy.diagflat": "np.diagflat(v[:1000], 1)",
     "numpy.histogram2d": "np.histogram2d(np.arange(many), np.arange(many), 2, weights=u)[0]",
     "numpy.histogramdd": "np.histogramdd(np.arange(2 * many).reshape(many, 2), 2, weights=u)[0]",
-    "numpy.interp": "np.interp(v * 3, np.arange(4.0), b[0] * np.arange(4.0))",
+    "numpy.interp": "np.interp(v * 3, np.arange(4.0), u[:4])",
     "numpy.kron": "np.kron(A[:20, :20], B[:20, :20])",
     "numpy.linalg.cross": "np.linalg.cross(A[:, :3], B[:, :3])",
     "numpy.poly1d": "np.poly1d(u[:4])(v)",
+    "numpy.polydiv": "np.polydiv(u[:2000], b)[0]",
+    "numpy.polyfit": "np.polyfit(np.arange(1.0 * many), v, 2)",
     "numpy.polynomial.chebyshev.chebval": "np.polynomial.chebyshev.chebval(v, u[:4])",
     "numpy.polynomial.hermite.hermval": "np.polynomial.hermite.hermval(v, u[:4])",
     "numpy.polynomial.legendre.legval": "np.polynomial.legendre.legval(v, u[:4])",
@@ -77,7 +79,7 @@ LARGE = {
     "numpy.put_along_axis": (
         "a = x * 1.0;; np.put_along_axis(a, np.arange(side)[:, None], b[:, None], axis=1);; a"
     ),
-    "numpy.roots": "np.sort(np.abs(np.roots(v[:100])))",
+    "numpy.roots": "np.sort(np.abs(np.roots(u[:100])))",
     "python-operator.setitem(slice)": "a = np.array(x);; a[1:, ::2] = y[1:, ::2];; a",
     "scipy.linalg.khatri_rao": "sp.linalg.khatri_rao(A[:40], B[:40])",
     "scipy.linalg.solve_toeplitz": (
@@ -93,6 +95,29 @@ LARGE = {
     "scipy.stats.multinomial.pmf": (
         "sp.stats.multinomial.pmf(np.ones(many, int), many, v / np.sum(v))"
     ),
+}
+VIEW = "a view: its value and its adjoint are copies, of another order in memory"
+CHOICE = "np.where takes five times as long as the function; 0 * y_bar would be nan where it is inf"
+EXTREME = "ties share: a comparison, a count and a product for a function of one fast pass"
+INVERSE = "the adjoint is the inverse: LU and two solves with n right sides in NumPy, for one LU"
+ORDER = "linear time, and its adjoint needs the order that NumPy does not give: sorted"
+PYTHON = "a loop of Python's over elements"
+SPECIAL = "the slope is another function of SciPy's, slower than this one"
+#: why a gradient costs more than it should, where it cannot be had for less
+NOTES = {
+    **dict.fromkeys(
+        ("atan2", "arctan2"), "a fast loop of NumPy's; two adjoints of three passes each"
+    ),
+    **dict.fromkeys(("clip", "fmax", "fmin", "maximum", "minimum"), CHOICE),
+    **dict.fromkeys(("amax", "amin", "max", "maximum.reduce", "min", "ptp"), EXTREME),
+    **dict.fromkeys(("nanmax", "nanmin"), EXTREME),
+    **dict.fromkeys(("broadcast_to", "dsplit", "matrix_transpose", "moveaxis", "mT"), VIEW),
+    **dict.fromkeys(("permute_dims", "ravel", "reshape", "rollaxis", "rot90", "squeeze"), VIEW),
+    **dict.fromkeys(("swapaxes", "T", "transpose", "unstack", "vsplit"), VIEW),
+    **dict.fromkeys(("det", "slogdet"), INVERSE),
+    **dict.fromkeys(("argpartition", "partition"), ORDER),
+    **dict.fromkeys(("flat", "fromiter", "ndenumerate", "ndindex"), PYTHON),
+    **dict.fromkeys(("digamma", "j1", "psi"), SPECIAL),
 }
 #: matrices that are made of vectors: of some hundred numbers
 OF_VECTORS = ("toeplitz", "circulant", "companion", "hankel", "leslie", "fiedler")
@@ -178,24 +203,31 @@ def module_of(statements: list[ast.stmt], names: Iterable[str]) -> ModuleType:
 
 def least(calls: list[Callable[[], Any]], rounds: int) -> list[float]:
     """The least processor time of each call, in turn: what else the machine does counts little."""
+    counts = [max(1, round(1e-3 / max(each, 1e-7))) for each in (_once(call) for call in calls)]
     times = [math.inf] * len(calls)
-    for _ in range(2):
-        for call in calls:
-            call()
     gc.collect()
     gc.disable()
     try:
         begin = process_time()
         for done in range(rounds):
-            for place, call in enumerate(calls):
+            for place, (call, count) in enumerate(zip(calls, counts, strict=True)):
                 start = process_time()
-                call()
-                times[place] = min(times[place], process_time() - start)
+                for _ in range(count):
+                    call()
+                times[place] = min(times[place], (process_time() - start) / count)
             if done >= 4 and process_time() - begin > ENOUGH:
                 break
     finally:
         gc.enable()
     return times
+
+
+def _once(call: Callable[[], Any]) -> float:
+    """The time of a call, past those that compile and settle."""
+    call(), call()
+    start = process_time()
+    call()
+    return process_time() - start
 
 
 def gradient_cost(row: probes.Row, rounds: int) -> Cost:
@@ -287,10 +319,11 @@ def report(title: str, costs: list[Cost], names: tuple[str, str], is_bad: Callab
     worst = sorted(found, key=lambda each: each.ratio, reverse=names[0] == "function")
     bad = [each for each in worst if is_bad(each.ratio)]
     print(f"## {title}: {len(found)} functions, {len(bad)} beyond the target\n")
-    print(f"| function | {names[0]} | {names[1]} | ratio |\n| --- | --- | --- | --- |")
+    print(f"| function | {names[0]} | {names[1]} | ratio | why |\n| --- | --- | --- | --- | --- |")
     for each in worst[: max(10, len(bad))]:
         plain = f"{shown(each.plain)}{' (a copy)' * each.as_copy}"
-        print(f"| {each.row} | {plain} | {shown(each.derived)} | {each.ratio:.1f} |")
+        why = NOTES.get(each.row.name, "") if names[0] == "function" else ""
+        print(f"| {each.row} | {plain} | {shown(each.derived)} | {each.ratio:.1f} | {why} |")
     for each in costs:
         if each.why:
             print(f"\n{each.row}: not measured: {each.why}")
@@ -301,13 +334,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=25, help="at most so many calls of each (25)")
     parser.add_argument("--part", choices=("gradient", "batch"), help="one of the two tables")
-    parser.add_argument("--only", default="", help="functions whose name has this in it")
+    parser.add_argument("--only", nargs="*", default=[""], help="functions with this in their name")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
 
     def costs(rows: list[probes.Row], measure: Callable) -> list[Cost]:
-        return list(measured([r for r in rows if given.only in str(r)], measure, given.rounds))
+        chosen = [row for row in rows if any(each in str(row) for each in given.only)]
+        return list(measured(chosen, measure, given.rounds))
 
     if given.part != "batch":
         found = costs(differentiable(), gradient_cost)

@@ -7,6 +7,7 @@ python docs/make_rules.py --measure scipy.signal scipy.optimize  the same for so
 
 from __future__ import annotations
 
+import csv
 import pathlib
 import sys
 from collections import Counter
@@ -27,8 +28,9 @@ One row per function, one program per row. A cell says what the compiler does wi
 `tests/rules/test_coverage.py` runs them all. *yes* is checked: reverse and forward mode and second
 order against central differences, `batch` against a loop over samples, `complex` against those
 along both axes of the complex plane. *refused* is an error that names the place and the reason; —
-means that NumPy has no such form. `in place` is `out=`. The properties of each function (every
-keyword, shape and dtype) are in `tests/rules`.
+means that NumPy has no such form. `in place` is `out=`. What is said of ties, steps, bounds and
+zeros is run by `tests/rules/test_conventions.py`. The properties of each function (every keyword,
+shape and dtype) are in `tests/rules`.
 """
 MARKS = {"yes": "yes", "refused": "*refused*", "none": "—"}
 PEERS = {
@@ -73,15 +75,28 @@ def _summary() -> list[str]:
 
 
 def _tables() -> list[str]:
-    recorded, lines = probes.recorded(), []
-    for module, rows in groupby(probes.rows(), lambda row: row.module):
+    recorded, conventions, lines = probes.recorded(), _conventions(), []
+    for module, group in groupby(probes.rows(), lambda row: row.module):
+        rows = list(group)
+        said = any((module, row.name) in conventions for row in rows)
         cells = [
             [f"`{row.name}`".replace("|", "\\|")]
             + [MARKS[recorded[module, row.name][column]] for column in probes.COLUMNS]
+            + [conventions.get((module, row.name), "")] * said
             for row in rows
         ]
-        lines += [f"## {module}", "", *_table(["function", *probes.COLUMNS], cells)]
+        head = ["function", *probes.COLUMNS, *["at ties and edges"] * said]
+        lines += [f"## {module}", "", *_table(head, cells)]
     return lines
+
+
+def _conventions() -> dict[tuple[str, str], str]:
+    """What is said of a function at points where there is no derivative, or more than one."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    with (probes.DATA / "conventions.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault((row["module"], row["name"]), {})[row["convention"]] = None
+    return {key: "; ".join(texts) for key, texts in found.items()}
 
 
 def _refusals() -> list[str]:
