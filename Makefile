@@ -4,7 +4,8 @@
 #   make run        the first examples
 #   make test       linter, formatter and tests, without the slow ones
 #   make test-all   the same with the slow ones, under every supported Python that is on PATH
-#   make bench      the benchmarks, against the peers
+#   make bench      the benchmarks, against the peers; those of every function by itself take longer:
+#                   make bench BENCHMARK=rule_costs.py
 #   make clean      remove what the other targets made
 #
 # PYTHON=python3.12 make test   chooses the interpreter.
@@ -13,6 +14,7 @@ PYTHON ?= python3
 SUPPORTED := 3.11 3.12 3.13 3.14
 VENV := .venv
 SELECTION := -m "not slow"
+BENCHMARK := run.py
 
 # The outcome depends on the checkout and its virtual environment alone.
 export PYTHONNOUSERSITE := 1
@@ -52,7 +54,7 @@ bench:
 	$(MAKE) VENV=.venv-bench bench-installed
 
 bench-installed: $(VENV)/.installed-benchmarks
-	$(VENV)/bin/python benchmarks/run.py
+	$(VENV)/bin/python benchmarks/$(BENCHMARK)
 
 clean:
 	rm -rf .venv .venv-* .hypothesis .pytest_cache .ruff_cache build dist *.egg-info

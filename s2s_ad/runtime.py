@@ -369,16 +369,18 @@ def modf_fraction(x):
 
 def products_of_others(x, axis):
     """For each element the product of all others along an axis; zeros are as good as any."""
-    y = np.prod(x, axis=axis, keepdims=True)
-    if np.all(np.isfinite(y) & (np.abs(y) > np.finfo(y.dtype).tiny)):
-        return y / x
-    ones = np.ones_like(y)
-    less = np.delete(x, -1, axis=axis) if x.shape[axis] else x
-    more = np.flip(np.delete(x, 0, axis=axis) if x.shape[axis] else x, axis=axis)
-    before, after = (
-        np.cumprod(np.concatenate([ones, each], axis=axis), axis=axis) for each in (less, more)
-    )
-    return before * np.flip(after, axis=axis)
+    x = np.moveaxis(x, axis, -1)
+    y = np.prod(x, axis=-1)
+    inexact = ~(np.isfinite(y) & (np.abs(y) > np.finfo(y.dtype).tiny))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = y[..., None] / x
+    if np.any(inexact):
+        rows = x[inexact]
+        ones = np.ones_like(rows[:, :1])
+        before = np.cumprod(np.concatenate([ones, rows[:, :-1]], axis=1), axis=1)
+        after = np.cumprod(np.concatenate([ones, rows[:, :0:-1]], axis=1), axis=1)
+        others[inexact] = before * after[:, ::-1]
+    return np.moveaxis(others, -1, axis)
 
 
 def recurrence(a, b, axis, reverse=False):

@@ -222,3 +222,15 @@ def test_conversion_to_fewer_digits(kind):
     slope = grad(f)(np.float64(2.0), np.array([1.5, 2.5]))
     assert slope == 4.0
     assert slope.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "row", [[2.0, 3.0, 5.0], [0.0, 3.0, 5.0], [0.0, 0.0, 5.0], [1e-200, 1e-200, 3.0], [1e200] * 3]
+)
+def test_a_product_too_small_or_too_large(row):
+    """What a product is without one of its factors is found whatever the whole product is."""
+    f = module("def f(x):\n    return np.sum(np.prod(x, axis=1))\n").f
+    x = np.array([row, [2.0, 4.0, 8.0]])
+    expected = [[np.prod(np.delete(each, place)) for place in range(3)] for each in x]
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-14)

@@ -141,3 +141,14 @@ def f(a, n):
         central = (f(a + 1e-5 * d, 4) - f(a - 1e-5 * d, 4)) / 2e-5
         np.testing.assert_allclose(np.sum(slope * d), central, rtol=1e-6)
         np.testing.assert_allclose(jvp(lambda a: f(a, 4), (a,), (d,))[1], central, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [31, 32, 33, 70])
+def test_cholesky_factors_of_several_blocks(size):
+    """The adjoint is found block by block: that of the log-determinant is the inverse."""
+    f = module("def f(a):\n    return 2 * np.sum(np.log(np.diag(np.linalg.cholesky(a))))\n").f
+    root = np.random.default_rng(0).normal(size=(2, size, size))
+    stack = root @ np.swapaxes(root, -1, -2) + size * np.eye(size)
+    for a, bar in zip(stack, vmap(grad(f))(stack), strict=True):  # of the lower triangle alone
+        inverse = np.linalg.inv(a)
+        np.testing.assert_allclose(bar, np.tril(inverse) + np.tril(inverse, -1), atol=1e-12)

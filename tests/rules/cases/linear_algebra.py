@@ -83,6 +83,8 @@ DECOMPOSITIONS = [
     case("np.linalg.cholesky(a)", a=definite(2, 3, 3), **LIKE),
     case("np.linalg.cholesky(a, upper=True)", a=definite(3, 3), **LIKE),
     case("np.linalg.cholesky(b @ b.T + np.eye(3))", b=real(3, 3), **LIKE),
+    case("runtime.cholesky_adjoint(np.tril(a), b)", a=invertible(3, 3), b=real(3, 3), **LIKE),
+    case("runtime.cholesky_adjoint(np.tril(a), b)", a=invertible(2, 3, 3), b=real(2, 3, 3), **LIKE),
     case("np.linalg.eigh(a)[0]", a=apart(3, 3), **LIKE),
     case("np.linalg.eigh(a)[1] ** 2", a=apart(2, 3, 3), **LIKE),
     case("np.linalg.eigh(a, UPLO='U').eigenvectors ** 2", a=apart(3, 3), **LIKE),

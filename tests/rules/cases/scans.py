@@ -41,6 +41,8 @@ SCANS = [
     case("np.cumprod(x)", x=real(2, 3)),
     case("np.cumprod(x, axis=0)", x=real(3, 2)),
     case("np.cumprod(x, axis=-1)", x=with_zeros(2, 3), **LIKE),
+    case("runtime.products_of_others(x, 1)", x=real(2, 3), **LIKE),
+    case("runtime.products_of_others(x, 0)", x=with_zeros(3, 2), **LIKE),
     case("np.cumprod(x)", x=with_zeros(5, zeros=2)),
     case("np.cumprod(x)", x=real(0)),
     case("np.cumprod(x)", x=real(1)),
