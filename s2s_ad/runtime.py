@@ -69,6 +69,11 @@ def complex_eig(a):
     return w.astype(np.result_type(w, np.complex64)), v.astype(np.result_type(v, np.complex64))
 
 
+def copied(value):
+    """A copy of an array; None stands for a value that is not there."""
+    return None if value is None else value.copy()
+
+
 def contract(spec, a, b):
     """The contraction of two arrays that an einsum specification names."""
     return np.einsum(spec, a, b)
@@ -533,9 +538,12 @@ def windows_added(windows, length, axis):
 
 
 def zeros_like(value):
-    """Zeros in the structure of `value`: an array, a number, or a container of these."""
+    """Zeros in the structure of `value`: an array, a number, or a container of these.
+
+    None stands for a value that is not there.
+    """
     if isinstance(value, dict):
         return {key: zeros_like(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return type(value)([zeros_like(item) for item in value])
-    return np.zeros_like(value)
+    return 0.0 if value is None else np.zeros_like(value)

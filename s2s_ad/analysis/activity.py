@@ -155,11 +155,12 @@ def useful_operands(region: Region, outputs: frozenset[int]) -> frozenset[int]:
     if key not in region.derived:
         if isinstance(region, Loop):
             found = _useful_of_loop(region, outputs)
-        else:
+        else:  # which block of an attempt ran is no output of its blocks, and not inexact either
+            inexact = {i for i in outputs if values.is_inexact(region.facts[i]) is not False}
             found = {
                 place
                 for block in region.blocks
-                for place in _useful_leaves(block, outputs, block.leaves())
+                for place in _useful_leaves(block, inexact, block.leaves())
             }
             condition = 1 if isinstance(region, Branch) else 0
             found = {condition + place for place in found}

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.analysis.cells import Edge
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
@@ -183,4 +184,4 @@ def copy_call(atom: gast.Name, fact: Any) -> gast.Call:
     """`a.copy()`, `items[:]`."""
     if isinstance(fact, values.List):
         return form.operation(operator.getitem, [atom], {"index": gast.Slice(None, None, None)})
-    return form.operation(np.copy, [atom], {})
+    return form.operation(runtime.copied if values.may_be_absent(fact) else np.copy, [atom], {})

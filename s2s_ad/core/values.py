@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -48,12 +49,14 @@ class Array:
     `selects`: it is an array of indices of which none is another, and none counts from the end.
     `tensor`: in the user's code it is a Tensor, whose operators have rules of their own for dtypes.
     That matters while that code is lowered; it is no difference between two values.
+    `absent`: on some path there is no such array, and nobody reads it there.
     """
 
     dtype: np.dtype | None
     shape: Shape | None
     selects: bool = False
     tensor: bool = field(default=False, compare=False)
+    absent: bool = False
 
     @property
     def rank(self) -> int | None:
@@ -63,7 +66,7 @@ class Array:
         if not isinstance(other, Array) or (self.dtype is None) != (other.dtype is None):
             return False  # NumPy's float64 dtype claims to equal None
         same = self.dtype == other.dtype and self.shape == other.shape
-        return same and self.selects == other.selects
+        return same and (self.selects, self.absent) == (other.selects, other.absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class Unknown:
 
     inexact: bool = False
     form: int | None = None
+    absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,24 +347,37 @@ def join(a: Any, b: Any) -> AbstractValue:
         Scalar(kind=<class 'float'>)
     """
     for one, other in ((a, b), (b, a)):
-        if one == other or one == Static(UNDEFINED):
+        if one == other:
             return other
+        if one == Static(UNDEFINED):
+            return as_absent(other)
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return Scalar(max(a.kind, b.kind, key=PYTHON_NUMBERS.index))
     if isinstance(a, List) and isinstance(b, List):
         return List(join(a.item, b.item))
+    absent = may_be_absent(a) or may_be_absent(b)
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
         tensor = is_tensor(a) or is_tensor(b)
-        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects, tensor)
-    return Unknown(bool(is_inexact(a) or is_inexact(b)))
+        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects, tensor, absent)
+    return Unknown(bool(is_inexact(a) or is_inexact(b)), absent=absent)
+
+
+def as_absent(value: Any) -> Any:
+    """The same of a value that some path does not have; numbers need no shape there."""
+    if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape != ()):
+        return replace(value, absent=True)
+    return value
+
+
+def may_be_absent(value: Any) -> bool:
+    """Whether some path may not have the value."""
+    return getattr(value, "absent", False)
 
 
 def join_all(items: Iterable[Any]) -> AbstractValue:
-    result: AbstractValue = Static(UNDEFINED)
-    for each in items:
-        result = join(result, each)
-    return result
+    found = list(items)
+    return functools.reduce(join, found) if found else Static(UNDEFINED)
 
 
 def _joined_dtype(a: Array | Scalar, b: Array | Scalar) -> np.dtype | None:
@@ -388,7 +405,7 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
         joined = join(general, special)
         if general.dtype is not None and joined.dtype != general.dtype:
             return False
-        if general.selects and not joined.selects:
+        if (general.selects and not joined.selects) or (joined.absent and not general.absent):
             return False
         if is_tensor(special) and not general.tensor:
             return False
@@ -456,13 +473,13 @@ def canonical(facts: Iterable[Any]) -> tuple:
         if isinstance(value, List):
             return (List, numbered(value.item))
         if isinstance(value, Unknown):
-            return (Unknown, value.inexact, forms.setdefault(value.form, len(forms)))
+            return (Unknown, value.inexact, forms.setdefault(value.form, len(forms)), value.absent)
         if not isinstance(value, Array):
             return value
         dtype = None if value.dtype is None else value.dtype.str
         shape = value.shape
         dims = None if shape is None else tuple(_numbered(dim, bases) for dim in shape)
-        return (Array, dtype, dims, value.selects, value.tensor)
+        return (Array, dtype, dims, value.selects, value.tensor, value.absent)
 
     return tuple(map(numbered, facts))
 

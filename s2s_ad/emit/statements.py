@@ -97,7 +97,8 @@ class Statements:
             if is_undefined(atom):
                 if self.naming.variables.of(name) not in self.unbound:
                     continue
-                atom = form.constant(None)
+                is_list = isinstance(self.naming.program.facts[name], values.List)
+                atom = gast.List([], gast.Load()) if is_list else form.constant(None)
             shown = self.naming.shown[name]
             names[shown] = name
             moves.append((shown, self._renamed(atom)))

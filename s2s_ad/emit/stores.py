@@ -14,6 +14,7 @@ from itertools import takewhile
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.analysis.cells import OUTSIDE, Site
 from s2s_ad.analysis.copies import with_copies
 from s2s_ad.core import form, tree
@@ -99,7 +100,10 @@ def _handed_out(program: Program, plan: CopyPlan) -> Program:
 
 
 def _is_copy(statement: form.Statement) -> bool:
-    return not form.is_effect(statement) and form.function_of(statement) is np.copy
+    return not form.is_effect(statement) and form.function_of(statement) in (
+        np.copy,
+        runtime.copied,
+    )
 
 
 class _Stores:

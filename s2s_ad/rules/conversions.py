@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
@@ -155,7 +155,23 @@ class Identity(Structural):
         return gast.Call(func=method, args=[], keywords=[])
 
 
+class CopyIfThere(Identity):
+    """copied(x): a copy of what may be absent."""
+
+    text = "value"
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        (value,) = call.args
+        if not isinstance(value, gast.Name):
+            return call
+        method = gast.Attribute(value=value, attr="copy", ctx=gast.Load())
+        made = gast.Call(func=method, args=[], keywords=[])
+        absent = gast.Compare(value, [gast.Is()], [form.constant(None)])
+        return gast.IfExp(absent, form.constant(None), made)
+
+
 register(AsType(np.ndarray.astype, "astype"))
+register(CopyIfThere(runtime.copied, "copied"))
 register(Identity(np.copy, "copy"))
 
 

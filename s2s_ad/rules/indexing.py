@@ -325,7 +325,7 @@ class IsLast(Rule):
 
 
 class ZerosLike(Rule):
-    """zeros_like(value) of a value that may be a container."""
+    """zeros_like(value) of a value that may be a container, or be absent."""
 
     flat = True
     lists = True
@@ -334,14 +334,21 @@ class ZerosLike(Rule):
         return builder.emit(self, list(args), {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return operands[0] if isinstance(operands[0], values.List) else values.Unknown(True)
+        (value,) = operands
+        if isinstance(value, values.Array):
+            return values.Array(value.dtype, value.shape)
+        return value if isinstance(value, values.List) else values.Unknown(True)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        """[0.0] * len(x) for a list of numbers."""
+        """[0.0] * len(x) for a list of numbers, `0.0 if x is None else np.zeros_like(x)`."""
         fact = facts(call.args[0])
+        if isinstance(fact, values.Array) and isinstance(call.args[0], gast.Name):
+            absent = gast.Compare(call.args[0], [gast.Is()], [form.constant(None)])
+            made = form.operation(np.zeros_like, call.args, {})
+            return gast.IfExp(absent, form.constant(0.0), made)
         if not isinstance(fact, values.List) or values.shape_of(fact.item) != ():
             return call
         zeros = gast.List([form.constant(0.0)], gast.Load())

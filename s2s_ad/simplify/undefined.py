@@ -32,15 +32,17 @@ def bind_undefined(program: Program) -> Program:
     for statement in program.body:
         if (item := item_of(statement)) is not None:
             items[item] = form.target(statement)
-    body = []
+    body: list[form.Statement] = []
+    facts: dict[str, values.AbstractValue] = {}
     for statement in program.body:
         region = region_of(statement)
         if isinstance(region, Loop):
-            statement = _bound_at_start(statement, region)
+            body += _bound_at_start(statement, region, facts)
         elif region is not None:
-            statement = _bound_after(program, statement, region, items)
-        body.append(statement)
-    return program.with_(body=tuple(body))
+            body.append(_bound_after(program, statement, region, items))
+        else:
+            body.append(statement)
+    return program.with_(body=tuple(body), facts=program.facts | facts)
 
 
 def is_undefined(atom: gast.AST) -> bool:
@@ -91,28 +93,40 @@ def _is_other_side(
     return not read.intersection(leaves)
 
 
-def _bound_at_start(statement: gast.Assign, loop: Loop) -> gast.Assign:
-    """A loop whose first pass finds what it reads of values that are not there yet."""
+def _bound_at_start(statement: gast.Assign, loop: Loop, facts: dict) -> list[gast.Assign]:
+    """A loop whose first pass finds what it reads of values that are not there yet.
+
+    The facts of what is put before the loop go into `facts`.
+    """
     parts, leaves = loop.parts(statement.value.args), loop.leaves(loop.body).carried
     read = {name for each in loop.body.body if region_of(each) is None for name in form.reads(each)}
-    carried = [
-        NONE if is_undefined(atom) and leaf in read else atom
-        for atom, leaf in zip(parts.carried, leaves, strict=True)
-    ]
-    return _replaced(statement, loop, [*parts.bounds, *carried, *parts.fixed])
+    carried, made = [], []
+    for atom, leaf, fact in zip(parts.carried, leaves, loop.facts, strict=True):
+        if is_undefined(atom) and leaf in read:
+            atom = _stand_in(fact, statement, made, facts)
+        carried.append(atom)
+    return [*made, _replaced(statement, loop, [*parts.bounds, *carried, *parts.fixed])]
 
 
 def _with_output(block: Program, place: int, fact: values.AbstractValue) -> Program:
-    """The block with something for the output at `place`: None, or a list without items."""
-    atoms = list(block.outputs())
-    atoms[place] = NONE
-    if isinstance(fact, values.List):
-        name = fresh_name()
-        call = form.operation(runtime.list_of, [], {})
-        made = form.assign(name, call, block.origin, "forward")
-        facts = block.facts | {name: fact}
-        block, atoms[place] = block.with_(body=(*block.body, made), facts=facts), form.name(name)
-    return block.with_(output=tree.Tree(tuple, tuple(range(len(atoms))), tuple(atoms)))
+    """The block with something for the output at `place`."""
+    atoms, made, facts = list(block.outputs()), [], {}
+    atoms[place] = _stand_in(fact, block, made, facts)
+    output = tree.Tree(tuple, tuple(range(len(atoms))), tuple(atoms))
+    return block.with_(body=(*block.body, *made), facts=block.facts | facts, output=output)
+
+
+def _stand_in(
+    fact: values.AbstractValue, near: gast.Assign | Program, made: list, facts: dict
+) -> gast.AST:
+    """None, or a list without items, which `made` and `facts` tell of."""
+    if not isinstance(fact, values.List):
+        return NONE
+    name = fresh_name()
+    call = form.operation(runtime.list_of, [], {})
+    made.append(form.assign(name, call, near.origin, "forward"))
+    facts[name] = fact
+    return form.name(name)
 
 
 def _replaced(statement: gast.Assign, region: Region, operands: list[gast.AST]) -> gast.Assign:

@@ -40,6 +40,8 @@ def zero_tangent(builder: Builder, value: Any) -> Any:
     """The tangent of what does not depend on the inputs."""
     if not isinstance(value, Symbol):
         return value if value is values.UNDEFINED else 0.0
+    if values.may_be_absent(value.fact):
+        return builder.call(runtime.zeros_like, (value,), {})
     if isinstance(value.fact, values.List):
         rule, items, _ = builder.definition(value)
         empty = rule is not None and rule.function is runtime.list_of and not items

@@ -301,7 +301,7 @@ class Reverse:
         fact = self.builder.fact(primal)
         if isinstance(adjoint, Symbol) or values.shape_of(fact) == ():
             return self._in_kind_of(adjoint, fact)
-        if isinstance(fact, values.List):
+        if isinstance(fact, values.List) or (adjoint == 0 and values.may_be_absent(fact)):
             return self.builder.call(runtime.zeros_like, (primal,), {})
         kind = complex if type(adjoint) is complex else float
         return self.builder.call(runtime.broadcast_like, (kind(adjoint), primal), {})

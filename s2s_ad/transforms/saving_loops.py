@@ -98,7 +98,7 @@ class Saving:
         outputs = [made.sweep.output(atom) for atom in self.loop.body.outputs()]
         after += [Symbol(writer, name) for name in made.lasting]
         before = [
-            writer.symbol(writer.facts[name], writer.hints.get(name, TEMPORARY))
+            writer.symbol(values.as_absent(writer.facts[name]), writer.hints.get(name, TEMPORARY))
             for name in made.lasting
         ]
         leaves = [*lists.values(), *([count] if counts else []), *before]

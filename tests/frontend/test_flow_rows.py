@@ -188,7 +188,17 @@ def three_of_them(xs):
     return a * b + c
 
 
+def one_row_three_times(xs):
+    """The passes are written out: a pass that was tried without its index leaves no trace."""
+    row = [xs[0], xs[1], 0.0]
+    shared = [row] * 3
+    for i in range(3):
+        shared[i][2] += xs[0] * (i + 1)
+    return sum(shared[1]) * row[2]
+
+
 PROGRAMS = [
+    (one_row_three_times, (XS,)),
     (unpacked, (XS,)),
     (three_of_them, (XS[:3],)),
     *((each, (XS,)) for each in (pairs, by_index, named, dicts, objects, filtered, stack)),

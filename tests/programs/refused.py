@@ -4,7 +4,6 @@ REFUSED = {
     "containers.list_surgery": "S2S205",  # a search in a list whose length is not known
     "containers.shortest_path": "S2S201",  # a value that is a str on one path and a str on another
     "containers.breadth_first_flow": "S2S201",  # 'in' on values that are not known
-    "containers.shared_rows": "S2S207",  # rows of one list that another list holds, too
     "control.thermostat": "S2S201",  # a value that is a str on one path and a str on another
     "dynamic_programming.optimal_search_tree": "S2S206",  # cost calls itself with a number that a n
     "dynamic_programming.inside_algorithm": "S2S205",  # a number must be known when the code is gen

@@ -88,7 +88,22 @@ def parts_of_a_list(x):
     return sum(sums)
 
 
+def array_that_is_none_before_the_loop(x):
+    """The second attempt is the one that makes it; its adjoint is a number where it is None."""
+    K, L = np.outer(x, x), None
+    for jitter in (-1.0, 0.0, 2.0):
+        try:
+            L = np.linalg.cholesky(K + jitter * x[1] * np.eye(3))
+            break
+        except np.linalg.LinAlgError:
+            continue
+    if L is None:
+        raise ValueError
+    return np.sum(np.tril(L) * x)
+
+
 PROGRAMS = [
+    array_that_is_none_before_the_loop,
     helper_that_may_return_a_number,
     parts_of_a_list,
     rank_that_a_sum_hides,
@@ -106,3 +121,22 @@ def test_hessian_times_direction(f):
     expected = (ends[0] - ends[1]) / (2 * step)
     np.testing.assert_allclose(jvp(gradient, (x,), (direction,))[1], expected, 1e-6, 1e-8)
     np.testing.assert_allclose(vjp(gradient, x)[1](direction)[0], expected, 1e-6, 1e-8)
+
+
+def cutting(prices, waste):
+    memo = [0.0]
+    for length in range(1, 4):
+        best = prices[length - 1]
+        for cut in range(1, length):
+            if (candidate := prices[cut - 1] + memo[length - cut] - waste) > best:
+                best = candidate
+        memo.append(best)
+    return memo[-1] * memo[-2]
+
+
+def test_a_list_made_in_an_inner_loop_that_may_not_run():
+    prices, step = [0.3, 0.7, 0.1], 1e-5
+    gradient = grad(lambda prices: cutting(prices, 0.1))
+    ends = [gradient([prices[0] + each, *prices[1:]]) for each in (step, -step)]
+    expected = (np.array(ends[0]) - ends[1]) / (2 * step)
+    np.testing.assert_allclose(vjp(gradient, prices)[1]([1.0, 0.0, 0.0])[0], expected, 1e-6, 1e-8)

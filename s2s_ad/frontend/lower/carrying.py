@@ -117,7 +117,7 @@ class Carrying:
         if is_unreadable(now):
             return after_pass(now)
         if is_leaf(end):
-            leaf = builder.symbol(builder.fact(end), hint)
+            leaf = builder.symbol(values.as_absent(builder.fact(end)), hint)
             result = joined_array(self.lowering, [UNDEFINED, end], self._arrays)
             self.columns.append(Column(UNDEFINED, leaf.name, now, result, hint))
             return result

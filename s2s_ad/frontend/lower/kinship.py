@@ -116,6 +116,11 @@ def is_known(value: Any) -> bool:
     return isinstance(value, Box) and not value.is_dynamic
 
 
+def holds_itself(holder: Box, box: Box) -> bool:
+    """Whether a list holds the object, not its value: on a path that is left it held that."""
+    return is_known(holder) and any(each is box for each in changing(holder.content))
+
+
 def link(a: Any, b: Any) -> None:
     """Two objects may share memory."""
     if a is not b and not any(b is each for each in a.kin):

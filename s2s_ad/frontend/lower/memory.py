@@ -18,7 +18,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.tree import Path, Tree
 from s2s_ad.core.values import List, Scalar
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.kinship import Kinship, is_known, link, link_with_kin
+from s2s_ad.frontend.lower.kinship import Kinship, holds_itself, is_known, link, link_with_kin
 from s2s_ad.frontend.lower.references import (
     COPY,
     Box,
@@ -322,7 +322,7 @@ class Memory(Kinship):
                 help="hold what is needed of it, not the object",
             )
         self._note(box.root)
-        self._spoil(box.holders, CHANGED)
+        self._spoil([each for each in box.holders if not holds_itself(each, box)], CHANGED)
         if is_open(content):
             if not box.is_dynamic:
                 self.hold_items(box, box.content)

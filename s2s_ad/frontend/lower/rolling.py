@@ -210,7 +210,8 @@ class Rolling:
             self.leaves[place] = fresh_name()
             self.mine.add(self.leaves[place])
         name = self.leaves[place]
-        builder.adopt(name, leaf.fact, leaf.hint)
+        fact = values.as_absent(leaf.fact) if items[0] is UNDEFINED else leaf.fact
+        builder.adopt(name, fact, leaf.hint)
         self._depends(name, items[:1])
         if isinstance(leaf.fact, values.List):
             symbol, memory = Symbol(builder, name), self.lowering.memory
