@@ -1,8 +1,13 @@
-"""Random programs over the whole language: text that a user could have written, by number."""
+"""Random programs over the whole language: text that a user could have written.
+
+The tables hold what may be written. In a text `$number` stands for any number, `$<a|b>` for one of
+these texts; the first of each table is what hypothesis shrinks to.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 
 HEAD = """import functools
 
@@ -91,235 +96,237 @@ RESULT = (
     "return x + 0.7 * y + z + np.sum(A * 1.1) + np.sum(B) + np.sum(C * C) + 0.3 * np.sum(V)"
     " + np.sum(np.stack(L)) * 0.2 + D['p'] + np.sum(D['q']) + cell.state + 0.1 * sum(L) + W[2]"
 )
-FLOATS = ("x", "y", "z")
-ARRAYS = ("A", "W", "C", "D['q']")  # of four; B has three, V is a view of three
+
+# A and W, C and D['q'] are arrays of four, B of three; V is a view of three.
+
+KNOWN_NUMBERS = (
+    *("0.5", "x", "y", "z", "s", "A[0]", "W[k % 4]", "B[-1]", "V[1]", "L[-1]", "L[0]", "D['p']"),
+    *("cell.state", "C[2]", "a[1]", "b[n % 3]", "D['q'][1]"),
+)
+NUMBERS = (
+    "0.5 * ($number $<+|-|*> $number)",
+    "0.5 * ($number $<+|-|*> $number)",
+    "np.sin($number)",
+    "np.tanh($number)",
+    "$number / (2.0 + np.cos($number))",
+    "($number if $condition else $number)",
+    "0.2 * sum(v * $number for v in $<A|L|B|V>)",
+    "max(np.sin(v + $number) for v in $<A|B>)",
+    "0.3 * sum([np.sin($number * j) for j in range(n)])",
+    "0.3 * sum(v * j for j, v in enumerate(A) if j != k)",
+    "power(np.sin($number), $<n|2|k % 3>)",
+    "early($number, $number, $<n|k|3>)",
+    "g($number)",
+    "cell.push($number)",
+    "np.mean($array * $number)",
+    "0.3 * ($array @ C)",
+    "sum(D[key] * $number for key in ('p',))",
+    "(k > 1 and $number or $number)",
+    "min($number, $number)",
+    "guarded($number, $number)",
+    "weighted($number, $number, y, scale=0.3, extra=$number)",
+    "weighted(*[$number, x], **{'extra': $number})",
+    "chosen(k, ($number, $number))",
+    "functools.reduce(lambda u, v: 0.5 * (u + v), [$number, $number, z])",
+    "(lambda u, v=$number: u * 0.5 + v)($number)",
+    "sum({key: $number * i for i, key in enumerate('pq')}.values())",
+    "0.1 * sum((last := v * $number) + last * last for v in B)",
+)
+KNOWN_ARRAYS = ("a", "A", "W", "C", "D['q']")
+ARRAYS = (
+    "0.5 * ($array $<+|-|*> $array)",
+    "np.sin($array)",
+    "$known * $array",
+    "$array[::-1]",
+    "np.array([np.sin(v * $known) for v in $array])",
+    "np.where($array > 0.1, $array, 0.5 * $array)",
+    "np.concatenate([B, $array[:1]])",
+    "fill($array.copy(), L)",
+    "np.cumsum(0.3 * A)",
+)
+CONDITIONS = (
+    "n > 1",
+    "k % $<2|3> == $<0|1>",
+    "$known $<<|>> $<0.11|-0.23|s>",
+    "-1.0 < $known < 0.37",
+    "len(L) < 4",
+    "($condition $<and|or|and not> $condition)",
+)
+# One of two arrays that a branch chose between may be changed, but the other not read then.
+AT_THE_TOP = (
+    ("A = $array",),
+    ("W = $<A|C>",),
+    ("V = $<A|C>[$<:3|1:|::-1>][:3]",),
+)
+SIMPLE = (
+    ("$float = $number",),
+    ("$float = $number",),
+    ("$float $<+|-|*>= $number",),
+    ("x, $<y|z> = $number, $number",),
+    ("$target[$place] $update $number",),
+    ("$target[$place] $update $number",),
+    ("$masked $update $number",),
+    ("$whole[:] = $array",),
+    ("$whole $<+|*>= $array",),
+    ("V += $number",),
+    ("C[:] = np.zeros(4)", "for i in range(4):", "    C[i] = np.sin(A[i] * $number)"),
+    ("L.append($number)",),
+    ("k = k + note(L, $number)",),
+    ("if len(L) > 1:", "    $float = L.pop()"),
+    ("L[$<0|-1>] $update $number",),
+    ("D['p'] $update $number",),
+    ("D['q'] = $array",),
+    ("cell.state $update $number",),
+    ("cell.weight = $number",),
+    ("$float = cell.push($number)",),
+    ("soften($target, $number)",),
+    ("$new = $array", "$new[1:] += B", "$float = 0.3 * $new[2]"),
+    ("$new = [np.sin($array) for _ in range(n + 1)]", "C[:] = np.stack($new)[-1]"),
+    ("B = np.sin(B * $number)",),
+    ("k += 1",),
+    ("$new, *rest$new = [$number, $number, s]", "$float = $new + rest$new[-1] * 0.5"),
+    ("with np.errstate(all='ignore'):", "    $float = $number"),
+    ("np.add.at(C, [0, k % 3, 0], $number)",),
+    ("np.multiply($array, 0.5, out=C)",),
+    ("C.fill($number)",),
+    ("np.copyto($<A|C>, $array)",),
+    ("L.insert($<0|1>, $number)",),
+    ("L.extend([$number, $number])",),
+    ("D['p'] = D.get('$<p|r>', $number) * 0.5",),
+    ("D.setdefault('$<p|r>', $number)",),
+    ("$new = {'u': $number, **{'v': $number}}", "$float = $new.pop('u')"),
+    ("$new = $number", "assert abs($new) < 1e9, 'too large'"),
+    (
+        "def $new(u, scale=0.5):",
+        "    C[1] = $<0.5 * u|u * scale + C[0]>",
+        "    return u * scale * $float",
+        "$float = $new($number)",
+    ),
+    (
+        "try:",
+        "    x = $number",
+        "    if $condition:",
+        "        raise ZeroDivisionError",
+        "    $float = $number",
+        "except ZeroDivisionError:",
+        "    x = 0.5 * x",
+    ),
+    (
+        "match k % 2:",
+        "    case 0:",
+        "        $float = $number",
+        "    case $<1|_> if $condition:",
+        "        $float = $number",
+    ),
+    (
+        "$new = np.outer($array, B)",
+        "$new[1] *= $number",
+        "$new.T[0] += C",
+        "for row in $new:",
+        "    x = 0.5 * x + row[0] * 0.1",
+        "C[:] = $new[:, k % 3]",
+    ),
+    ("$new = $number", "$float = $new * 0.5", "del $new"),
+    ("$float = 0.5 * (($new := $number) + $new * $new * 0.1)",),
+)
+LOOPS = (
+    ("for $new in range($<n|3|k % 3|n, 0, -1>):",),
+    ("for $float in B:",),
+    ("for $new, $float in enumerate(a):",),
+    ("for $new, $float in zip(range(n), A.copy()):",),
+    ("for $float in (x, 0.5, z):",),
+    ("for $float in reversed(A.copy()):",),
+    ("for $new, $float in {'u': x, 'v': 0.5}.items():",),
+    ("for $new in reversed(range(n)):",),
+    ("$new = 0", "while $new < $<n|4> and $condition:", "    $new += 1"),
+)
+WORDS = {
+    "float": ("x", "y", "z"),
+    "target": ("A", "C", "V", "W", "D['q']"),
+    "whole": ("A", "C", "W"),
+    "masked": ("A[A > 0.21]", "C[C > 0.21]", "V[V > 0.21]", "W[W > 0.21]", "D['q'][D['q'] > 0.21]"),
+    "place": ("0", "k % 3", "1:3", "2", "[0, 2]", "-1", "::2"),
+    "update": ("=", "+=", "-=", "*="),
+    "known": KNOWN_NUMBERS,
+}
+HOLE = re.compile(r"\$(?:<(.*?[^<|])>|(\w+))")
 
 
-def program(number: int) -> str:
+def program(chance: random.Random) -> str:
     """The text of a function f(a, b, s, n) of arrays of four and three, a float and an int."""
-    writer = Writer(random.Random(number))
-    lines = writer.block(1, 8, in_loop=False)
+    lines = Writer(chance).block(1, 8, in_loop=False)
     return HEAD + "\n".join([*lines, f"    {RESULT}"]) + "\n"
 
 
 class Writer:
     """Writes statements; what they compute stays smooth and bounded."""
 
-    def __init__(self, random: random.Random):
-        self.random, self.made = random, 0
+    def __init__(self, chance: random.Random):
+        self.chance, self.made = chance, 0
 
-    def choose(self, *items):
-        return self.random.choice(items)
+    def one_of(self, percent: int) -> bool:
+        """True so many times out of a hundred; False is simpler."""
+        return self.chance.randint(0, 99) >= 100 - percent
 
-    def fresh(self, stem):
+    def filled(self, lines: tuple[str, ...], depth: int = 0) -> list[str]:
+        """The lines with something in each hole, the same new name in all of them."""
         self.made += 1
-        return f"{stem}{self.made}"
+        new = f"t{self.made}"
 
-    def number(self, depth=0):
-        if depth > 2 or self.random.random() < 0.3:
-            return self.choose(
-                *FLOATS, "s", "0.5", "A[0]", "W[k % 4]", "B[-1]", "V[1]", "L[-1]", "L[0]", "D['p']",
-                "cell.state", "C[2]", "a[1]", "b[n % 3]", "D['q'][1]",
-            )  # fmt: skip
-        a, b = self.number(depth + 1), self.number(depth + 1)
-        return self.choose(
-            f"0.5 * ({a} {self.choose('+', '-', '*')} {b})",
-            f"0.5 * ({a} {self.choose('+', '-', '*')} {b})",
-            f"np.sin({a})",
-            f"np.tanh({a})",
-            f"{a} / (2.0 + np.cos({b}))",
-            f"({a} if {self.condition(depth + 1)} else {b})",
-            f"0.2 * sum(v * {a} for v in {self.choose('A', 'L', 'B', 'V')})",
-            f"max(np.sin(v + {a}) for v in {self.choose('A', 'B')})",
-            f"0.3 * sum([np.sin({a} * j) for j in range(n)])",
-            "0.3 * sum(v * j for j, v in enumerate(A) if j != k)",
-            f"power(np.sin({a}), {self.choose('n', '2', 'k % 3')})",
-            f"early({a}, {b}, {self.choose('n', 'k', '3')})",
-            f"g({a})",
-            f"cell.push({a})",
-            f"np.mean({self.choose(*ARRAYS)} * {a})",
-            f"0.3 * ({self.array()} @ C)",
-            f"sum(D[key] * {a} for key in ('p',))",
-            f"(k > 1 and {a} or {b})",
-            f"min({a}, {b})",
-            f"guarded({a}, {b})",
-            f"weighted({a}, {b}, y, scale=0.3, extra={a})",
-            f"weighted(*[{a}, x], **{{'extra': {b}}})",
-            f"chosen(k, ({a}, {b}))",
-            f"functools.reduce(lambda u, v: 0.5 * (u + v), [{a}, {b}, z])",
-            f"(lambda u, v={b}: u * 0.5 + v)({a})",
-            f"sum({{key: {a} * i for i, key in enumerate('pq')}}.values())",
-        )
+        def fill(hole: re.Match) -> str:
+            either, word = hole.groups()
+            if either:
+                return self.chance.choice(either.split("|"))
+            if word == "new":
+                return new
+            return self.chance.choice(WORDS[word]) if word in WORDS else self.value(word, depth + 1)
 
-    def array(self, depth=0):
-        """An array of four."""
-        if depth > 1 or self.random.random() < 0.3:
-            return self.choose(*ARRAYS, "a")
-        a, x = self.array(depth + 1), self.number(3)
-        return self.choose(
-            f"0.5 * ({a} {self.choose('+', '-', '*')} {self.array(depth + 1)})",
-            f"np.sin({a})",
-            f"{x} * {a}",
-            f"{a}[::-1]",
-            f"np.array([np.sin(v * {x}) for v in {a}])",
-            f"np.where({a} > 0.1, {a}, 0.5 * {a})",
-            f"np.concatenate([B, {a}[:1]])",
-            f"fill({a}.copy(), L)",
-            "np.cumsum(0.3 * A)",
-        )
+        return [HOLE.sub(fill, line) for line in lines]
 
-    def condition(self, depth=0):
-        if depth < 2 and self.random.random() < 0.25:
-            parts = self.condition(depth + 1), self.condition(depth + 1)
-            return "({} {} {})".format(parts[0], self.choose("and", "or", "and not"), parts[1])
-        return self.choose(
-            f"k % {self.choose(2, 3)} == {self.choose(0, 1)}",
-            f"{self.number(3)} {self.choose('<', '>')} {self.choose('0.11', '-0.23', 's')}",
-            f"-1.0 < {self.number(3)} < 0.37",
-            "n > 1",
-            "len(L) < 4",
-        )
+    def value(self, word: str, depth: int) -> str:
+        """A number, an array or a condition; deeper inside it is a simple one."""
+        simple, others, most = {
+            "number": (KNOWN_NUMBERS, NUMBERS, 3),
+            "array": (KNOWN_ARRAYS, ARRAYS, 2),
+            "condition": (CONDITIONS[:-1], CONDITIONS[-1:], 2),
+        }[word]
+        often = 25 if word == "condition" else 70
+        table = others if depth <= most and self.one_of(often) else simple
+        return self.filled((self.chance.choice(table),), depth)[0]
 
-    def block(self, indent, most, *, in_loop):
-        count = self.random.randint(1, most)
+    def block(self, indent: int, most: int, *, in_loop: bool) -> list[str]:
+        count = self.chance.randint(1, most)
         return [line for _ in range(count) for line in self.statement(indent, in_loop)]
 
-    def statement(self, indent, in_loop):
-        choice, pad = self.random.random(), "    " * indent
-        if choice < 0.6 or indent > 3:
-            return [pad + each for each in self.simple(indent)]
-        if choice < 0.76:
+    def statement(self, indent: int, in_loop: bool) -> list[str]:
+        choice, pad = self.chance.randint(0, 99), "    " * indent
+        if choice < 60 or indent > 3:
+            top = indent == 1 and self.one_of(20)
+            return [
+                pad + each for each in self.filled(self.chance.choice((SIMPLE, AT_THE_TOP)[top]))
+            ]
+        if choice < 76:
             return self.branch(indent, in_loop)
-        if choice < 0.92 and indent < 3:
+        if choice < 92 and indent < 3:
             return self.loop(indent, in_loop)
-        leave = self.choose("break", "continue") if in_loop and choice < 0.97 else RESULT
-        return [f"{pad}if {self.condition()}:", f"{pad}    {leave}"]
+        leave = self.chance.choice(("break", "continue")) if in_loop and choice < 97 else RESULT
+        return [f"{pad}if {self.value('condition', 1)}:", f"{pad}    {leave}"]
 
-    def simple(self, indent):
-        name, value, array = self.choose(*FLOATS), self.number(), self.array()
-        target = self.choose("A", "C", "V", "W", "D['q']")
-        place = self.choose("0", "k % 3", "1:3", "2", "[0, 2]", "-1", "::2")
-        update = self.choose("=", "+=", "-=", "*=")
-        made = self.fresh("t")
-        # One of two arrays that a branch chose between may be changed, but the other not read then.
-        if indent == 1 and self.random.random() < 0.2:
-            return self.choose(
-                [f"A = {array}"],
-                [f"W = {self.choose('A', 'C')}"],
-                [f"V = {self.choose('A', 'C')}[{self.choose(':3', '1:', '::-1')}][:3]"],
-            )
-        return self.choose(
-            [f"{name} = {value}"],
-            [f"{name} = {value}"],
-            [f"{name} {self.choose('+=', '-=', '*=')} {value}"],
-            [
-                f"{name}, {self.choose(*(each for each in FLOATS if each != name))} = "
-                f"{value}, {self.number()}"
-            ],
-            [f"{target}[{place}] {update} {value}"],
-            [f"{target}[{place}] {update} {value}"],
-            [f"{target}[{target} > 0.21] {update} {value}"],
-            [f"{self.choose('A', 'C', 'W')}[:] = {array}"],
-            [f"{self.choose('A', 'C', 'W')} {self.choose('+=', '*=')} {array}"],
-            [f"V += {value}"],
-            ["C[:] = np.zeros(4)", "for i in range(4):", f"    C[i] = np.sin(A[i] * {value})"],
-            [f"L.append({value})"],
-            [f"k = k + note(L, {value})"],
-            ["if len(L) > 1:", f"    {name} = L.pop()"],
-            [f"L[{self.choose('0', '-1')}] {update} {value}"],
-            [f"D['p'] {update} {value}"],
-            [f"D['{self.choose('q')}'] = {array}"],
-            [f"cell.state {update} {value}"],
-            [f"cell.weight = {value}"],
-            [f"{name} = cell.push({value})"],
-            [f"soften({self.choose('A', 'C', 'V', 'W')}, {value})"],
-            [f"{made} = {array}", f"{made}[1:] += B", f"{name} = 0.3 * {made}[2]"],
-            [f"{made} = [np.sin({array}) for _ in range(n + 1)]", f"C[:] = np.stack({made})[-1]"],
-            [f"B = np.sin(B * {value})"],
-            ["k += 1"],
-            *self.rarer(name, value, array, made),
-        )
-
-    def rarer(self, name, value, array, made):
-        """Statements of which a program has one or two."""
-        other = self.number(2)
-        return (
-            [f"{made}, *{made}r = [{value}, {other}, s]", f"{name} = {made} + {made}r[-1] * 0.5"],
-            ["with np.errstate(all='ignore'):", f"    {name} = {value}"],
-            [f"np.add.at(C, [0, k % 3, 0], {value})"],
-            [f"np.multiply({array}, 0.5, out=C)"],
-            [f"C.fill({value})"],
-            [f"np.copyto({self.choose('A', 'C')}, {array})"],
-            [f"L.insert({self.choose('0', '1')}, {value})"],
-            [f"L.extend([{value}, {other}])"],
-            [f"D['p'] = D.get('{self.choose('p', 'r')}', {value}) * 0.5"],
-            [f"D.setdefault('{self.choose('p', 'r')}', {value})"],
-            [f"{made} = {{'u': {value}, **{{'v': {other}}}}}", f"{name} = {made}.pop('u')"],
-            [f"{made} = {value}", f"assert abs({made}) < 1e9, 'too large'"],
-            [
-                f"def {made}(u, scale=0.5):",
-                f"    C[1] = {self.choose('0.5 * u', 'u * scale + C[0]')}",
-                f"    return u * scale * {self.choose(*FLOATS)}",
-                f"{name} = {made}({value})",
-            ],
-            [
-                "try:",
-                f"    {name} = {value}",
-                f"    if {self.condition()}:",
-                "        raise ZeroDivisionError",
-                f"    {self.choose(*FLOATS)} = {other}",
-                "except ZeroDivisionError:",
-                f"    {name} = 0.5 * {name}",
-            ],
-            [
-                "match k % 2:",
-                "    case 0:",
-                f"        {name} = {value}",
-                f"    case {self.choose('1', '_')} if {self.condition()}:",
-                f"        {self.choose(*FLOATS)} = {other}",
-            ],
-            [
-                f"{made} = np.outer({array}, B)",
-                f"{made}[1] *= {value}",
-                f"{made}.T[0] += C",
-                f"for {made}r in {made}:",
-                f"    {name} = 0.5 * {name} + {made}r[0] * 0.1",
-                f"C[:] = {made}[:, k % 3]",
-            ],
-            [f"{made} = {value}", f"{name} = {made} * 0.5", f"del {made}"],
-            [f"{name} = 0.5 * (({made} := {value}) + {made} * {made} * 0.1)"],
-        )
-
-    def branch(self, indent, in_loop):
+    def branch(self, indent: int, in_loop: bool) -> list[str]:
         pad = "    " * indent
-        lines = [f"{pad}if {self.condition()}:", *self.block(indent + 1, 3, in_loop=in_loop)]
-        if self.random.random() < 0.3:
-            lines += [f"{pad}elif {self.condition()}:"]
+        lines = [f"{pad}if {self.value('condition', 1)}:"]
+        lines += self.block(indent + 1, 3, in_loop=in_loop)
+        if self.one_of(30):
+            lines += [f"{pad}elif {self.value('condition', 1)}:"]
             lines += self.block(indent + 1, 2, in_loop=in_loop)
-        if self.random.random() < 0.5:
+        if self.one_of(50):
             lines += [f"{pad}else:", *self.block(indent + 1, 2, in_loop=in_loop)]
         return lines
 
-    def loop(self, indent, in_loop):
-        pad, index, name = "    " * indent, self.fresh("i"), self.choose(*FLOATS)
-        ranges = self.choose("n", "3", "k % 3", "n, 0, -1")
-        test = self.condition(1)
-        head = self.choose(
-            [f"{pad}for {index} in range({ranges}):"],
-            [f"{pad}for {name} in B:"],
-            [f"{pad}for {index}, {name} in enumerate(a):"],
-            [f"{pad}for {index}, {name} in zip(range(n), A.copy()):"],
-            [f"{pad}for {name} in (x, 0.5, z):"],
-            [f"{pad}for {name} in reversed(A.copy()):"],
-            [f"{pad}for {index}, {name} in {{'u': x, 'v': 0.5}}.items():"],
-            [f"{pad}for {index} in reversed(range(n)):"],
-            [
-                f"{pad}{index} = 0",
-                f"{pad}while {index} < {self.choose('n', '4')} and {test}:",
-                f"{pad}    {index} += 1",
-            ],
-        )
-        lines = [*head, *self.block(indent + 1, 4, in_loop=True)]
-        if self.random.random() < 0.2:
+    def loop(self, indent: int, in_loop: bool) -> list[str]:
+        pad = "    " * indent
+        lines = [pad + each for each in self.filled(self.chance.choice(LOOPS))]
+        lines += self.block(indent + 1, 4, in_loop=True)
+        if self.one_of(20):
             lines += [f"{pad}else:", *self.block(indent + 1, 2, in_loop=in_loop)]
         return lines
