@@ -411,7 +411,21 @@ def alias_of_some_paths(x, c):
     return y
 
 
+def left_before_a_name_is_bound(x, rows):
+    """The inner loop hands `last` on, which no pass reads and none assigns."""
+    k = 0
+    for row in rows:
+        for v in reversed(row):
+            if k % 2 == 0:
+                break
+            if v < 4:
+                x = x + sum((last := u * x) + last * last for u in row)
+        x = x * row[0]
+    return x
+
+
 PROGRAMS = [
+    (left_before_a_name_is_bound, (1.5, A)),
     *((power, (1.5, n)) for n in (0, 1, 4)),
     (logistic, (3.1, 0.3, 5)),
     *((ranges, (1.5, a, b, c)) for a, b, c in ((0, 4, 3), (3, 3, 1), (5, 2, 11))),

@@ -254,7 +254,7 @@ HOLE = re.compile(r"\$(?:<(.*?[^<|])>|(\w+))")
 
 def program(chance: random.Random) -> str:
     """The text of a function f(a, b, s, n) of arrays of four and three, a float and an int."""
-    lines = Writer(chance).block(1, 8, in_loop=False)
+    lines = Writer(chance).block(1, 6, in_loop=False)
     return HEAD + "\n".join([*lines, f"    {RESULT}"]) + "\n"
 
 
@@ -286,11 +286,11 @@ class Writer:
     def value(self, word: str, depth: int) -> str:
         """A number, an array or a condition; deeper inside it is a simple one."""
         simple, others, most = {
-            "number": (KNOWN_NUMBERS, NUMBERS, 3),
+            "number": (KNOWN_NUMBERS, NUMBERS, 2),
             "array": (KNOWN_ARRAYS, ARRAYS, 2),
             "condition": (CONDITIONS[:-1], CONDITIONS[-1:], 2),
         }[word]
-        often = 25 if word == "condition" else 70
+        often = 20 if word == "condition" else 60
         table = others if depth <= most and self.one_of(often) else simple
         return self.filled((self.chance.choice(table),), depth)[0]
 

@@ -291,7 +291,7 @@ def carry_holes(lowering: Lowering, name: str, items: list[Any], paths: Sequence
         for path in paths:
             hole = path.names.get(name)
             if isinstance(hole, Hole) and not path.stops:
-                hole.error(lowering)
+                hole.hand_on()
 
 
 def joined_contents(lowering: Lowering, join: Join) -> list[tuple[Any, Any]]:

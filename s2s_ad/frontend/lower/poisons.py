@@ -67,8 +67,13 @@ class Hole(Unjoined, Unassigned):
         self.name, self.found = name, found
 
     def error(self, lowering: Lowering | None = None) -> Exception:
-        self.found.setdefault(self.name, lowering.builder.origin if lowering else None)
+        if self.found.get(self.name) is None:
+            self.found[self.name] = lowering.builder.origin if lowering else None
         return Raises()
+
+    def hand_on(self) -> None:
+        """A path leaves the local as it is: nobody reads it there, but it is to be carried."""
+        self.found.setdefault(self.name, None)
 
 
 def may_be_known(lowering: Lowering, condition: Symbol) -> bool:

@@ -111,7 +111,7 @@ class Rolling:
         for name in bound:
             value = self.before.get(name, UNDEFINED)
             if isinstance(value, Hole):  # where no pass runs it stays what it is
-                value.error(self.lowering)
+                value.hand_on()
                 value = self.before[name] = UNDEFINED
             if name in updated and isinstance(value, Reference) and value.number is False:
                 self.carry_object(value.root)
@@ -275,15 +275,15 @@ class Rolling:
 
     def fill_holes(self, path: Path) -> bool:
         """Carry what a pass reads and only an earlier one has assigned."""
+        ends = {name: self.end(path, name, UNDEFINED) for name in self.holes}
         for name, origin in self.holes.items():
-            end = self.end(path, name, UNDEFINED)
-            if end is UNDEFINED:
+            if ends[name] is not UNDEFINED:
+                self.names[name] = template_of(self.lowering.builder, ends[name], self.hint(name))
+            elif origin is not None:
                 what = f"the local name {name!r} is read before it is assigned"
                 raise UnsupportedError("S2S202", what, origin=origin)
-            self.names[name] = template_of(self.lowering.builder, end, self.hint(name))
-        found = bool(self.holes)
         self.holes.clear()
-        return found
+        return any(end is not UNDEFINED for end in ends.values())
 
     def _general(self, template: Any, end: Any, hint: Hint) -> Any:
         try:
