@@ -207,10 +207,8 @@ def each_sample(function, batched, *operands, **parameters):
     """`function` of one sample after the other, stacked; `batched` tells which operands vary."""
     pairs = list(zip(operands, batched, strict=True))
     size = next(len(operand) for operand, flag in pairs if flag)
-    if size == 0:
-        raise ValueError("an empty batch of a function without a batched form")
     samples = ([x[i] if flag else x for x, flag in pairs] for i in range(size))
-    return np.stack([function(*sample, **parameters) for sample in samples])
+    return stacked([function(*sample, **parameters) for sample in samples])
 
 
 def equal_diagonal(array, axis1, axis2):
@@ -463,6 +461,22 @@ def spread_segments(sums, indices, length, axis):
     for start, stop, value in zip(indices, stops, sums, strict=True):
         result[start : max(stop, start + 1)] += value
     return np.moveaxis(result, 0, axis)
+
+
+def stacked(samples):
+    """The results of one sample after the other in one array; they have to have one shape."""
+    shapes = list(dict.fromkeys(np.shape(each) for each in samples))
+    if not shapes:
+        raise ValueError(
+            "vmap: an empty batch of a function that runs sample by sample: what shape its result"
+            " has is not known without a sample"
+        )
+    if len(shapes) > 1:
+        raise ValueError(
+            f"vmap: a function gives results of shapes {shapes[0]} and {shapes[1]} for two samples;"
+            " a batch is one array: return arrays of one shape, np.where(mask, x, other) say"
+        )
+    return np.array(samples)
 
 
 def states_kept(passes, memory):

@@ -9,26 +9,42 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import tree
+from s2s_ad.core import form, tree
+from s2s_ad.core.callee import captured_names
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.tensors import plain
 
 Assemble = Callable[[list[Callable]], Callable]
+
+
+def watching(program: Program) -> Program:
+    """The user's program, which notes the captured arrays that what it gives depends on.
+
+    A derivative need not read what the function reads.
+    """
+    if not program.mutated or program.beside:
+        return program
+    read = {getattr(atom, "id", None) for atom in program.outputs()}
+    for each in remove_dead(program).body:
+        read.update(form.reads(each), captured_names(each))
+    read.update(each.name for each in program.writes)
+    captured = (each for each in program.captured() if isinstance(each.value, np.ndarray))
+    return program.with_(beside=tuple(each for each in captured if each.name in read))
 
 
 def told_apart(assemble: Assemble, program: Program) -> Assemble:
     """The same, with a check of the arguments at each call where the function changes some."""
     changed = {parameter for parameter, _ in program.mutated}
     names = [each.name for each in program.inputs]
-    captured = [each for each in program.captured() if isinstance(each.value, np.ndarray)]
-    if not changed or len(program.leaves()) + len(captured) < 2:
+    if not changed or len(program.leaves()) + len(program.beside) < 2:
         return assemble
 
     def made(functions: list[Callable]) -> Callable:
         function = assemble(functions)
         # what was captured stays the same as long as this function serves calls
-        held = list(named_objects({each.text: each.read() for each in captured}))
+        held = list(named_objects({each.text: each.read() for each in program.beside}))
         check(program.name, changed, itertools.combinations(held, 2))
         arguments_change = bool(changed & set(names))
         rest = held if arguments_change else [each for each in held if each[0] in changed]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import rules  # noqa: F401  (fills the registry)
-from s2s_ad.api.aliasing import told_apart
+from s2s_ad.api.aliasing import told_apart, watching
 from s2s_ad.api.arguments import (
     DOUBLE_STAR,
     KEYWORD_ONLY,
@@ -188,7 +188,8 @@ class Transformed:
         inside = self._inside(arguments)
         if isinstance(self.fn, Transformed):
             return self.fn.derive(inside)[0]
-        return getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))(inside.facts)
+        read = getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))
+        return watching(read(inside.facts))
 
     def _compile(
         self, abstract: dict[str, Any], arguments: dict[str, Any]

@@ -81,13 +81,13 @@ class Program:
     `facts` maps each name to its abstract value, `hints` to what it should be called.
     `subject` is what the docstring speaks of: the user's function. `mutated` tells which arrays and
     containers among the arguments, by (parameter, path), the user's function changes in place: it
-    means something else where one of them shares memory with another argument. `tried` says that
-    it runs in the body of a `try`, where whether it raises decides on what happens next. `tensors`
-    says that the user's function has to do with Tensors: then what it returns are Tensors.
-    `writes` are the Parameters that it changes: the output is a tuple of the function's result and
-    of the new value of each, which the door of the compiled function stores (`load/doors.py`).
-    `derived` says that a derivative or a batched form is in it, whose results share no memory with
-    what came in.
+    means something else where one of them shares memory with another argument, or with an array
+    of `beside`: those captured ones that it reads then. `tried` says that it runs in the body of a
+    `try`, where whether it raises decides on what happens next. `tensors` says that the user's
+    function has to do with Tensors: then what it returns are Tensors. `writes` are the Parameters
+    that it changes: the output is a tuple of the function's result and of the new value of each,
+    which the door of the compiled function stores (`load/doors.py`). `derived` says that a
+    derivative or a batched form is in it, whose results share no memory with what came in.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Program:
     origin: Origin | None = None
     notes: tuple[str, ...] = field(default=())
     mutated: tuple[tuple[str, tree.Path], ...] = ()
+    beside: tuple[Capture, ...] = ()
     tried: bool = False
     tensors: bool = False
     writes: tuple[Capture, ...] = ()

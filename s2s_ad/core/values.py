@@ -354,13 +354,18 @@ def join(a: Any, b: Any) -> AbstractValue:
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         return Scalar(max(a.kind, b.kind, key=PYTHON_NUMBERS.index))
     if isinstance(a, List) and isinstance(b, List):
-        return List(join(a.item, b.item))
+        return List(join_items((a.item, b.item)))
     absent = may_be_absent(a) or may_be_absent(b)
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
         tensor = is_tensor(a) or is_tensor(b)
         return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects, tensor, absent)
     return Unknown(bool(is_inexact(a) or is_inexact(b)), absent=absent)
+
+
+def join_items(items: Iterable[Any]) -> AbstractValue:
+    """What holds for each item of lists; one without items says UNDEFINED of them."""
+    return join_all(each for each in items if each != Static(UNDEFINED))
 
 
 def as_absent(value: Any) -> Any:

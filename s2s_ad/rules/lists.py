@@ -67,7 +67,7 @@ class ListOf(OfLists):
     distinct = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.List(values.join_all(operands))
+        return values.List(values.join_items(operands))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         return [y_bar[i] if wanted else None for i, wanted in enumerate(operation.active)]
@@ -81,7 +81,7 @@ class ListAppend(OfLists):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         items, value = operands
-        return values.List(values.join(items.item, value))
+        return values.List(values.join_items((items.item, value)))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder, value = operation.result.builder, operation.operands[1]
@@ -117,7 +117,7 @@ class ListJoin(OfLists):
     """list_join(a, b): `a + b` of lists."""
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.List(values.join_all(each.item for each in operands))
+        return values.List(values.join_items(each.item for each in operands))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         length = np.size(operation.operands[0], 0)
@@ -193,6 +193,13 @@ class ListArray(OfLists):
             call.args,
             {each.arg: each.value for each in call.keywords},
         )
+
+
+class Stacked(ListArray):
+    """stacked(items, axis=0): the same of samples, whose shapes may turn out to differ."""
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return call
 
 
 class ListRows(OfLists):
@@ -277,3 +284,4 @@ register(ListOf(runtime.list_of, "list_of"))
 register(ListPop(runtime.list_pop, "list_pop"))
 register(ListRows(runtime.list_rows, "list_rows"))
 register(ListSplit(runtime.list_split, "list_split"))
+register(Stacked(runtime.stacked, "stacked"))

@@ -589,3 +589,25 @@ def test_arguments_that_are_not_differentiated_may_be_anything():
     np.testing.assert_allclose(grad(scaled)(X, 3), [3, 3])
     np.testing.assert_allclose(vmap(lambda x, n: x * 2, in_axes=(0, None))(A, None), 2 * A)
     np.testing.assert_allclose(vmap(lambda x, n: x * 2, in_axes=(0, None))(A, "s"), 2 * A)
+
+
+SHARED = np.array([1.0, 2.0, 3.0])
+BESIDE = {"used": SHARED, "other": np.ones(3)}
+
+
+def changes_and_reads(x, s):
+    x *= s
+    return x @ x + BESIDE["used"][0]
+
+
+def changes_and_reads_another(x, s):
+    x *= s
+    return x @ x + BESIDE["other"][0]
+
+
+def test_an_argument_that_is_changed_may_not_be_a_captured_array_that_is_read():
+    with pytest.raises(S2SError, match="may share memory") as caught:
+        grad(changes_and_reads)(SHARED, 2.0)
+    assert caught.value.code == "S2S502"
+    np.testing.assert_allclose(grad(changes_and_reads)(SHARED.copy(), 2.0), 8 * SHARED)
+    np.testing.assert_allclose(grad(changes_and_reads_another)(SHARED, 2.0), 8 * SHARED)

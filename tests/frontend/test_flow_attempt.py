@@ -107,7 +107,22 @@ def half_changed(A, b):
     return y + x
 
 
+def missing_keys(x):
+    """Which keys there are is known; the handler is for those that are not."""
+    prices, total = {"a": x * x, "c": 3.0}, 0.0
+    for key in ("a", "b", "c"):
+        try:
+            total += prices[key] * x
+        except KeyError:
+            total += x
+    try:
+        return total * prices["d"]
+    except LookupError:
+        return total
+
+
 PROGRAMS = [
+    (missing_keys, (1.5,)),
     *(
         (f, (A, B))
         for f in (solved, with_else, kept_from_before, half_assigned, half_changed)

@@ -120,3 +120,20 @@ def test_a_cache_that_would_be_seen_is_refused(function, what):
         lowered(function, (1.5,))
     assert "leave the cache out" in str(caught.value)
     assert caught.value.origin is not None
+
+
+def sums(x, found, n):
+    if n == 0:
+        return sum(found)
+    return sums(x, [*found, x * n], n - 1)
+
+
+def a_list_that_grows_with_each_call(x, n):
+    return sums(x, [], n)
+
+
+def test_a_recursion_with_another_structure_in_each_call_is_refused():
+    with pytest.raises(S2SError, match="sums calls itself with arguments of another") as caught:
+        lowered(a_list_that_grows_with_each_call, (1.5, 3))
+    assert caught.value.code == "S2S206"
+    assert caught.value.origin.line == sums.__code__.co_firstlineno

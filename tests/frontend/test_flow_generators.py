@@ -157,7 +157,21 @@ def expression_reads_what_is_bound(xs):
     return k
 
 
+def positive(xs):
+    for x in xs:
+        if x > 0:
+            yield x * x
+
+
+def unpacked(xs):
+    """How many items there are is seen when it runs."""
+    first, *others = positive(xs)
+    a, b = (x * 2 for x in others[:2])
+    return first * a + b
+
+
 PROGRAMS = [
+    (unpacked, (XS,)),
     *((each, (XS,)) for each in (of_windows, consume, mixed, of_a_generator_expression)),
     (changed_afterwards, (XS,)),
     (scan, (XS, 0.4)),

@@ -197,7 +197,19 @@ def one_row_three_times(xs):
     return sum(shared[1]) * row[2]
 
 
+def last_of_none_yet(xs):
+    """In the first pass there is no last row, and the index is not known where it is asked for."""
+    rows = []
+    for i, x in enumerate(xs):
+        if i > 0:
+            _, b = rows[-1]
+            x = x + 0.5 * b
+        rows.append((x, x * x))
+    return sum(b for _, b in rows)
+
+
 PROGRAMS = [
+    (last_of_none_yet, (XS,)),
     (one_row_three_times, (XS,)),
     (unpacked, (XS,)),
     (three_of_them, (XS[:3],)),

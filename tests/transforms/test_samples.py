@@ -46,3 +46,21 @@ def test_one_warning_for_each_compilation(no_batched_flip):
         warnings.simplefilter("error")
         derived(x)
         derived(x[:2])
+
+
+def first_two_or_all(x):
+    y = x[:2] if x[0] > 0 else x
+    return y * 2
+
+
+def test_samples_whose_results_have_several_shapes():
+    derived = vmap(first_two_or_all)
+    with pytest.warns(SampleLoopWarning):
+        np.testing.assert_allclose(derived(np.abs(x)), 2 * np.abs(x)[:, :2])
+    with pytest.raises(ValueError, match=r"results of shapes \(2,\) and \(3,\)"):
+        derived(np.array([[1.0, 2.0, 3.0], [-1.0, 2.0, 3.0]]))
+
+
+def test_an_empty_batch_is_refused_where_only_a_sample_shows_the_shape():
+    with pytest.warns(SampleLoopWarning), pytest.raises(ValueError, match="empty batch"):
+        vmap(first_two_or_all)(x[:0])

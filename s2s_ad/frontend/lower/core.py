@@ -46,6 +46,7 @@ HANDLERS: dict[Any, Callable] = {}
 STATEMENTS: dict[type, Callable[[Lowering, Any], Any]] = {}
 
 DEEPEST = 100
+MOST_OPEN = 8  # calls of one function inside of each other
 ASK = "ask first: if x is not None"
 
 
@@ -192,6 +193,8 @@ class Lowering:
             except NeedStatic:
                 self.needed_at = self.needed_at or origin
                 raise
+            except RecursionError:
+                raise self.too_deep(origin) from None
             except (IndexError, ValueError, TypeError, KeyError, AttributeError) as error:
                 raise self.misuse(error, origin) from error
 
@@ -199,6 +202,20 @@ class Lowering:
         """A call that NumPy or Python itself would refuse."""
         return UnsupportedError(
             "S2S203", f"{type(error).__name__}: {error}", origin=origin, why="Python refuses this"
+        )
+
+    def too_deep(self, origin: Origin) -> S2SError:
+        """Calls, or expressions, that are nested more deeply than Python's stack allows."""
+        owner, source = self.frame.owner, self.frame.source
+        if sum(frame.owner is owner for frame in self.frames) < MOST_OPEN:
+            what = "an expression that is nested too deeply"
+            return UnsupportedError("S2S206", what, origin=origin, help="take it apart")
+        return UnsupportedError(
+            "S2S206",
+            f"{source.name} calls itself with arguments of another structure each time",
+            origin=source.origin(source.node),
+            why="each call is written out, for a list that is longer is known to be another one",
+            help="write the recursion as a loop that appends to the list",
         )
 
     def origin(self, node: gast.AST) -> Origin:

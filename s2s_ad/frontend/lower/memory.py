@@ -82,6 +82,11 @@ class Memory(Kinship):
         self._marks.append(self._clock)
         return Mark(len(self.journal), len(self._ties), self._clock, len(self._marks))
 
+    @property
+    def explores(self) -> bool:
+        """Whether what is lowered now is on a path that may not be taken."""
+        return bool(self._marks)
+
     def moment(self) -> Mark:
         """This moment, to know what was changed since."""
         return Mark(len(self.journal), len(self._ties), self._clock, len(self._marks) + 1)

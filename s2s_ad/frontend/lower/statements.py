@@ -14,11 +14,12 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
-from s2s_ad.frontend.lower.containers import all_items, new_list, rows, sequence
+from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.containers import all_items, known_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
 from s2s_ad.frontend.lower.growing import is_growing
-from s2s_ad.frontend.lower.iteration import named_once
+from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Reversed, named_once
 from s2s_ad.frontend.lower.kinds import hint_of_name
 from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
@@ -27,6 +28,8 @@ from s2s_ad.frontend.lower.references import Reference
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
 from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
 from s2s_ad.frontend.resolve import unwrap
+
+LAZY = (Generator, Items, Produced, Reversed)  # iterables whose items are computed when asked for
 
 
 @statement(gast.Assign)
@@ -148,6 +151,8 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     """a, (b, *c) = value."""
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, gast.Starred)]
     value = lowering.present(value)
+    if isinstance(value, LAZY) and known_items(lowering, value) is None:
+        value = HANDLERS[list](lowering, [value], {})
     if is_growing(value):
         value = parts_of(lowering, value, len(target.elts), stars)
         stars = []
@@ -196,7 +201,8 @@ def items_of(lowering: Lowering, target: gast.Tuple, value: Any, *, starred: boo
             origin=lowering.origin(target),
             help="index the rows: a = x[0]; rest = x[1:]",
         )
-    raise TypeError(f"cannot unpack a {type(unwrap(value)).__name__}")
+    kind = "number" if isinstance(value, Symbol) else type(unwrap(value)).__name__
+    raise TypeError(f"cannot unpack a {kind}")
 
 
 def checked_rows(lowering: Lowering, value: Symbol, count: int) -> list:

@@ -18,6 +18,7 @@ from s2s_ad.frontend.lower.attributes import method_of, read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.containers import is_sequence, known_key, new_list, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.effects import there_is_none
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entries_of, entry, known, set_entries, set_items
 from s2s_ad.frontend.lower.references import Box
@@ -61,12 +62,22 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
         if isinstance(position, slice):
             items = list(value.items[position])
             return new_list(lowering, items) if value.kind is list else sequence(tuple, items)
+        if not -len(value.items) <= position < len(value.items):
+            text = f"{value.kind.__name__} index out of range"
+            raise there_is_none(lowering, IndexError(text))
         return value.items[position]
     if value.kind is dict:
-        return entry(lowering, value, known_key(lowering, index))
+        return _entry(lowering, value, known_key(lowering, index))
     if isinstance(method_of(value.kind, "__getitem__"), types.FunctionType):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
+
+
+def _entry(lowering: Lowering, value: Tree, key: Any) -> Any:
+    try:
+        return entry(lowering, value, key)
+    except KeyError as error:
+        raise there_is_none(lowering, error) from None
 
 
 def _any_item(lowering: Lowering, value: Tree, index: Any) -> bool:

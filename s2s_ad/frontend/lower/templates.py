@@ -13,7 +13,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
-from s2s_ad.core.values import UNDEFINED, join_all
+from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
@@ -121,7 +121,11 @@ def list_fact(builder: Builder, value: Any) -> values.List | None:
     """What is known of the items, if this is a list of numbers and arrays or a template of one."""
     if isinstance(value, Tree):
         facts = [_fact(builder, each) for each in value.items]
-        return None if value.kind is not list or None in facts else values.List(join_all(facts))
+        return (
+            None
+            if value.kind is not list or None in facts
+            else values.List(values.join_items(facts))
+        )
     fact = _fact(builder, value)
     return fact if isinstance(fact, values.List) else None
 

@@ -204,7 +204,7 @@ def _is_list(value: Symbol) -> bool:
 def _array(context: Batch, result: Symbol, fact: Any) -> Symbol:
     if not _is_list(result):
         return result
-    found = context.builder.call(runtime.list_array, (result, 0), {})
+    found = context.builder.call(runtime.stacked, (result, 0), {})
     context.builder.facts[found.name] = batched_fact(fact, context.dim)
     return found
 
