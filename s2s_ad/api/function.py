@@ -186,10 +186,14 @@ class Transformed:
     def inner_program(self, arguments: Arguments) -> Program:
         """The program of the function inside, for what this one is called with."""
         inside = self._inside(arguments)
-        if isinstance(self.fn, Transformed):
-            return self.fn.derive(inside)[0]
-        read = getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))
-        return watching(read(inside.facts))
+        try:
+            if isinstance(self.fn, Transformed):
+                return self.fn.derive(inside)[0]
+            read = getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))
+            return watching(read(inside.facts))
+        except StaticNeeded as need:
+            places = [self.transform.place(each, self._inner_signature) for each in need.inputs]
+            raise StaticNeeded(places, need.error) from None
 
     def _compile(
         self, abstract: dict[str, Any], arguments: dict[str, Any]

@@ -11,6 +11,7 @@ from typing import Any
 from s2s_ad.api.arguments import DOUBLE_STAR, KEYWORD_ONLY, STAR, Arguments, Slot
 from s2s_ad.api.check_arguments import check_differentiable, check_like, check_real
 from s2s_ad.api.weights import Weights
+from s2s_ad.core import tree
 from s2s_ad.core.program import Input, Program
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.transforms.common import Target, pair
@@ -41,6 +42,10 @@ class Transform:
     def inside(self, arguments: Arguments, inner: inspect.Signature) -> Arguments:
         """What the function inside is called with; `inner` is its signature."""
         return Arguments(inner, arguments.facts)
+
+    def place(self, inner: tuple[str, tree.Path], signature: inspect.Signature) -> tuple:
+        """Where an argument of the function inside is found among ours; `signature` is its own."""
+        return inner
 
     def loosen(self, arguments: Arguments) -> Arguments:
         """The arguments without what one compilation need not tell apart."""
@@ -241,6 +246,13 @@ class Jvp(Transform):
         others = names[2 * self.count :]
         facts |= {name: arguments.facts[name] for name in others if name in arguments.facts}
         return Arguments(inner, facts)
+
+    def place(self, inner: tuple[str, tree.Path], signature: inspect.Signature) -> tuple:
+        name, path = inner
+        for slot in self._primals(signature):
+            if slot.step is not None and (slot.name, *path[:1]) == (name, slot.step):
+                return slot.identifier, path[1:]
+        return inner
 
     def check(self, label: str, arguments: Arguments) -> None:
         names = list(arguments.signature.parameters)[: 2 * self.count]

@@ -161,7 +161,7 @@ def test_oracles_agree(name):
 def test_what_is_refused_is_refused_by_name_and_place(name):
     with pytest.raises(S2SError) as refusal:
         derived(name)(*copy.deepcopy(CASES[name].arguments))
-    assert refusal.value.code == REFUSED[name]
+    assert refusal.value.code in REFUSED[name].split(" or ")
     assert refusal.value.origin is not None
 
 
