@@ -39,7 +39,7 @@ CALLS = [
     ("np.max(x, where=x > 0)", "initial"),
     ("np.cumulative_sum(x)", "axis is required"),
     ("np.gradient(x, 1.0, 2.0, 3.0)", "number of arguments"),
-    ("np.reshape(x, (3, 2), order='F')", "order"),
+    ("np.reshape(x, (3, 2), order='A')", "order"),
     ("np.transpose(x, (0, 1, 2))", "axes"),
     ("np.swapaxes(x, 0, 7)", "out of range"),
     ("np.tril(x[0])", "rank 1"),
