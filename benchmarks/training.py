@@ -76,7 +76,11 @@ def step_of(library, task, compiled):
     """The functional step of MindSpore's tutorials; `compiled` is `jit`, or None for eager code."""
     net, loss_fn = network(library, task), library.nn.CrossEntropyLoss()
     optimizer = library.nn.Adam(net.trainable_params(), learning_rate=RATE)
-    grad_fn = library.value_and_grad(lambda x, y: loss_fn(net(x), y), None, optimizer.parameters)
+
+    def forward_fn(x, y):
+        return loss_fn(net(x), y)
+
+    grad_fn = library.value_and_grad(forward_fn, None, optimizer.parameters)
 
     def train_step(x, y):
         loss, grads = grad_fn(x, y)
