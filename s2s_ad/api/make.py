@@ -268,7 +268,8 @@ def vmap(fn: Callable = DECORATED, in_axes: Any = 0, out_axes: Any = 0) -> Any:
         out_axes: where each output gets it; None for outputs that are the same for all samples.
 
     Returns:
-        A function of the batched arguments. Without `fn`, a decorator.
+        A function of the batched arguments. Without `fn`, a decorator. Of an `nn.CellList` it
+        is the function that calls each of its Cells, with what is whole where the axis is None.
 
     Example:
         >>> import numpy as np
@@ -278,6 +279,8 @@ def vmap(fn: Callable = DECORATED, in_axes: Any = 0, out_axes: Any = 0) -> Any:
     check.check_axes("vmap", "in_axes", in_axes)
     check.check_axes("vmap", "out_axes", out_axes)
     check.check_axis_names("vmap", in_axes)
+    if hasattr(fn, "__s2s_vmap__"):
+        return jit(fn.__s2s_vmap__(in_axes, out_axes))
     transform = Vmap(
         *(tree.from_object(axes, lambda leaf, _: leaf) for axes in (in_axes, out_axes))
     )
