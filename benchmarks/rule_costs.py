@@ -117,7 +117,17 @@ NOTES = {
     **dict.fromkeys(("det", "slogdet"), INVERSE),
     **dict.fromkeys(("argpartition", "partition"), ORDER),
     **dict.fromkeys(("flat", "fromiter", "ndenumerate", "ndindex"), PYTHON),
-    **dict.fromkeys(("digamma", "j1", "psi"), SPECIAL),
+    **dict.fromkeys(("digamma", "exprel", "i1", "i1e", "itstruve0", "j1", "psi"), SPECIAL),
+    **dict.fromkeys(("betainc", "gammainc", "zetac"), "the slope in a parameter is a series"),
+}
+LAPACK = "one call of LAPACK for each matrix: the loop spends most of its time there, too"
+ROWS = "NumPy itself takes one row after the other"
+#: why a batch is not as much faster than a loop as it should be
+BATCHED = {
+    **dict.fromkeys(("cond", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq"), LAPACK),
+    **dict.fromkeys(("matrix_rank", "pinv", "solve", "svd", "svdvals", "tensorinv"), LAPACK),
+    **dict.fromkeys(("nanpercentile", "nanquantile", "roots", "searchsorted"), ROWS),
+    "polymul": "leading zeros are dropped: the samples differ in shape",
 }
 #: matrices that are made of vectors: of some hundred numbers
 OF_VECTORS = ("toeplitz", "circulant", "companion", "hankel", "leslie", "fiedler")
@@ -322,7 +332,7 @@ def report(title: str, costs: list[Cost], names: tuple[str, str], is_bad: Callab
     print(f"| function | {names[0]} | {names[1]} | ratio | why |\n| --- | --- | --- | --- | --- |")
     for each in worst[: max(10, len(bad))]:
         plain = f"{shown(each.plain)}{' (a copy)' * each.as_copy}"
-        why = NOTES.get(each.row.name, "") if names[0] == "function" else ""
+        why = (NOTES if names[0] == "function" else BATCHED).get(each.row.name, "")
         print(f"| {each.row} | {plain} | {shown(each.derived)} | {each.ratio:.1f} | {why} |")
     for each in costs:
         if each.why:
