@@ -21,6 +21,7 @@ from s2s_ad.core.program import Capture, Hint, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.called import name_of_method
 from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.recursion import OpenCall, closed, is_value, placed, value_leaves
 from s2s_ad.frontend.lower.references import (
     Reference,
@@ -149,8 +150,9 @@ def _lowered(
         raise Raises
     if not call.entered:
         changes = lowering.memory.changes(moment)
-        own = symbols(tuple(arguments.values()))
-        twice = {each.name for each in own} & _captured(lowering, start, reads)
+        own = [*symbols(tuple(arguments.values()))]
+        given = {each.name for each in own if not is_unreadable(each)}
+        twice = given & _captured(lowering, start, reads)
         if changes or twice or lowering.memory.shares(result, moment.clock, own):
             return None, result  # `twice`: another call may be given another array for it
         return outline(lowering, frame, arguments, start, result), result
