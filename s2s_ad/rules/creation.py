@@ -16,6 +16,8 @@ from s2s_ad.rules import support
 from s2s_ad.rules.composite import composed, composite
 from s2s_ad.rules.shapes import BroadcastTo, dim_of
 
+#: where the elements stand in memory, which is no part of the value
+LAYOUT = "order='K', subok=True"
 FILLINGS = {0.0: np.zeros, 1.0: np.ones}
 
 
@@ -33,8 +35,9 @@ class Creation(Rule):
         self.distinct = function in (np.empty, np.zeros)  # made to be filled, each on its own
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        plain = {"order": "C", "device": None, "like": None}
+        plain = {"device": None, "like": None}
         kwargs = {k: v for k, v in kwargs.items() if k not in plain or v != plain[k]}
+        kwargs = {k: v for k, v in kwargs.items() if k != "order" or "order" in self.text}
         params = support.bind_call(builder, self, self.text, args, kwargs)
         if "dtype" in params and params["dtype"] is not None:
             dtype = np.dtype(static(params["dtype"], "dtype"))
@@ -153,8 +156,8 @@ class Like(Rule):
         self.zeros = function is np.zeros_like
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        params = support.bind_call(builder, self, "x, dtype=None", args, kwargs)
-        x = support.as_operand(builder, params.pop("x"))
+        given = support.bind_call(builder, self, f"x, dtype=None, {LAYOUT}", args, kwargs)
+        x, params = support.as_operand(builder, given["x"]), {"dtype": given["dtype"]}
         if params["dtype"] is not None:
             params["dtype"] = np.dtype(static(params["dtype"], "dtype")).type
         return builder.emit(self, [x], support.given(params, "x, dtype=None"))
@@ -178,7 +181,9 @@ class Full(BroadcastTo):
     view = overlapping = False
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        params = support.bind_call(builder, self, "shape, fill_value, dtype=None", args, kwargs)
+        params = support.bind_call(
+            builder, self, "shape, fill_value, dtype=None, order='C'", args, kwargs
+        )
         shape, value, dtype = params["shape"], params["fill_value"], params["dtype"]
         shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
         if dtype is not None:
@@ -217,10 +222,22 @@ class DiagIndices(Rule):
         return (count,) * static(given["ndim"], "ndim of np.diag_indices")
 
 
-def _full_like(x: Any, fill_value: Any) -> Any:
+def _full_like(x: Any, fill_value: Any, dtype: Any, **_: Any) -> Any:
     if not isinstance(x, Symbol):
-        return fill_value
+        return support.converted(fill_value, dtype)
+    fill_value = support.as_operand(x.builder, fill_value)
+    wanted = x.dtype if dtype is None else np.dtype(static(dtype, "dtype of np.full_like"))
+    if wanted is not None and not (dtype is None and _keeps_dtype(x, fill_value)):
+        fill_value = support.as_dtype(x.builder, fill_value, wanted)
     return x.builder.call(runtime.broadcast_like, (fill_value, x), {})
+
+
+def _keeps_dtype(x: Symbol, value: Any) -> bool:
+    """Whether the value in an array like x is of the dtype of x as it stands."""
+    fact = x.builder.fact(value)
+    if not isinstance(fact, values.Scalar) or not values.is_inexact(x.fact):
+        return values.is_dtype(values.strong_dtype(fact), x.dtype)
+    return np.result_type(x.dtype, fact.kind(0)) == x.dtype
 
 
 register(
@@ -283,7 +300,7 @@ def _geomspace(
     return support.converted(y, dtype)
 
 
-composite(np.full_like, "x, fill_value", _full_like)
+composite(np.full_like, f"x, fill_value, dtype=None, {LAYOUT}", _full_like)
 composed(np.geomspace, "start, stop, num=50, endpoint=True, dtype=None, axis=0", _geomspace)
 composed(
     np.logspace, "start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0", _logspace

@@ -21,10 +21,13 @@ from s2s_ad.rules.triangles import Diagonal
 class Einsum(Rule):
     """np.einsum: contractions two by two, from the left."""
 
+    text = "subscripts, *operands, optimize=False, dtype=None, order='K', casting='safe'"
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        support.bind_call(builder, self, "subscripts, *operands, optimize=False", args, kwargs)
+        given = support.bind_call(builder, self, self.text, args, kwargs)
         spec = static(args[0], "the subscripts of np.einsum").replace(" ", "")
         operands = [support.as_operand(builder, each) for each in args[1:]]
+        operands = support.in_dtype(builder, operands, given["dtype"], given["casting"])
         inputs, out = explicit(spec, [support.rank(each) for each in operands], builder)
         inputs, operands = _without_stretched(inputs, operands)
         return self._pairwise(builder, inputs, out, operands)

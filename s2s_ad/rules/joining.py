@@ -16,6 +16,8 @@ from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 
+TYPED = "*, dtype=None, casting='same_kind'"
+
 
 class Joining(Rule):
     """A function of a list of arrays and an axis.
@@ -37,10 +39,11 @@ class Joining(Rule):
         raise NotImplementedError
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        params = support.bind_call(builder, self, "arrays, axis=0", args, kwargs)
+        params = support.bind_call(builder, self, f"arrays, axis=0, {TYPED}", args, kwargs)
         arrays = params["arrays"]
         if isinstance(arrays, Symbol) and isinstance(arrays.fact, values.List):
-            return self.of_list(builder, arrays, params["axis"])
+            result = self.of_list(builder, arrays, params["axis"])
+            return support.in_dtype(builder, [result], params["dtype"], params["casting"])[0]
         if isinstance(arrays, Symbol):
             arrays = list(rows(arrays, self.name))
         if not isinstance(arrays, tuple | list) or not arrays:
@@ -50,6 +53,7 @@ class Joining(Rule):
                 origin=builder.origin,
             )
         arrays = [support.as_operand(builder, each) for each in arrays]
+        arrays = support.in_dtype(builder, arrays, params["dtype"], params["casting"])
         axis = static(params["axis"], f"axis of np.{self.name}")
         ranks = [support.rank(each) for each in arrays]
         if axis is None:
@@ -178,17 +182,17 @@ def _column_stack(arrays: Any) -> Any:
     return np.concatenate(columns, axis=1)
 
 
-def _hstack(arrays: Any) -> Any:
+def _hstack(arrays: Any, **typed: Any) -> Any:
     if isinstance(arrays, Symbol) and arrays.ndim == 2:
-        return np.ravel(arrays)
+        return support.in_dtype(arrays.builder, [np.ravel(arrays)], **typed)[0]
     vectors = support.known_rank(arrays[0], "np.hstack") == 1
-    return np.concatenate(list(arrays), axis=0 if vectors else 1)
+    return np.concatenate(list(arrays), axis=0 if vectors else 1, **typed)
 
 
-def _vstack(arrays: Any) -> Any:
+def _vstack(arrays: Any, **typed: Any) -> Any:
     if isinstance(arrays, Symbol) and arrays.ndim == 2:
-        return np.copy(arrays)
-    return np.concatenate(_at_least_2d(list(arrays)))
+        return support.in_dtype(arrays.builder, [np.copy(arrays)], **typed)[0]
+    return np.concatenate(_at_least_2d(list(arrays)), **typed)
 
 
 register(Concatenate(np.concatenate, "concatenate"))
@@ -197,7 +201,7 @@ register(Stack(np.stack, "stack"))
 
 composite(np.append, "x, values, axis=None", _append)
 composite(np.column_stack, "arrays", _column_stack)
-composite(np.hstack, "arrays", _hstack)
+composite(np.hstack, f"arrays, {TYPED}", _hstack)
 for _name in ("row_stack", "vstack"):  # the old name, which NumPy is about to drop, and the new
     if hasattr(np, _name):
-        composite(getattr(np, _name), "arrays", _vstack)
+        composite(getattr(np, _name), f"arrays, {TYPED}", _vstack)

@@ -72,6 +72,30 @@ class Lookup(Rule):
         return batch.builder.emit(self, operation.operands, operation.params)
 
 
+class Bits(Lookup):
+    """np.packbits and np.unpackbits: along an axis, or of the flattened array."""
+
+    def __init__(self, function: Callable):
+        text = "a, axis=None, *, bitorder='big'"
+        super().__init__(function, text, arrays=1, kind=np.uint8, ragged=True)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if "axis" not in params:
+            return super().infer(operands, params)
+        if support.any_unknown(operands[0]):
+            return values.Unknown()
+        shape = list(operands[0].shape)
+        shape[support.normal_axis(params["axis"], len(shape))] = values.fresh_dim()
+        return values.Array(np.dtype(self.kind), tuple(shape))
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        if "axis" not in operation.params:
+            raise Ragged
+        rank = support.sample_rank(operation.operands[0], True)
+        axis = support.normal_axis(operation["axis"], rank) + 1
+        return batch.builder.emit(self, operation.operands, operation.params | {"axis": axis})
+
+
 class IsIn(Lookup):
     """np.isin: of sets that differ from sample to sample by comparing each with each."""
 
@@ -162,12 +186,12 @@ register(
     )
 )
 register(LexSort(np.lexsort, "lexsort"))
-register(Lookup(np.packbits, "a, *, bitorder='big'", arrays=1, kind=np.uint8, ragged=True))
+register(Bits(np.packbits))
 register(Lookup(np.searchsorted, "a, v, side='left', sorter=None", like=1))
 register(UniquePart(runtime.unique_counts, "return_counts"))
 register(UniquePart(runtime.unique_index, "return_index", selects=True))
 register(UniquePart(runtime.unique_inverse, "return_inverse"))
-register(Lookup(np.unpackbits, "a, *, bitorder='big'", arrays=1, kind=np.uint8, ragged=True))
+register(Bits(np.unpackbits))
 
 composite(np.argwhere, "x", _argwhere)
 composite(np.nonzero, "x", _nonzero)

@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.rules.composite import composite
+from s2s_ad.rules.composite_ufuncs import composite_ufunc
 from s2s_ad.rules.elementwise import Elementwise
 
 
@@ -54,6 +54,6 @@ def _divmod(a: Any, b: Any) -> tuple:
     return a // b, a % b
 
 
-composite(np.divmod, "a, b", _divmod)
-composite(np.frexp, "x", _frexp)
-composite(np.modf, "x", _modf)
+composite_ufunc(np.divmod, "a, b", _divmod)
+composite_ufunc(np.frexp, "x", _frexp)
+composite_ufunc(np.modf, "x", _modf)

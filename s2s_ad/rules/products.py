@@ -15,7 +15,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
-from s2s_ad.rules import support
+from s2s_ad.rules import support, ufunc_calls
 from s2s_ad.rules.specifications import parts
 
 
@@ -25,12 +25,16 @@ class Product(Rule):
     def __init__(self, function: Callable, name: str, text: str = "a, b"):
         super().__init__(function, name)
         self.text = text
+        self.ufunc = function if isinstance(function, np.ufunc) else None
 
     of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        kwargs, options = ufunc_calls.options_of(kwargs) if self.ufunc else (kwargs, None)
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
         a, b = (support.as_operand(builder, arguments.pop(each)) for each in "ab")
+        if options is not None:
+            a, b = ufunc_calls.prepared(builder, self, [a, b], options)
         params = support.static_params(arguments, self)
         if support.rank(a) is None or support.rank(b) is None:
             return builder.emit(self, [a, b], support.given(params, self.text))

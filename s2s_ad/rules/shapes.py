@@ -141,7 +141,7 @@ class BroadcastTo(Structural):
 
     overlapping = total = True
 
-    text = "x, shape"
+    text = "x, shape, subok=False"
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         shape = params["shape"]

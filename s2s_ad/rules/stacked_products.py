@@ -9,6 +9,7 @@ import numpy as np
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.composite_ufuncs import composite_ufunc
 
 
 def _vdot(x: Symbol, b: Any) -> Any:
@@ -74,7 +75,7 @@ def _of_rank(x: Symbol, rank: int) -> Symbol:
 
 composite(np.cross, "x, b, axisa=-1, axisb=-1, axisc=-1, axis=None", _cross)
 composite(np.kron, "x, b", _kron)
-composite(np.matvec, "x1, x2", _matvec)
+composite_ufunc(np.matvec, "x1, x2", _matvec)
 composite(np.vdot, "x, b", _vdot)
-composite(np.vecdot, "x1, x2, axis=-1", _vecdot)
-composite(np.vecmat, "x1, x2", _vecmat)
+composite_ufunc(np.vecdot, "x1, x2, axis=-1", _vecdot)
+composite_ufunc(np.vecmat, "x1, x2", _vecmat)

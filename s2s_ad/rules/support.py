@@ -124,6 +124,36 @@ def converted(x: Any, dtype: Any) -> Any:
     return x.astype(dtype) if isinstance(x, Symbol) else np.dtype(dtype).type(x)
 
 
+def as_dtype(builder: Builder, x: Any, dtype: np.dtype) -> Any:
+    """An operand in another dtype, of NumPy's types."""
+    if not isinstance(x, Symbol):
+        return dtype.type(x)
+    found = strong(builder, x)
+    return found if values.is_dtype(found.dtype, dtype) else found.astype(dtype.type)
+
+
+def in_dtype(builder: Builder, operands: list, dtype: Any, casting: Any) -> list:
+    """The operands in the dtype that `dtype=` asks for, which `casting=` has to allow.
+
+    None asks for the dtype that NumPy finds.
+
+    Raises:
+        TypeError: as NumPy says it.
+    """
+    dtype, casting = static((dtype, casting), "dtype= and casting=")
+    kinds = [values.strong_dtype(builder.fact(each)) for each in operands]
+    if dtype is None and values.missing(kinds):
+        return operands
+    wanted = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
+    for kind in kinds:
+        if kind is not None and not np.can_cast(kind, wanted, casting):
+            raise TypeError(
+                f"Cannot cast array data from {kind!r} to {wanted!r} "
+                f"according to the rule {casting!r}"
+            )
+    return operands if dtype is None else [as_dtype(builder, x, wanted) for x in operands]
+
+
 def known_rank(x: Any, name: str) -> int:
     """The rank of an array, which the function called `name` cannot do without."""
     found = rank(x)

@@ -19,6 +19,8 @@ from s2s_ad.rules import support
 HARMLESS = {"above one": 2, "positive": 1, "real": 1, "unit": 0}
 #: where the elements of the result stand in memory, which is no part of its value
 LAYOUT = ("order", "subok")
+#: which casts a call allows where it allows at least those that NumPy makes without being asked
+PLAIN_CASTING = ("same_kind", "unsafe")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,11 +45,13 @@ def options_of(kwargs: dict[str, Any]) -> tuple[dict[str, Any], Options]:
 
 def prepared(builder: Builder, rule: Any, operands: list, options: Options) -> list:
     """The operands as the ufunc computes with them: cast, and harmless where nothing is asked."""
-    if options.dtype is None and options.where is True:
+    if options.dtype is None and options.where is True and options.casting in PLAIN_CASTING:
         return operands
+    if options.where is not True and rule.ufunc.signature is not None:
+        raise TypeError(f"{rule.ufunc.__name__}() got an unexpected keyword argument 'where'")
     loop = _loop(builder, rule.ufunc, operands, options)
     if options.dtype is not None:
-        operands = [_as_dtype(builder, *pair) for pair in zip(operands, loop, strict=True)]
+        operands = [support.as_dtype(builder, *pair) for pair in zip(operands, loop, strict=True)]
     if options.where is True or (options.out is not None and not _reads_operands(rule)):
         return operands
     _check_mask(options.where)
@@ -94,10 +98,3 @@ def _loop(builder: Builder, ufunc: np.ufunc, operands: list, options: Options) -
     empty = (None,) * ufunc.nout
     loop = ufunc.resolve_dtypes((*kinds, *empty), signature=signature, casting=options.casting)
     return list(loop[: len(operands)])
-
-
-def _as_dtype(builder: Builder, x: Any, dtype: np.dtype) -> Any:
-    if not isinstance(x, Symbol):
-        return dtype.type(x)
-    strong = support.strong(builder, x)
-    return strong if values.is_dtype(strong.dtype, dtype) else strong.astype(dtype.type)

@@ -56,7 +56,11 @@ def _renamed(function: Any) -> Composite:
     """A method that is a function of NumPy's, but for the axis where none is given."""
     same = SAME[function]
 
-    def meaning(x: Any, axis: Any, **options: Any) -> Any:
+    def meaning(x: Any, axis: Any, dtype: Any, **options: Any) -> Any:
+        logical = same in (np.all, np.any)
+        if logical and dtype is not None and np.dtype(static(dtype, "dtype")) != np.dtype(bool):
+            raise TypeError(f"No loop of {function.__self__.__name__} has the dtype {dtype}")
+        x = support.converted(x, dtype)
         return same(x, axis=axis, **{key: v for key, v in options.items() if v is not None})
 
     more = "keepdims=None, initial=None, where=None" if function.__name__ == "reduce" else ""
@@ -125,7 +129,11 @@ class Refused(Rule):
 def _accumulation(function: Any, row: Elementwise) -> Rule:
     if function in SAME:
         return _renamed(function)
-    return RunningExtreme(function, 0) if function.__self__ in EXTREMES else Refused(function)
+    return (
+        RunningExtreme(function, 0, ", dtype=None")
+        if function.__self__ in EXTREMES
+        else Refused(function)
+    )
 
 
 class RunningExtreme(Scan):
@@ -186,7 +194,7 @@ class SumOfSegments(Rule):
     """np.add.reduceat(x, indices, axis): the sums from each index to the next."""
 
     of_complex = True
-    text = "x, indices, axis=0"
+    text = "x, indices, axis=0, dtype=None"
 
     def __init__(self, function: Any):
         super().__init__(function, "reduceat")
@@ -194,6 +202,7 @@ class SumOfSegments(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.text, args, kwargs)
         x, indices = (support.as_operand(builder, given[e]) for e in ("x", "indices"))
+        x = support.converted(x, static(given["dtype"], "dtype of np.add.reduceat"))
         axis = static(given["axis"], "axis of np.add.reduceat")
         axis = support.normal_axis(axis, support.known_rank(x, "np.add.reduceat"))
         return builder.emit(self, [x, indices], {"axis": axis})

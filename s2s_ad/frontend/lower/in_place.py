@@ -29,6 +29,7 @@ from s2s_ad.frontend.lower.stores import (
 )
 from s2s_ad.frontend.lower.subscripts import as_index
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.composite_ufuncs import CompositeUfunc
 from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import index_of
 from s2s_ad.rules.support import length, lengths, normal_axis
@@ -127,19 +128,29 @@ HANDLERS[np.ndarray.flatten] = lambda lowering, args, kwargs: copied(
 
 @evaluates(np.put, np.ndarray.put)
 def put(lowering: Lowering, a: Reference, ind: Any, v: Any, mode: Any = "raise") -> None:
-    index, value = as_index(ind), as_array(lowering, v)
+    index, value = _within(lowering, a, as_index(ind), unwrap(mode)), as_array(lowering, v)
     number = isinstance(index, int) or (isinstance(index, Symbol) and index.shape == ())
     if not _is_scalar(lowering, value) and not number and not _same_length(index, value):
         count = len(index) if isinstance(index, list) else np.size(settled(index))
         value = lowering.builder.call(np.resize, (value, (count,)), {})  # NumPy repeats them
-    if unwrap(mode) != "raise":
-        raise UnsupportedError("S2S203", "np.put with mode=", help="index with ind % a.size")
     if _rank(a, "np.put") == 1:
         return set_item(lowering, a, index, value)
     flat = lowering.builder.call(np.ravel, (settled(a),), {})
     stored = lowering.builder.call(runtime.index_set, (flat, settled(index), value), {})
     shape = tuple(lengths(settled(a), range(a.ndim)))
     return replace(lowering, a, np.reshape(stored, shape))
+
+
+def _within(lowering: Lowering, a: Reference, index: Any, mode: str) -> Any:
+    """The places that np.put writes to: what lies beyond the ends comes around, or is an end."""
+    if mode == "raise":
+        return index
+    if isinstance(index, list):
+        index = lowering.builder.call(np.array, (index,), {})
+    size = np.size(settled(a))
+    if mode == "wrap":
+        return lowering.builder.call(np.remainder, (settled(index), size), {})
+    return lowering.builder.call(np.clip, (settled(index), 0, size - 1), {})
 
 
 def _same_length(index: Any, value: Any) -> bool:
@@ -222,12 +233,14 @@ def with_out(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     rest = {key: value for key, value in kwargs.items() if key != "out"}
     outs = kwargs["out"].items if isinstance(kwargs["out"], Tree) else (kwargs["out"],)
     targets = [None if each is None else writable(lowering, each) for each in outs]
-    if "where" in rest and isinstance(rule, Elementwise):
-        rest["out"] = settled(targets[0])
+    if "where" in rest and isinstance(rule, Elementwise | CompositeUfunc):
+        held = tuple(None if each is None else settled(each) for each in targets)
+        rest["out"] = held[0] if isinstance(rule, Elementwise) else held
         result = lowering.call(unwrap(function), *map(_operand, args), **rest)
     else:
         result = apply(lowering, function, args, rest)
-    results = result.items if isinstance(result, Tree) else (result,)
+    results = result.items if isinstance(result, Tree) else result
+    results = results if isinstance(results, tuple | list) else (results,)
     casting = unwrap(rest.get("casting", "same_kind"))
     pairs = zip(targets, results, strict=True)
     stored = [_into(lowering, target, each, casting) for target, each in pairs]
