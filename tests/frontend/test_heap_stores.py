@@ -249,6 +249,9 @@ def put_into(a, x):
     np.put(b, [1, 5], a[0, 0])
     np.put(y, [0, 2], [x[1], x[2]])
     b[0].put(2, 4.0)
+    np.put(b, [7, -8], a[1, 0], mode="wrap")
+    y.put([9, -2], x[:2] * 3.0, mode="clip")
+    np.divmod(a, 2.0, out=(b, a), where=b > 1.0)
     np.putmask(b, b > 9.0, 1.0)
     np.place(y, y > 4.0, 0.5)
     return b, y

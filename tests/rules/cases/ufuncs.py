@@ -44,6 +44,21 @@ KEYWORDS = [
     case("np.hypot(x, y, dtype=np.float64)", x=positive(3), y=positive(2, 3)),
     case("np.subtract(x, i, dtype=float, casting='unsafe')", x=real(3), i=integers(3)),
     case("np.exp(x, out=None, subok=True)", x=real(3)),
+    case(
+        "np.where(m, np.modf(x, where=m, dtype=np.float64)[0], 0.0)", x=distinct(2, 3), m=mask(2, 3)
+    ),
+    case(
+        "np.where(m, np.divmod(x, y, where=m, order='F')[1], 0.0)",
+        x=Draw((3,)),
+        y=distinct(3),
+        m=mask(3),
+    ),
+    case("np.matmul(x, i, dtype=float, order='C')", x=real(2, 3), i=integers(3), **LIKE),
+    case("np.vecdot(x, i, dtype=np.float64)", x=real(2, 3), i=integers(3), **LIKE),
+    case("np.einsum('ij,j->i', x, i, dtype=float)", x=real(2, 3), i=integers(3), **LIKE),
+    case("np.hstack([x, i], dtype=float, casting='unsafe')", x=real(2), i=integers(3), **LIKE),
+    case("np.maximum.accumulate(x, dtype=np.float64)", x=distinct(4, 2), **LIKE),
+    case("np.add.reduceat(x, [0, 2, 1], dtype=np.float64)", x=real(4), **LIKE),
 ]
 METHODS_OF_UFUNCS = [
     *(
