@@ -208,6 +208,8 @@ class Elementwise(Rule):
             for operand, source in zip(operands, lifted, strict=True)
         ]
         result = builder.emit(self, small, params)
+        if not self._same_dtype(builder, result, operands, params):
+            return None  # nothing but Python's numbers was left to say it
         if any(map(_is_unknown, operands)):
             like = next(source[1] for source in lifted if source is not None)
             full = any(values.same_form(builder.fact(each), like.fact) for each in small)
@@ -220,6 +222,14 @@ class Elementwise(Rule):
             return result
         like = next((s[1] for s in lifted if s and values.same_shape(s[1].shape, full)), None)
         return None if like is None else builder.call(runtime.broadcast_like, (result, like), {})
+
+    def _same_dtype(self, builder: Builder, result: Any, operands: list, params: dict) -> bool:
+        """Whether the result has the dtype that it has of these operands, or is a plain number."""
+        fact = builder.fact(result)
+        if not isinstance(fact, values.Array) or fact.dtype is None:
+            return True
+        whole = values.strong_dtype(self.infer(list(map(builder.fact, operands)), params))
+        return whole is None or whole == fact.dtype
 
     def _alike(self, builder: Builder, operands: list) -> bool:
         """Whether all operands but numbers have the same shape, though it is not known."""

@@ -8,6 +8,7 @@ from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
+from s2s_ad.simplify.inlining import in_place
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.order import READERS_FIRST
 from s2s_ad.simplify.settled import PASS_BY, TELL
@@ -37,7 +38,8 @@ Finished = dict[int, tuple[Callee, list[int]]]  # the callee, the operands that 
 
 
 def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Program:
-    return everywhere(lambda block: _with_calls(block, made))(run(program, pipeline))
+    program = run(in_place(program), pipeline)
+    return everywhere(lambda block: _with_calls(block, made))(program)
 
 
 def _with_calls(program: Program, made: Finished) -> Program:

@@ -4,13 +4,9 @@
 support, as the notes on its errors ask for.
 """
 
-from pathlib import Path
-
 import pytest
 
 from surface.cases import CASES, fault
-
-PENDING = set((Path(__file__).parents[1] / "data/mindspore/pending.txt").read_text().splitlines())
 
 SUPPORTED = "a dict of arrays is a structure like any other"
 FRESH = "what a name stands for is read at each call: nothing stale is ever used"
@@ -45,8 +41,6 @@ COUNTED = [name for name, case in CASES.items() if case["kind"] != "note"]
 
 @pytest.mark.parametrize("name", [name for name in COUNTED if name not in EXCLUDED])
 def test_the_case_has_the_outcome_of_mindspore(name, tmp_path, monkeypatch):
-    if name in PENDING:
-        pytest.skip("not built yet")
     monkeypatch.syspath_prepend(tmp_path)
     assert fault(CASES[name], tmp_path) == ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s_ad import grad, vmap
+from s2s_ad import custom_rule, grad, vmap
 
 
 def by_power(x, n):
@@ -46,3 +46,14 @@ def test_a_batch_of_numbers_is_as_weak_as_a_number(function):
     result = vmap(function)(x)
     assert result.dtype == expected.dtype
     np.testing.assert_array_equal(result, expected)
+
+
+@custom_rule(forward=lambda dots, y, x: np.where(y > 0, dots[0], 0.0))
+def rectified(x):
+    return np.maximum(x, 0)
+
+
+def test_a_seed_has_the_dtype_of_what_it_is_the_adjoint_of():
+    slope = grad(lambda x: np.sum(rectified(x)))(np.array([1.0, -1.0], np.float32))
+    assert slope.dtype == np.float32
+    np.testing.assert_array_equal(slope, [1.0, 0.0])

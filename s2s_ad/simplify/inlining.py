@@ -1,0 +1,109 @@
+"""Calls of this library's own functions become what they do: text shows NumPy, not our helpers.
+
+Until then they stay calls, because their derivatives are code of their own (`custom_rule`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.core import form, tree
+from s2s_ad.core.builder import Builder, to_node
+from s2s_ad.core.callee import Callee, callee_of, item_of
+from s2s_ad.core.program import Hint, Program
+from s2s_ad.core.regions import everywhere
+from s2s_ad.diagnostics import Origin
+
+HERE = os.path.dirname(runtime.__file__) + os.sep
+
+
+def in_place(program: Program) -> Program:
+    """The program in which functions of this library are written where they are called.
+
+    Before: `y = logistic(x)`; after: `y = 1 / (1 + np.exp(-x))`.
+    """
+    return everywhere(_in_place)(program)
+
+
+def is_own(call: Callee | None) -> bool:
+    """Whether it is a call of a function of this library that can be written in place."""
+    if call is None or call.is_recursive or call.program.origin is None:
+        return False
+    return call.program.origin.file.startswith(HERE)
+
+
+def _in_place(program: Program) -> Program:
+    if not any(map(is_own, map(callee_of, program.body))):
+        return program
+    builder = Builder()
+    writer = Writer(builder)
+    atoms = {name: builder.import_name(program, name) for name in program.leaves()}
+    outputs = iter(writer.written(program, atoms, None))
+    return program.with_(
+        body=tuple(builder.body),
+        output=tree.tree_map(lambda _: to_node(next(outputs)), program.output),
+        facts=dict(builder.facts),
+        hints=dict(builder.hints),
+        captures=tuple({id(each): each for each in writer.captures}.values()),
+    )
+
+
+class Writer:
+    """Writes programs into a builder, and the functions of the library that they call."""
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.captures: list = []
+
+    def written(
+        self, program: Program, atoms: Mapping[str, Any], call: gast.Assign | None
+    ) -> list[Any]:
+        """The outputs of a program whose leaves are `atoms`; `call` is what runs it."""
+        atoms = dict(atoms)
+        self.captures += program.captures
+        for capture in program.captured():
+            atoms[capture.name] = self.builder.import_name(program, capture.name)
+        results: dict[str, list] = {}
+        for statement in program.body:
+            origin, phase = _place(statement, call)
+            with self.builder.at(origin, phase):
+                self._add(program, statement, atoms, results)
+        return [self.builder.view(atom, atoms) for atom in program.outputs()]
+
+    def _add(self, program: Program, statement: form.Statement, atoms: dict, results: dict) -> None:
+        item, callee = item_of(statement), callee_of(statement)
+        if item is not None and item[0] in results:
+            value = results[item[0]][item[1]]
+        elif is_own(callee):
+            operands = [self.builder.view(each, atoms) for each in statement.value.args]
+            leaves = dict(zip(callee.program.leaves(), operands, strict=True))
+            outputs = self.written(_unnamed(callee.program), leaves, statement)
+            if callee.count is not None:
+                results[form.target(statement)] = outputs
+                return
+            (value,) = outputs
+        else:
+            self.builder.replay(statement, atoms, program)
+            return
+        name = form.target(statement)
+        atoms[name] = self.builder.named(value, program.hints[name])
+
+
+def _unnamed(program: Program) -> Program:
+    """The program whose names mean nothing to the user."""
+    hints = {name: Hint(hint.text, "temporary") for name, hint in program.hints.items()}
+    return program.with_(hints=hints)
+
+
+def _place(statement: form.Statement, call: gast.Assign | None) -> tuple[Origin | None, str]:
+    """What is written for a call stands where the call stands, under its own settings too."""
+    if call is None or call.origin is None:
+        return statement.origin, statement.phase
+    own = statement.origin.settings if statement.origin is not None else ()
+    return replace(call.origin, settings=(*call.origin.settings, *own)), call.phase
