@@ -36,7 +36,8 @@ MAY_IMPORT = {
     "storage": PASS,
     "emit": {"analysis", "core", "diagnostics", "rules.registry", "runtime", "storage"},
     "load": {"core", "diagnostics", "emit", "runtime", "tensors"},
-    "api": COMPILER,
+    "written": set(),
+    "api": COMPILER | {"written"},
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check"},
     PUBLIC: {"api", "check", "diagnostics", "tensors"},
@@ -58,7 +59,7 @@ OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy",
 
 # What needs an optional library is imported when a function of it is first met.
 RULES_OF_OPTIONAL = {"s2s_ad.api.scipy_": "scipy", "s2s_ad.rules.scipy_": "scipy"}
-RULES_OF_OPTIONAL |= {"s2s_ad.ops.special": "scipy"}
+RULES_OF_OPTIONAL |= {"s2s_ad.written.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
 
 
 class Module(NamedTuple):

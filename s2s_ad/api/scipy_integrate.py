@@ -21,6 +21,7 @@ from s2s_ad.api.callers import (
     refused,
     users_function,
 )
+from s2s_ad.api.written import write
 from s2s_ad.core import values
 from s2s_ad.core.callers import Library
 from s2s_ad.core.program import Hint
@@ -29,6 +30,7 @@ from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.transforms.flows import Odeint, SolveIvp, in_span
 from s2s_ad.transforms.integrals import Integral
+from s2s_ad.written import scipy_integrate
 
 QUAD = "func, a, b, args=(), epsabs=1.49e-08, epsrel=1.49e-08, limit=50, points=None"
 QUAD_VEC = "f, a, b, epsabs=1e-200, epsrel=1e-08, norm='2', limit=10000, quadrature=None, "
@@ -175,3 +177,4 @@ HANDLERS.update(
         scipy.integrate.solve_ivp: _solve_ivp,
     }
 )
+write(scipy.integrate.simpson, scipy_integrate.simpson)

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.integrate
 
 from s2s_ad.core.builder import Symbol, static
-from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.differences import neighbours
@@ -36,25 +35,6 @@ def _steps(x: Any, dx: Any, axis: int, rank: int) -> Any:
     return np.expand_dims(steps, others) if others else steps
 
 
-def _simpson(y: Symbol, x: Any, dx: Any, axis: Any) -> Any:
-    """Parabolas through three samples each; for an odd number of intervals Cartwright's formula."""
-    rank = support.known_rank(y, "simpson")
-    axis = support.normal_axis(static(axis, "axis of simpson"), rank)
-    count = support.length(y, axis)
-    if not isinstance(count, int) or count % 2 == 0 or x is not None:
-        raise UnsupportedError(
-            "S2S203",
-            "scipy.integrate.simpson of these samples",
-            origin=y.builder.origin,
-            why="the derivative is there for an odd number of samples, known now, at distance dx",
-            help="use trapezoid, or np.dot of the samples and weights of your own",
-        )
-    ends = y[support.at(axis, 0)] + y[support.at(axis, -1)]
-    odd = np.sum(y[support.at(axis, slice(1, None, 2))], axis=axis)
-    even = np.sum(y[support.at(axis, slice(2, -1, 2))], axis=axis)
-    return (ends + 4.0 * odd + 2.0 * even) * (dx / 3.0)
-
-
 composite(
     scipy.integrate.trapezoid,
     "y, x=None, dx=1.0, axis=-1",
@@ -65,7 +45,6 @@ composite(
     "y, x=None, dx=1.0, axis=-1, initial=None",
     _cumulative_trapezoid,
 )
-composite(scipy.integrate.simpson, "y, x=None, dx=1.0, axis=-1", _simpson)
 
 NESTED = "the limits of the inner integral are functions of the outer variable"
 ONE_IN_ANOTHER = "call quad in the function that quad integrates"

@@ -248,7 +248,8 @@ class Lowering:
         """The value of a call of a Python function, written in place."""
         source = source_of(function)
         frame = Frame(function, source, function.__globals__, cells_of(function))
-        if frame.is_own or not keeps_name(source) or not (self.frames or calls_itself(source)):
+        own = frame.is_own and not getattr(function, "__s2s_kept__", False)
+        if own or not keeps_name(source) or not (self.frames or calls_itself(source)):
             return self.enter_frame(frame, arguments)
         return self._enter_kept(frame, arguments)
 
