@@ -1,0 +1,332 @@
+"""scipy.signal: filters back and forth, analytic signals, resampling and spectra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.fft
+import scipy.signal
+
+from s2s_ad.written.marks import kept, unsupported
+
+
+def last_axis(name, axis) -> Any:
+    if axis != -1:
+        unsupported(f"{name} along another axis than the last", "use np.moveaxis")
+
+
+# ---- filters -------------------------------------------------------------------------------------
+
+
+def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad") -> Any:
+    """The filter forward and backward, from its steady state, on the signal continued."""
+    if method != "pad":
+        unsupported(f"filtfilt with method={method!r}")
+    b, a = np.asarray(b), np.asarray(a)
+    x = np.moveaxis(np.asarray(x), axis, -1)
+    edge = 3 * max(len(a), len(b)) if padlen is None else padlen
+    if padtype is None:
+        edge = 0
+    if x.shape[-1] <= edge:
+        raise ValueError("The length of the input vector x must be greater than padlen")
+    if padtype is not None:
+        x = continued(x, edge, padtype)
+    settled = steady_state(b, a)
+    y = from_steady_state(b, a, settled, x)
+    y = from_steady_state(b, a, settled, y[..., ::-1])[..., ::-1]
+    return np.moveaxis(y[..., edge : y.shape[-1] - edge], -1, axis)
+
+
+def continued(x, edge, padtype) -> Any:
+    """The signal with `edge` samples more on both sides."""
+    left, right = x[..., edge:0:-1], x[..., -2 : -(edge + 2) : -1]
+    if padtype == "odd":
+        left, right = 2 * x[..., :1] - left, 2 * x[..., -1:] - right
+    elif padtype == "constant":
+        left, right = np.zeros_like(left) + x[..., :1], np.zeros_like(right) + x[..., -1:]
+    return np.concatenate([left, x, right], axis=-1)
+
+
+@kept
+def steady_state(b, a) -> Any:
+    """The state of the filter after a long time of ones."""
+    n = max(len(a), len(b))
+    b = np.concatenate([b, np.zeros(n - len(b))]) / a[0]
+    a = np.concatenate([a, np.zeros(n - len(a))]) / a[0]
+    companion = np.eye(n - 1) - np.eye(n - 1, k=1)
+    companion[:, 0] += a[1:]
+    return np.linalg.solve(companion, b[1:] - a[1:] * b[0])
+
+
+def from_steady_state(b, a, settled, x) -> Any:
+    """The filter of a signal that was constant before: the response to its state is added."""
+    pulse = np.zeros(x.shape[-1])
+    pulse[0] = 1.0
+    return scipy.signal.lfilter(b, a, x) + x[..., :1] * scipy.signal.lfilter(
+        settled, a / a[0], pulse
+    )
+
+
+def sosfilt(sos, x, axis=-1) -> Any:
+    """One section of the filter after the other."""
+    sos, y = np.asarray(sos), np.asarray(x)
+    for k in range(len(sos)):
+        y = scipy.signal.lfilter(sos[k, :3], sos[k, 3:], y, axis=axis)
+    return y
+
+
+def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0) -> Any:
+    """Zeros between the samples, a filter, and only some of the results."""
+    if mode != "constant" or cval != 0:
+        unsupported("upfirdn with mode= or cval=")
+    h, x = np.asarray(h), np.asarray(x)
+    if x.ndim != 1:
+        unsupported("upfirdn of a matrix", "use vmap")
+    spread = np.zeros((len(x) - 1) * up + 1, dtype=x.dtype)
+    spread[::up] = x
+    return np.convolve(h, spread)[::down]
+
+
+# ---- Fourier transforms --------------------------------------------------------------------------
+
+
+def hilbert(x, N=None, axis=-1) -> Any:
+    """The signal without its negative frequencies."""
+    x = np.moveaxis(np.asarray(x), axis, -1)
+    if x.dtype.kind == "c":
+        raise ValueError("x must be real.")
+    n = x.shape[-1] if N is None else N
+    k = np.arange(n)
+    weights = np.where((k == 0) | (2 * k == n), 1.0, np.where(2 * k < n, 2.0, 0.0))
+    return np.moveaxis(scipy.fft.ifft(scipy.fft.fft(x, n) * weights), -1, axis)
+
+
+def resample(x, num, t=None, axis=0, window=None, domain="time") -> Any:
+    """Fourier coefficients of the signal, for another number of samples."""
+    if t is not None or window is not None or domain != "time":
+        unsupported("resample with t=, window= or domain=")
+    x = np.moveaxis(np.asarray(x), axis, -1)
+    if x.dtype.kind == "c":
+        unsupported("resample of complex numbers", "resample the real and imaginary parts")
+    n = x.shape[-1]
+    m = min(num, n)
+    spectrum = scipy.fft.rfft(x)[..., : m // 2 + 1]
+    k = np.arange(m // 2 + 1)
+    middle = 2.0 if num < n else 0.5
+    weights = np.where((2 * k == m) & (num != n), middle, 1.0) * (num / n)
+    return np.moveaxis(scipy.fft.irfft(spectrum * weights, num), -1, axis)
+
+
+def window_of(window, nperseg) -> Any:
+    if isinstance(window, str | tuple):
+        return scipy.signal.get_window(window, nperseg)
+    return np.asarray(window)
+
+
+def length_of(window, nperseg, n) -> Any:
+    """The length of a segment."""
+    if not isinstance(window, str | tuple):
+        return len(np.asarray(window))
+    return min(256 if nperseg is None else nperseg, n)
+
+
+def transforms(x, win, step, nfft, detrend) -> Any:
+    """The Fourier transform of each segment of a real signal, by rows."""
+    size = len(win)
+    starts = np.arange((x.shape[-1] - size) // step + 1) * step
+    parts = x[..., starts[:, None] + np.arange(size)]
+    if detrend == "constant":
+        parts = parts - np.mean(parts, axis=-1, keepdims=True)
+    elif detrend is not False:
+        parts = scipy.signal.detrend(parts, type=detrend)
+    return scipy.fft.rfft(parts * win, nfft)
+
+
+def density(win, fs, scaling) -> Any:
+    return 1.0 / (fs * np.sum(win**2)) if scaling == "density" else 1.0 / np.sum(win) ** 2
+
+
+def one_sided(nfft) -> Any:
+    """How often a frequency counts that stands for its negative, too."""
+    k = np.arange(nfft // 2 + 1)
+    return np.where((k == 0) | (2 * k == nfft), 1.0, 2.0)
+
+
+def csd(
+    x,
+    y,
+    fs=1.0,
+    window="hann",
+    nperseg=None,
+    noverlap=None,
+    nfft=None,
+    detrend="constant",
+    return_onesided=True,
+    scaling="density",
+    axis=-1,
+    average="mean",
+) -> Any:
+    """The mean of the products of the segments' transforms."""
+    last_axis("csd", axis)
+    x, y = np.asarray(x), np.asarray(y)
+    if not return_onesided or average != "mean" or x.dtype.kind == "c" or y.dtype.kind == "c":
+        unsupported("a spectrum of both sides, of complex numbers, or by the median")
+    size = length_of(window, nperseg, x.shape[-1])
+    win = window_of(window, size)
+    nfft = size if nfft is None else nfft
+    step = size - (size // 2 if noverlap is None else noverlap)
+    products = np.conj(transforms(x, win, step, nfft, detrend))
+    products = products * transforms(y, win, step, nfft, detrend)
+    weights = one_sided(nfft) * density(win, fs, scaling)
+    return np.fft.rfftfreq(nfft, 1 / fs), np.mean(products, axis=-2) * weights
+
+
+def welch(
+    x,
+    fs=1.0,
+    window="hann",
+    nperseg=None,
+    noverlap=None,
+    nfft=None,
+    detrend="constant",
+    return_onesided=True,
+    scaling="density",
+    axis=-1,
+    average="mean",
+) -> Any:
+    """The mean of the squares of the segments' transforms."""
+    last_axis("welch", axis)
+    x = np.asarray(x)
+    if not return_onesided or average != "mean" or x.dtype.kind == "c":
+        unsupported("a spectrum of both sides, of complex numbers, or by the median")
+    size = length_of(window, nperseg, x.shape[-1])
+    win = window_of(window, size)
+    nfft = size if nfft is None else nfft
+    step = size - (size // 2 if noverlap is None else noverlap)
+    squares = squared(transforms(x, win, step, nfft, detrend))
+    weights = one_sided(nfft) * density(win, fs, scaling)
+    return np.fft.rfftfreq(nfft, 1 / fs), np.mean(squares, axis=-2) * weights
+
+
+def squared(z) -> Any:
+    return np.real(z) ** 2 + np.imag(z) ** 2
+
+
+def periodogram(
+    x,
+    fs=1.0,
+    window="boxcar",
+    nfft=None,
+    detrend="constant",
+    return_onesided=True,
+    scaling="density",
+    axis=-1,
+) -> Any:
+    """The square of the Fourier transform of the whole signal."""
+    last_axis("periodogram", axis)
+    x = np.asarray(x)
+    if nfft is not None:
+        unsupported("periodogram with nfft=", "use welch, with nperseg=")
+    window = "boxcar" if window is None else window
+    return welch(x, fs, window, x.shape[-1], 0, None, detrend, return_onesided, scaling, axis)
+
+
+def spectrogram(
+    x,
+    fs=1.0,
+    window=("tukey", 0.25),
+    nperseg=None,
+    noverlap=None,
+    nfft=None,
+    detrend="constant",
+    return_onesided=True,
+    scaling="density",
+    axis=-1,
+    mode="psd",
+) -> Any:
+    """The squares of the segments' transforms, by columns."""
+    last_axis("spectrogram", axis)
+    x = np.asarray(x)
+    if not return_onesided or mode != "psd" or x.dtype.kind == "c":
+        unsupported("spectrogram of both sides, of complex numbers, or with mode=", "use stft")
+    size = length_of(window, nperseg, x.shape[-1])
+    win = window_of(window, size)
+    nfft = size if nfft is None else nfft
+    step = size - (size // 8 if noverlap is None else noverlap)
+    squares = squared(transforms(x, win, step, nfft, detrend))
+    weights = one_sided(nfft) * density(win, fs, scaling)
+    times = (size / 2 + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
+    return np.fft.rfftfreq(nfft, 1 / fs), times, np.swapaxes(squares * weights, -1, -2)
+
+
+def stft(
+    x,
+    fs=1.0,
+    window="hann",
+    nperseg=256,
+    noverlap=None,
+    nfft=None,
+    detrend=False,
+    return_onesided=True,
+    boundary="zeros",
+    padded=True,
+    axis=-1,
+    scaling="spectrum",
+) -> Any:
+    """The Fourier transforms of the segments, by columns."""
+    last_axis("stft", axis)
+    x = np.asarray(x)
+    if not return_onesided or x.dtype.kind == "c":
+        unsupported("stft of both sides, or of complex numbers")
+    if boundary not in ("zeros", None):
+        unsupported(f"stft with boundary={boundary!r}", "use np.pad")
+    size = length_of(window, nperseg, x.shape[-1])
+    win = window_of(window, size)
+    nfft = size if nfft is None else nfft
+    step = size - (size // 2 if noverlap is None else noverlap)
+    more = size // 2 if boundary == "zeros" else 0
+    rest = (-(x.shape[-1] + 2 * more - size) % step) % size if padded else 0
+    leading = x.shape[:-1]
+    x = np.concatenate([np.zeros((*leading, more)), x, np.zeros((*leading, more + rest))], axis=-1)
+    found = transforms(x, win, step, nfft, detrend)
+    found = found * np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
+    times = (size / 2 - more + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
+    return np.fft.rfftfreq(nfft, 1 / fs), times, np.swapaxes(found, -1, -2)
+
+
+def istft(
+    Zxx,
+    fs=1.0,
+    window="hann",
+    nperseg=None,
+    noverlap=None,
+    nfft=None,
+    input_onesided=True,
+    boundary=True,
+    time_axis=-1,
+    freq_axis=-2,
+    scaling="spectrum",
+) -> Any:
+    """The signal whose stft is nearest: the segments, windowed again, are added."""
+    if not input_onesided or time_axis != -1 or freq_axis != -2:
+        unsupported("istft of both sides, or with axes")
+    z = np.asarray(Zxx)
+    even = 2 * (z.shape[-2] - 1)
+    size = even if nperseg is None else nperseg
+    if nfft is None:
+        nfft = size if size == even + 1 else even
+    win = window_of(window, size)
+    step = size - (size // 2 if noverlap is None else noverlap)
+    parts = np.swapaxes(scipy.fft.irfft(z, nfft, axis=-2)[..., :size, :], -1, -2)
+    parts = parts * win / np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
+    count = parts.shape[-2]
+    total = size + (count - 1) * step
+    x, norm = np.zeros((*parts.shape[:-2], total)), np.zeros(total)
+    for k in range(count):
+        x[..., k * step : k * step + size] += parts[..., k, :]
+        norm[k * step : k * step + size] += win**2
+    if boundary:
+        x, norm = x[..., size // 2 : total - size // 2], norm[size // 2 : total - size // 2]
+    x = x / np.where(norm > 1e-10, norm, 1.0)
+    return np.arange(x.shape[-1]) / fs, x

@@ -1,0 +1,94 @@
+"""scipy.signal: what is written in Python, and simpson, against SciPy, in every mode."""
+
+import numpy as np
+import pytest
+
+from rules.properties import case, check_all, module, positive, real, some_slow
+from s2s_ad import grad
+from s2s_ad.diagnostics import S2SError
+
+LIKE = {"general": False, "empty": False}
+
+
+def signal(call, **inputs):
+    return case(f"scipy.signal.{call}", **inputs, **LIKE)
+
+
+CASES = [
+    signal("filtfilt(b, np.array([1.0, 0.2]), x)", b=positive(2), x=real(12)),
+    signal("filtfilt(b, np.array([2.0, 0.2, 0.1]), x, padlen=4)", b=positive(2), x=real(2, 9)),
+    signal(
+        "filtfilt(np.array([0.5, 0.2]), np.array([1.0, 0.1]), x, axis=0, padtype='even')",
+        x=real(9, 2),
+    ),
+    signal(
+        "filtfilt(np.array([0.5, 0.2]), np.array([1.0, 0.1]), x, padtype='constant')", x=real(9)
+    ),
+    signal("filtfilt(np.array([0.5, 0.2]), np.array([1.0, 0.1]), x, padtype=None)", x=real(9)),
+    signal("sosfilt(np.array([[0.5, 0.2, 0.1, 1.0, 0.1, 0.05]]), x)", x=real(6)),
+    signal(
+        "sosfilt(np.array([[0.5, 0.2, 0.1, 1.0, 0.1, 0.05], [1, 0.2, 0, 1, 0.3, 0]]), x, axis=0)",
+        x=real(6, 2),
+    ),
+    signal("upfirdn(h, x, up=2)", h=real(3), x=real(5)),
+    signal("upfirdn(h, x, 3, 2)", h=real(4), x=real(5)),
+    signal("resample(x, 8)", x=real(5)),
+    signal("resample(x, 6)", x=real(4)),
+    signal("resample(x, 4)", x=real(7)),
+    signal("resample(x, 4, axis=1)", x=real(2, 6)),
+    case("np.imag(scipy.signal.hilbert(x))", x=real(5), **LIKE),
+    case("np.imag(scipy.signal.hilbert(x, axis=0))", x=real(6, 2), **LIKE),
+    case("np.abs(scipy.signal.hilbert(x, 8))", x=positive(5), **LIKE),
+    signal("welch(x, nperseg=8)[1]", x=real(20)),
+    signal("welch(x, 2.0, nperseg=7, noverlap=3, detrend=False)[1]", x=real(2, 20)),
+    signal("welch(x, nperseg=8, nfft=11, detrend='linear', scaling='spectrum')[1]", x=real(20)),
+    signal("periodogram(x, 3.0, window='hann')[1]", x=real(9)),
+    signal("spectrogram(x, nperseg=8)[2]", x=real(20)),
+    case("np.imag(scipy.signal.csd(x, y, nperseg=8)[1])", x=real(20), y=real(20), **LIKE),
+    case("np.imag(scipy.signal.stft(x, nperseg=8)[2])", x=real(21), **LIKE),
+    case(
+        "np.real(scipy.signal.stft(x, nperseg=7, noverlap=2, boundary=None, padded=False)[2])",
+        x=real(2, 21),
+        **LIKE,
+    ),
+    case("scipy.signal.istft(z + 0.5j * z, nperseg=8)[1]", z=real(5, 6), **LIKE),
+    case("scipy.signal.istft(z * 1j, 2.0, nperseg=7, boundary=False)[1]", z=real(4, 6), **LIKE),
+    case("scipy.integrate.simpson(y, dx=0.5)", y=real(5), **LIKE),
+    case("scipy.integrate.simpson(y, dx=0.5)", y=real(2, 6), **LIKE),
+    case("scipy.integrate.simpson(y, x, axis=0)", y=real(5, 2), x=positive(5), **LIKE),
+    case("scipy.integrate.simpson(y, x)", y=real(6), x=positive(6), **LIKE),
+    case("scipy.integrate.simpson(y, x)", y=real(2), x=positive(2), **LIKE),
+    case("scipy.integrate.simpson(y)", y=real(2), **LIKE),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("each", some_slow(CASES, 4))
+def test_properties(each):
+    check_all(each)
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        ("filtfilt(x, x, x, method='gust')", "method='gust'"),
+        ("upfirdn(x, x, mode='wrap')", "mode="),
+        ("resample(x, 4, window='hann')", "window="),
+        ("resample(x * 1j, 4)", "complex"),
+        ("welch(x, average='median')[1]", "median"),
+        ("stft(x, boundary='even')[2]", "boundary='even'"),
+        ("stft(x, axis=0)[2]", "another axis"),
+        ("spectrogram(x, mode='phase')[2]", "mode="),
+        ("decimate(x, 2)", "decimate"),
+    ],
+)
+def test_what_is_refused(call, said):
+    f = module(f"def f(x):\n    return np.sum(np.abs(scipy.signal.{call}))\n").f
+    with pytest.raises(S2SError, match=said):
+        grad(f)(np.ones(5))
+
+
+def test_a_signal_that_is_too_short_raises():
+    f = module("def f(x):\n    return np.sum(scipy.signal.filtfilt(x, x, x))\n").f
+    with pytest.raises(ValueError, match="greater than padlen"):
+        grad(f)(np.ones(5))
