@@ -16,6 +16,11 @@ def last_axis(name, axis) -> Any:
         unsupported(f"{name} along another axis than the last", "use np.moveaxis")
 
 
+def as_precise(numbers, x) -> Any:
+    """Numbers of float64, in the precision of a signal."""
+    return numbers.astype(np.float32) if x.dtype in (np.float32, np.complex64) else numbers
+
+
 # ---- filters -------------------------------------------------------------------------------------
 
 
@@ -99,7 +104,7 @@ def hilbert(x, N=None, axis=-1) -> Any:
     n = x.shape[-1] if N is None else N
     k = np.arange(n)
     weights = np.where((k == 0) | (2 * k == n), 1.0, np.where(2 * k < n, 2.0, 0.0))
-    return np.moveaxis(scipy.fft.ifft(scipy.fft.fft(x, n) * weights), -1, axis)
+    return np.moveaxis(scipy.fft.ifft(scipy.fft.fft(x, n) * as_precise(weights, x)), -1, axis)
 
 
 def resample(x, num, t=None, axis=0, window=None, domain="time") -> Any:
@@ -115,7 +120,7 @@ def resample(x, num, t=None, axis=0, window=None, domain="time") -> Any:
     k = np.arange(m // 2 + 1)
     middle = 2.0 if num < n else 0.5
     weights = np.where((2 * k == m) & (num != n), middle, 1.0) * (num / n)
-    return np.moveaxis(scipy.fft.irfft(spectrum * weights, num), -1, axis)
+    return np.moveaxis(scipy.fft.irfft(spectrum * as_precise(weights, x), num), -1, axis)
 
 
 def window_of(window, nperseg) -> Any:
@@ -140,7 +145,7 @@ def transforms(x, win, step, nfft, detrend) -> Any:
         parts = parts - np.mean(parts, axis=-1, keepdims=True)
     elif detrend is not False:
         parts = scipy.signal.detrend(parts, type=detrend)
-    return scipy.fft.rfft(parts * win, nfft)
+    return scipy.fft.rfft(parts * as_precise(win, x), nfft)
 
 
 def density(win, fs, scaling) -> Any:
@@ -178,7 +183,7 @@ def csd(
     step = size - (size // 2 if noverlap is None else noverlap)
     products = np.conj(transforms(x, win, step, nfft, detrend))
     products = products * transforms(y, win, step, nfft, detrend)
-    weights = one_sided(nfft) * density(win, fs, scaling)
+    weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
     return np.fft.rfftfreq(nfft, 1 / fs), np.mean(products, axis=-2) * weights
 
 
@@ -205,7 +210,7 @@ def welch(
     nfft = size if nfft is None else nfft
     step = size - (size // 2 if noverlap is None else noverlap)
     squares = squared(transforms(x, win, step, nfft, detrend))
-    weights = one_sided(nfft) * density(win, fs, scaling)
+    weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
     return np.fft.rfftfreq(nfft, 1 / fs), np.mean(squares, axis=-2) * weights
 
 
@@ -255,7 +260,7 @@ def spectrogram(
     nfft = size if nfft is None else nfft
     step = size - (size // 8 if noverlap is None else noverlap)
     squares = squared(transforms(x, win, step, nfft, detrend))
-    weights = one_sided(nfft) * density(win, fs, scaling)
+    weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
     times = (size / 2 + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
     return np.fft.rfftfreq(nfft, 1 / fs), times, np.swapaxes(squares * weights, -1, -2)
 
@@ -288,9 +293,13 @@ def stft(
     more = size // 2 if boundary == "zeros" else 0
     rest = (-(x.shape[-1] + 2 * more - size) % step) % size if padded else 0
     leading = x.shape[:-1]
-    x = np.concatenate([np.zeros((*leading, more)), x, np.zeros((*leading, more + rest))], axis=-1)
+    x = np.concatenate(
+        [np.zeros((*leading, more), x.dtype), x, np.zeros((*leading, more + rest), x.dtype)],
+        axis=-1,
+    )
     found = transforms(x, win, step, nfft, detrend)
-    found = found * np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
+    scale = np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
+    found = found * as_precise(scale, x)
     times = (size / 2 - more + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
     return np.fft.rfftfreq(nfft, 1 / fs), times, np.swapaxes(found, -1, -2)
 
@@ -319,14 +328,15 @@ def istft(
     win = window_of(window, size)
     step = size - (size // 2 if noverlap is None else noverlap)
     parts = np.swapaxes(scipy.fft.irfft(z, nfft, axis=-2)[..., :size, :], -1, -2)
-    parts = parts * win / np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
+    scale = np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
+    parts = parts * as_precise(win / scale, z)
     count = parts.shape[-2]
     total = size + (count - 1) * step
-    x, norm = np.zeros((*parts.shape[:-2], total)), np.zeros(total)
+    x, norm = np.zeros((*parts.shape[:-2], total), dtype=parts.dtype), np.zeros(total)
     for k in range(count):
         x[..., k * step : k * step + size] += parts[..., k, :]
         norm[k * step : k * step + size] += win**2
     if boundary:
         x, norm = x[..., size // 2 : total - size // 2], norm[size // 2 : total - size // 2]
-    x = x / np.where(norm > 1e-10, norm, 1.0)
+    x = x / as_precise(np.where(norm > 1e-10, norm, 1.0), z)
     return np.arange(x.shape[-1]) / fs, x
