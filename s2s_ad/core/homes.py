@@ -22,6 +22,7 @@ PREFIXES: dict[ModuleType, str] = {
     np: "np",
     np.linalg: "np.linalg",
     np.fft: "np.fft",
+    np.random: "np.random",
     np.lib.stride_tricks: "np.lib.stride_tricks",
 }
 #: functions by the shorter of their names

@@ -60,6 +60,8 @@ class Statements:
         return form.name(self.naming.shown.get(name, self.naming.discarded), gast.Store)
 
     def _assign(self, line: Line) -> list[gast.stmt]:
+        if self.surface.facts.get(line.name) == values.Static(None):
+            return [gast.Expr(self._renamed(line.expression))]
         return [self._assigned(line.name, self._target(line.name), self._renamed(line.expression))]
 
     def _assigned(self, name: str, target: gast.Name, value: gast.AST) -> gast.stmt:

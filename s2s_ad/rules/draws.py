@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import random
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, describe, static
 from s2s_ad.core.registry import FINDERS, Operation, Rule, register
@@ -34,6 +36,7 @@ class Draw(Rule):
         self.text, self.kind = text, kind
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        holder, args = list(args[: self.first]), args[self.first :]
         given = support.bind_call(builder, self, self.text, args, kwargs)
         plain = support.given(given, self.text)
         params = {"size": plain.pop("size")} if "size" in plain else {}
@@ -42,12 +45,14 @@ class Draw(Rule):
         params |= {key: value for key, value in plain.items() if value is None}
         names = tuple(key for key in plain if key not in params)
         return builder.emit(
-            self, [plain[key] for key in names], params | ({"names": names} if names else {})
+            self,
+            [*holder, *(plain[key] for key in names)],
+            params | ({"names": names} if names else {}),
         )
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         size = params.get("size")
-        shapes = [values.shape_of(each) for each in operands]
+        shapes = [values.shape_of(each) for each in operands[self.first :]]
         if size is None or size == ():
             if any(shape is None or shape for shape in shapes):
                 return values.Array(np.dtype(self.kind), values.broadcast(shapes))
@@ -56,30 +61,79 @@ class Draw(Rule):
         dtype = params.get("dtype", self.kind)
         return values.Array(np.dtype(dtype), tuple(map(dim_of, dims)))
 
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        raise DerivativeError(
-            "S2S302",
-            f"a derivative with respect to a parameter of {describe(self.function)}",
-            origin=operation.result.builder.origin,
-            help="draw standard numbers and shift them: mean + scale * np.random.normal(size=n)",
-        )
+    #: the number of operands before the parameters
+    first = 0
 
-    forward = reverse
+    def _parameters(self, operation: Operation) -> dict[str, Any]:
+        """The parameters by name, those left out with their defaults."""
+        known = support.signature(self.text).parameters.values()
+        found = {each.name: each.default for each in known}
+        names = operation.params.get("names", ())
+        return found | dict(zip(names, operation.operands[self.first :], strict=True))
+
+    def _slope(self, operation: Operation, place: int) -> Any:
+        """The derivative with respect to a parameter, of the same draw of standard numbers."""
+        name = operation.params["names"][place - self.first]
+        slope = SLOPES.get(self.name, {}).get(name)
+        if slope is None:
+            raise DerivativeError(
+                "S2S302",
+                f"a derivative with respect to {name} of {describe(self.function)}",
+                origin=operation.result.builder.origin,
+                why="only what shifts and scales standard numbers has one",
+                help="draw it with stop_gradient of the parameter, or from another distribution",
+            )
+        return slope(operation.result, **self._parameters(operation))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        builder = operation.result.builder
+        adjoints: list[Any] = [None] * len(operation.operands)
+        for place, (operand, flag) in enumerate(
+            zip(operation.operands, operation.active, strict=True)
+        ):
+            if flag:
+                product = y_bar * self._slope(operation, place)
+                adjoints[place] = builder.call(runtime.unbroadcast, (product, operand), {})
+        return adjoints
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        terms = [
+            self._slope(operation, place) * tangent
+            for place, tangent in enumerate(tangents)
+            if tangent is not None
+        ]
+        total = functools.reduce(operator.add, terms)
+        return operation.result.builder.call(runtime.broadcast_like, (total, operation.result), {})
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise BatchError(
-            "S2S402",
-            f"{describe(self.function)} with a parameter that differs from sample to sample",
-            origin=batch.builder.origin,
-            help="draw standard numbers and shift them: mean + scale * np.random.normal(size=n)",
-        )
+        """One draw of standard numbers for all samples, shifted and scaled for each of them."""
+        pairs = list(zip(operation.operands, batched, strict=True))
+        size, given = operation.params.get("size"), self._parameters(operation)
+        count = len(size) if isinstance(size, tuple | list) else 1
+        ranks = [support.sample_rank(*pair) for pair in pairs[self.first :]]
+        rank = 0 if size is None else count
+        if self.name not in SHIFTED or any(each > rank for each in ranks):
+            raise BatchError(
+                "S2S402",
+                f"{describe(self.function)} with a parameter that differs from sample to sample",
+                origin=batch.builder.origin,
+                help="draw standard numbers and shift them: mean + scale * rng.normal(size=n)",
+            )
+        options = {key: each for key, each in operation.params.items() if key != "names"}
+        standard = batch.builder.emit(self, operation.operands[: self.first], options)
+        aligned = [support.align(*pair, rank) for pair in pairs[self.first :]]
+        names = operation.params["names"]
+        return SHIFTED[self.name](standard, **given | dict(zip(names, aligned, strict=True)))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         params = {each.arg: each.value for each in call.keywords}
         names = params.pop("names", None)
         keys = [each.value for each in names.elts] if names is not None else []
-        keywords = [gast.keyword(*pair) for pair in zip(keys, call.args, strict=True)]
+        given = call.args[self.first :]
+        keywords = [gast.keyword(*pair) for pair in zip(keys, given, strict=True)]
         keywords += [gast.keyword(key, value) for key, value in params.items()]
+        if self.first:
+            return gast.Call(gast.Attribute(call.args[0], self.name, gast.Load()), [], keywords)
         holder = getattr(self.function, "__self__", None)
         function: gast.AST = form.constant(self.function)
         if isinstance(holder, np.random.Generator | np.random.RandomState | random.Random):
@@ -119,6 +173,76 @@ PYTHON: dict[str, tuple[str, type]] = {
     "random": ("", float),
     "uniform": ("a, b", float),
 }
+
+
+def _by_scale(y: Any, loc: Any = 0.0, scale: Any = 1.0, **_: Any) -> Any:
+    return (y - loc) / scale
+
+
+#: the derivative of a draw with respect to its parameters, the standard numbers being the same
+SLOPES: dict[str, dict[str, Callable]] = {
+    "exponential": {"scale": lambda y, scale, **_: y / scale},
+    "gamma": {"scale": lambda y, scale, **_: y / scale},
+    "laplace": {"loc": lambda y, **_: 1.0, "scale": _by_scale},
+    "logistic": {"loc": lambda y, **_: 1.0, "scale": _by_scale},
+    "lognormal": {
+        "mean": lambda y, **_: y,
+        "sigma": lambda y, mean, sigma, **_: y * ((np.log(y) - mean) / sigma),
+    },
+    "normal": {"loc": lambda y, **_: 1.0, "scale": _by_scale},
+    "uniform": {
+        "low": lambda y, low, high, **_: (high - y) / (high - low),
+        "high": lambda y, low, high, **_: (y - low) / (high - low),
+    },
+}
+#: what becomes of standard numbers, as NumPy computes it
+SHIFTED: dict[str, Callable] = {
+    "exponential": lambda z, scale, **_: scale * z,
+    **dict.fromkeys(("laplace", "logistic", "normal"), lambda z, loc, scale, **_: loc + scale * z),
+    "uniform": lambda z, low, high, **_: low + (high - low) * z,
+}
+
+
+class MadeGenerator(Rule):
+    """np.random.default_rng(seed): a generator that the function makes for itself."""
+
+    flat = distinct = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, "seed=None", args, kwargs)
+        return builder.emit(self, [given["seed"]] if given["seed"] is not None else [], {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Saved()
+
+
+class DrawOfMade(Draw):
+    """A draw of a generator that the function has made: its first operand."""
+
+    first = 1
+
+
+@functools.cache
+def draw_of_made(kind: type, name: str) -> DrawOfMade | None:
+    """The rule of a method of a generator of this class."""
+    if name not in NUMPY or not hasattr(kind, name):
+        return None
+    made = DrawOfMade(getattr(kind, name), *NUMPY[name])
+    register(made)
+    return made
+
+
+class Seed(Rule):
+    """np.random.seed(n): NumPy's own state begins anew."""
+
+    effects = flat = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, "seed=None", args, kwargs)
+        builder.emit(self, [given["seed"]] if given["seed"] is not None else [], {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Static(None)
 
 
 class DrawAxes(Draw):
@@ -169,5 +293,9 @@ for _function in (np.random.rand, np.random.randn):
     register(DrawAxes(_function, ""))
 for _function in (time.time, time.monotonic, time.perf_counter, time.process_time, time.time_ns):
     register(Clock(_function, _function.__name__))
+
+register(Seed(np.random.seed, "seed"))
+for _function in (np.random.default_rng, np.random.RandomState):
+    register(MadeGenerator(_function, _function.__name__))
 
 FINDERS.append(rule_of_generator)

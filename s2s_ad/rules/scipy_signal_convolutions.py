@@ -145,7 +145,8 @@ class Filter(Rule):
         return values.Array(dtype, operands[2].shape)
 
     def _axis(self, operation: Operation) -> int:
-        return operation.params.get("axis", operation.operands[2].ndim - 1)
+        rank = operation.operands[2].ndim
+        return operation.params.get("axis", -1 if rank is None else rank - 1)
 
     def _recursion(self, operation: Operation, x: Any) -> Any:
         """x filtered by 1 / a."""

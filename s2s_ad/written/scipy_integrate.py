@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.written.marks import kept
+
 
 def simpson(y, x=None, *, dx=1.0, axis=-1) -> Any:
     """Parabolas through three samples each; of an odd number of intervals the last one has the
@@ -17,6 +19,7 @@ def simpson(y, x=None, *, dx=1.0, axis=-1) -> Any:
     return _of_any_steps(y, np.diff(x if x.ndim == 1 else np.moveaxis(x, axis, -1)))
 
 
+@kept
 def _of_even_steps(y, dx):
     count = y.shape[-1]
     if count % 2 == 1:
@@ -24,15 +27,17 @@ def _of_even_steps(y, dx):
     if count == 2:
         return 0.5 * dx * (y[..., 0] + y[..., 1])
     whole = dx / 3.0 * np.sum(y[..., :-2:2] + 4.0 * y[..., 1:-1:2] + y[..., 2::2], axis=-1)
-    return whole + dx / 12.0 * (5.0 * y[..., -1] + 8.0 * y[..., -2] - y[..., -3])
+    return whole + np.float64(dx / 12.0) * (5.0 * y[..., -1] + 8.0 * y[..., -2] - y[..., -3])
 
 
+@kept
 def _of_any_steps(y, h):
     count = y.shape[-1]
     if count % 2 == 1:
-        return _parabolas(y, h)
+        return _parabolas(y, h.astype(np.float64))
     if count == 2:
         return 0.5 * h[..., 0] * (y[..., 0] + y[..., 1])
+    h = h.astype(np.float64)
     a, b = h[..., -2], h[..., -1]
     last = (2.0 * b**2 + 3.0 * a * b) / (6.0 * (a + b)) * y[..., -1]
     last = last + (b**2 + 3.0 * a * b) / (6.0 * a) * y[..., -2]

@@ -30,7 +30,7 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad") -> Any:
         unsupported(f"filtfilt with method={method!r}")
     b, a = np.asarray(b), np.asarray(a)
     x = np.moveaxis(np.asarray(x), axis, -1)
-    edge = 3 * max(len(a), len(b)) if padlen is None else padlen
+    edge = 3 * np.maximum(len(a), len(b)) if padlen is None else padlen
     if padtype is None:
         edge = 0
     if x.shape[-1] <= edge:
@@ -56,7 +56,7 @@ def continued(x, edge, padtype) -> Any:
 @kept
 def steady_state(b, a) -> Any:
     """The state of the filter after a long time of ones."""
-    n = max(len(a), len(b))
+    n = np.maximum(len(a), len(b))
     b = np.concatenate([b, np.zeros(n - len(b))]) / a[0]
     a = np.concatenate([a, np.zeros(n - len(a))]) / a[0]
     companion = np.eye(n - 1) - np.eye(n - 1, k=1)

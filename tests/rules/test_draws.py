@@ -94,8 +94,86 @@ def test_one_draw_for_all_samples():
     ids=["grad", "vmap"],
 )
 def test_a_parameter_that_varies_is_refused_by_place(transform, code, error):
-    f = module("def f(x, rng):\n    return np.sum(rng.normal(x, 2.0))\n").f
+    f = module("def f(x, rng):\n    return np.sum(rng.gamma(x, 2.0))\n").f
     with pytest.raises(error) as refusal:
         transform(f)(X, np.random.default_rng(0))
     assert refusal.value.code == code
     assert refusal.value.origin is not None
+
+
+# ---- derivatives, and generators that a function makes -------------------------------------------
+
+FAMILIES = [
+    ("exponential", "s"),
+    ("gamma", "2.0, s"),
+    ("laplace", "m, s"),
+    ("logistic", "m, s"),
+    ("lognormal", "m, s"),
+    ("normal", "m, s"),
+    ("uniform", "m, s"),
+]
+MAKERS = ("np.random.default_rng(3)", "np.random.RandomState(3)")
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("name, parameters", FAMILIES)
+def test_the_slopes_of_draws(maker, name, parameters):
+    """Against central differences: the numbers drawn are the same for all parameters."""
+    f = module(
+        "def f(m, s):\n"
+        f"    rng = {maker}\n"
+        f"    y = rng.{name}({parameters}, size=(2, 3))\n"
+        f"    return np.sum(y**2) * rng.{name}({parameters})\n"
+    ).f
+    m, s, step = 0.4, 1.3, 1e-5
+    assert jit(f)(m, s) == f(m, s)
+    slopes = grad(f, (0, 1))(m, s)
+    expected = (
+        (f(m + step, s) - f(m - step, s)) / (2 * step),
+        (f(m, s + step) - f(m, s - step)) / (2 * step),
+    )
+    np.testing.assert_allclose(slopes, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name, parameters", [("normal", "m, s"), ("uniform", "m, s")])
+def test_draws_whose_parameters_differ_between_samples(name, parameters):
+    """A generator made inside the function draws the same numbers for each sample."""
+    f = module(
+        f"def f(m, s):\n    return np.random.default_rng(3).{name}({parameters}, size=4)\n"
+    ).f
+    m, s = np.array([0.1, 0.2, 0.3]), np.array([1.1, 1.2, 1.3])
+    expected = np.stack([f(*each) for each in zip(m, s, strict=True)])
+    np.testing.assert_allclose(vmap(f)(m, s), expected, rtol=1e-15)
+    np.testing.assert_allclose(vmap(f, (None, 0))(0.1, s)[0], expected[0], rtol=1e-15)
+
+
+def test_the_state_of_numpy_begins_anew():
+    f = module(
+        "def f(x):\n"
+        "    np.random.seed(7)\n"
+        "    return np.sum(x * np.random.rand(3) * np.random.randn(3))\n"
+    ).f
+    np.random.seed(7)
+    expected = np.random.rand(3) * np.random.randn(3)
+    np.testing.assert_array_equal(grad(f)(X), expected)
+    assert "    np.random.seed(7)" in grad(f).source(X)
+
+
+def test_a_generator_goes_through_a_loop():
+    f = module(
+        "def f(x):\n"
+        "    rng = np.random.default_rng(5)\n"
+        "    total = 0.0\n"
+        "    for k in range(4):\n"
+        "        total = total + k * np.sum(x * rng.standard_normal(3))\n"
+        "    return total\n"
+    ).f
+    rng = np.random.default_rng(5)
+    expected = sum(k * rng.standard_normal(3) for k in range(4))
+    np.testing.assert_allclose(grad(f)(X), expected, rtol=1e-14)
+
+
+def test_a_parameter_that_shapes_the_distribution_has_no_slope():
+    f = module("def f(a):\n    return np.random.default_rng(0).gamma(a, 2.0)\n").f
+    with pytest.raises(DerivativeError, match="with respect to shape of"):
+        grad(f)(1.5)

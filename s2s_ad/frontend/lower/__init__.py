@@ -20,6 +20,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     facts,
     functions,
     generators,
+    generators_made,
     in_place,
     iterables,
     itertools_,
