@@ -87,7 +87,7 @@ def _changed(program: Program, name: str, change: Callable[[Builder, list, Any],
 
 def _slope(program: Program) -> Program:
     """The gradient with respect to the unknowns, which is zero at an optimum."""
-    made = gradient(without_effects(program), targets(program, [0]), bare=True)
+    made = gradient(without_effects(program), targets(program, [0])[0])
     return made.with_(name=f"{program.name}_grad")
 
 

@@ -11,7 +11,7 @@ from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.program import Program
 from s2s_ad.transforms.calls import without_effects
-from s2s_ad.transforms.common import Target
+from s2s_ad.transforms.common import Target, pair
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
 from s2s_ad.transforms.jacobians import jacobian
 
@@ -57,7 +57,7 @@ def transposed(
     """The adjoints of the leaves at these places, of the adjoint of the output."""
     if not places:
         return []
-    made = cotangent_program(without_effects(program), targets(program, places))
+    made = cotangent_program(without_effects(program), pair(*targets(program, places)))
     made = made.with_(output=made.output.items[1])
     return tree.leaves(written(builder, made, [*values, y_bar]))
 

@@ -30,6 +30,7 @@ from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.batches import batched_program
 from s2s_ad.transforms.callers import in_dtype_of, targets, written
 from s2s_ad.transforms.calls import derived_callee, with_inputs, without_effects
+from s2s_ad.transforms.common import pair
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
 
 
@@ -90,7 +91,7 @@ class Flow(Caller):
         n = writer.length(_total(sizes))
         after = slice(n, 2 * n if places else None)
         y, y_bar = writer.part(slice(None, n)), writer.part(after, "_bar")
-        made = cotangent_program(self.quiet, targets(self.program, [1 - self.time, *places]))
+        made = cotangent_program(self.quiet, pair(*targets(self.program, [1 - self.time, *places])))
         arguments = self._arguments(y, writer.t, writer.fixed)
         value, bars = written(writer.builder, made, [*arguments, y_bar]).items
         name = f"{self.program.name}_adjoint"

@@ -20,6 +20,7 @@ from s2s_ad.core.registry import Operation
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.callers import targets, written
 from s2s_ad.transforms.calls import without_effects
+from s2s_ad.transforms.common import pair
 from s2s_ad.transforms.gradients import cotangent_program, gradient, tangent_program
 
 
@@ -93,11 +94,11 @@ class Integral(Caller):
 
     def _fixed_bar(self, builder: Builder, operands: list, place: int, y_bar: Any) -> Any:
         """The adjoint of what the user's function reads: an integral of the same kind."""
-        wanted = targets(self.program, [place - 1])
+        (wanted,) = targets(self.program, [place - 1])
         if self.is_number:
-            slope = self.of(gradient(self._quiet(), wanted, bare=True))
+            slope = self.of(gradient(self._quiet(), wanted))
             return y_bar * slope.integrated(builder, operands)
-        made = cotangent_program(self._quiet(), wanted)
+        made = cotangent_program(self._quiet(), pair(wanted))
         inner = self.of(made.with_(output=made.output.items[1].items[0]))
         return inner.integrated(builder, [*operands, y_bar])
 
