@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import s2s_ad
 from s2s_ad.core.builder import describe
+from s2s_ad.core.homes import module_of
 from s2s_ad.core.registry import METHODS
 from s2s_ad.frontend.lower import attributes, effects, refused
 from s2s_ad.frontend.lower.calls import HANDLERS
@@ -133,7 +134,8 @@ def refusals() -> Iterable[str]:
 
 def functions() -> Iterable[str]:
     """Python's own functions, and what arrays have."""
-    functions = [each for each in HANDLERS if callable(each) and not is_method(each)]
+    own = [each for each in HANDLERS if callable(each) and not is_method(each)]
+    functions = [each for each in own if module_of(each) is None]  # SciPy's come when they are met
     known = {name for name in map(describe, functions) if not name.startswith("s2s_ad")}
     public = [each for each in functions if vars(s2s_ad).get(each.__name__) is each]
     own = {each.__name__ for each in public}

@@ -141,8 +141,8 @@ def may_repeat(index: Any, builder: Builder) -> bool:
     items = index if isinstance(index, tuple) else (index,)
     arrays = [item for item in items if is_array(item) and dtype_kind(item) != "b"]
     unsure = [i for i in items if isinstance(i, Symbol) and not is_integer(i) and not is_array(i)]
-    if not arrays:
-        return bool(unsure)
+    if unsure or not arrays:
+        return bool(unsure)  # what is not known may be longer than the others
     block = values.broadcast(item.shape for item in arrays)
     counted = {_counted_axis(builder, item, block) for item in arrays}
     return any(n != 1 and axis - len(block) not in counted for axis, n in enumerate(block))
