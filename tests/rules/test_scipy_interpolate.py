@@ -57,7 +57,7 @@ CASES = [
 
 
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
-@pytest.mark.parametrize("each", some_slow(CASES, 3))
+@pytest.mark.parametrize("each", some_slow(CASES, 9))
 def test_properties(each):
     check_all(each)
 

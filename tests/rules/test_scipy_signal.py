@@ -59,7 +59,7 @@ CASES = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("each", some_slow(CASES, 4))
+@pytest.mark.parametrize("each", some_slow(CASES, 9))
 def test_properties(each):
     check_all(each)
 
