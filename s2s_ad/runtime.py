@@ -70,8 +70,8 @@ def complex_eig(a):
 
 
 def copied(value):
-    """A copy of an array; None stands for a value that is not there."""
-    return None if value is None else value.copy()
+    """A copy of an array; None, or the number 0, stands for a value that is not there."""
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def contract(spec, a, b):
@@ -554,10 +554,10 @@ def windows_added(windows, length, axis):
 def zeros_like(value):
     """Zeros in the structure of `value`: an array, a number, or a container of these.
 
-    None stands for a value that is not there.
+    None, or the number 0, stands for a value that is not there.
     """
     if isinstance(value, dict):
         return {key: zeros_like(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return type(value)([zeros_like(item) for item in value])
-    return 0.0 if value is None else np.zeros_like(value)
+    return 0.0 if value is None or type(value) is float else np.zeros_like(value)

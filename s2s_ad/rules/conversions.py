@@ -166,8 +166,8 @@ class CopyIfThere(Identity):
             return call
         method = gast.Attribute(value=value, attr="copy", ctx=gast.Load())
         made = gast.Call(func=method, args=[], keywords=[])
-        absent = gast.Compare(value, [gast.Is()], [form.constant(None)])
-        return gast.IfExp(absent, form.constant(None), made)
+        is_array = form.operation(isinstance, [value, form.constant(np.ndarray)], {})
+        return gast.IfExp(is_array, made, value)
 
 
 register(AsType(np.ndarray.astype, "astype"))

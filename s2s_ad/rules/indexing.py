@@ -336,19 +336,19 @@ class ZerosLike(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         (value,) = operands
         if isinstance(value, values.Array):
-            return values.Array(value.dtype, value.shape)
+            return values.Array(value.dtype, value.shape, absent=value.absent)
         return value if isinstance(value, values.List) else values.Unknown(True)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return batch.builder.emit(self, operation.operands, {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        """[0.0] * len(x) for a list of numbers, `0.0 if x is None else np.zeros_like(x)`."""
+        """[0.0] * len(x) for a list of numbers; 0.0 for what is no array on some path."""
         fact = facts(call.args[0])
         if isinstance(fact, values.Array) and isinstance(call.args[0], gast.Name):
-            absent = gast.Compare(call.args[0], [gast.Is()], [form.constant(None)])
+            is_array = form.operation(isinstance, [call.args[0], form.constant(np.ndarray)], {})
             made = form.operation(np.zeros_like, call.args, {})
-            return gast.IfExp(absent, form.constant(0.0), made)
+            return gast.IfExp(is_array, made, form.constant(0.0))
         if not isinstance(fact, values.List) or values.shape_of(fact.item) != ():
             return call
         zeros = gast.List([form.constant(0.0)], gast.Load())

@@ -211,7 +211,7 @@ def adjoint_fact(primal: values.AbstractValue, given: values.AbstractValue) -> A
         return values.as_inexact(primal)
     if isinstance(primal, values.Array) and primal.shape != ():
         dtype = given.dtype if isinstance(given, values.Array) else primal.dtype
-        return values.Array(dtype, primal.shape)
+        return values.Array(dtype, primal.shape, absent=primal.absent)
     if not isinstance(given, values.Array | values.Scalar):
         return values.Array(values.strong_dtype(primal), ())
     return values.join(values.Scalar(float), given)
