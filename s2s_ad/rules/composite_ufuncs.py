@@ -25,8 +25,8 @@ class CompositeUfunc(Composite):
     #: of operands where nothing is asked, whatever the derivatives read
     domain, adjoints = "positive", ("read",)
 
-    def __init__(self, function: np.ufunc, text: str, meaning: Callable):
-        super().__init__(function, text, meaning)
+    def __init__(self, function: np.ufunc, text: str, meaning: Callable, of_complex: bool = True):
+        super().__init__(function, text, meaning, of_complex)
         self.ufunc = function
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -35,12 +35,17 @@ class CompositeUfunc(Composite):
         names = list(arguments)[: self.ufunc.nin]
         operands = [support.as_operand(builder, arguments[each]) for each in names]
         operands = ufunc_calls.prepared(builder, self, operands, options)
-        result = self.meaning(**arguments | dict(zip(names, operands, strict=True)))
+        arguments |= dict(zip(names, operands, strict=True))
+        if not self.of_complex:
+            self._refuse_complex(builder, arguments)
+        result = self.meaning(**arguments)
         if options.out is None:
             return result
+        if not isinstance(result, tuple):
+            return ufunc_calls.chosen(result, dataclasses.replace(options, out=options.out[0]))
         each = [dataclasses.replace(options, out=out) for out in options.out]
         return tuple(map(ufunc_calls.chosen, result, each))
 
 
-def composite_ufunc(function: np.ufunc, text: str, meaning: Callable) -> None:
-    register(CompositeUfunc(function, text, meaning))
+def composite_ufunc(function: np.ufunc, text: str, meaning: Callable, **facts: Any) -> None:
+    register(CompositeUfunc(function, text, meaning, **facts))

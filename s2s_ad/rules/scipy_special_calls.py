@@ -15,7 +15,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import Operation, register
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules import support
-from s2s_ad.rules.composite import composite
+from s2s_ad.rules.composite_ufuncs import composite_ufunc
 from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.outputs import Output
 
@@ -116,7 +116,7 @@ def several(name: str, *rows: tuple[str, ...], **facts: Any) -> None:
         builder = next(e.builder for e in operands.values() if isinstance(e, Symbol))
         return tuple(builder.call(each, tuple(operands.values()), {}) for each in parts.values())
 
-    composite(whole, ", ".join(facts.get("operands", "x")), meaning)
+    composite_ufunc(whole, ", ".join(facts.get("operands", "x")), meaning)
 
 
 def _part(whole: np.ufunc, place: int) -> Callable:

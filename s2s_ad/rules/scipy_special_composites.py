@@ -11,6 +11,7 @@ import scipy.special
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.composite_ufuncs import composite_ufunc
 from s2s_ad.rules.reductions import Reduction
 from s2s_ad.rules.scipy_special_calls import called
 
@@ -19,23 +20,27 @@ def named(name: str, text: str, meaning: Callable) -> None:
     composite(getattr(scipy.special, name), text, meaning, of_complex=False)
 
 
+def ufunc(name: str, text: str, meaning: Callable) -> None:
+    composite_ufunc(getattr(scipy.special, name), text, meaning, of_complex=False)
+
+
 # ---- distribution functions ----------------------------------------------------------------------
 
-named("chdtr", "v, x", lambda v, x: called("gammainc", v / 2, x / 2))
-named("chdtrc", "v, x", lambda v, x: called("gammaincc", v / 2, x / 2))
-named("chdtri", "v, p", lambda v, p: 2 * called("gammainccinv", v / 2, p))
-named(
+ufunc("chdtr", "v, x", lambda v, x: called("gammainc", v / 2, x / 2))
+ufunc("chdtrc", "v, x", lambda v, x: called("gammaincc", v / 2, x / 2))
+ufunc("chdtri", "v, p", lambda v, p: 2 * called("gammainccinv", v / 2, p))
+ufunc(
     "fdtr",
     "dfn, dfd, x",
     lambda dfn, dfd, x: called("betainc", dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)),
 )
-named(
+ufunc(
     "fdtrc",
     "dfn, dfd, x",
     lambda dfn, dfd, x: called("betaincc", dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)),
 )
-named("gdtr", "a, b, x", lambda a, b, x: called("gammainc", b, a * x))
-named("gdtrc", "a, b, x", lambda a, b, x: called("gammaincc", b, a * x))
+ufunc("gdtr", "a, b, x", lambda a, b, x: called("gammainc", b, a * x))
+ufunc("gdtrc", "a, b, x", lambda a, b, x: called("gammaincc", b, a * x))
 
 
 # ---- numbers of combinations ---------------------------------------------------------------------

@@ -16,16 +16,24 @@ from s2s_ad.rules.reductions import count_of
 from s2s_ad.rules.scipy_special_calls import called
 
 
-def statistic(name: str, text: str, meaning: Callable) -> None:
-    """A statistic along an axis, None for all elements; nan_policy is NumPy's alone."""
+def statistic(name: str, text: str, meaning: Callable, keeps: bool = True) -> None:
+    """A statistic along an axis, None for all elements; nan_policy is NumPy's alone.
 
-    def checked(x: Any, axis: Any, nan_policy: Any, **others: Any) -> Any:
+    One that takes the axis away has keepdims=, which writes it with length one.
+    """
+
+    def checked(x: Any, axis: Any, nan_policy: Any, keepdims: Any = False, **others: Any) -> Any:
         if static(nan_policy, f"nan_policy of {name}") != "propagate":
             raise NotImplementedError
-        x, axis = (np.ravel(x), 0) if axis is None else (x, static(axis, f"axis of {name}"))
-        return meaning(x, axis, **others)
+        keepdims, axis = static((keepdims, axis), f"keepdims and axis of {name}")
+        if axis is None:
+            kept = tuple(range(support.known_rank(x, name))) if keepdims else ()
+            result = meaning(np.ravel(x), 0, **others)
+        else:
+            kept, result = axis, meaning(x, axis, **others)
+        return np.expand_dims(result, kept) if keepdims else result
 
-    text = f"x, {text}, nan_policy='propagate'"
+    text = f"x, {text}, nan_policy='propagate'{', keepdims=False' if keeps else ''}"
     composite(getattr(scipy.stats, name), text, checked, of_complex=False)
 
 
@@ -37,6 +45,21 @@ def _moment(x: Symbol, axis: int, order: int) -> Any:
     """The central moment of an order over the variance to the same power."""
     centred = x - np.mean(x, axis=axis, keepdims=True)
     return np.mean(centred**order, axis=axis) / np.mean(centred**2, axis=axis) ** (order / 2)
+
+
+def _weighted(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:
+    if weights is None:
+        return np.mean(x, axis=axis)
+    weights = support.converted(support.as_operand(x.builder, weights), dtype)
+    return np.average(x, axis, weights if support.rank(x) != 1 else np.ravel(weights))
+
+
+def _gmean(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:
+    return np.exp(_weighted(np.log(support.converted(x, dtype)), axis, dtype, weights))
+
+
+def _hmean(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:
+    return 1 / _weighted(1 / support.converted(x, dtype), axis, dtype, weights)
 
 
 def _sem(x: Symbol, axis: int, ddof: Any) -> Any:
@@ -60,12 +83,12 @@ def _zscore(x: Symbol, axis: int, ddof: Any) -> Any:
     return centred / np.std(x, axis=axis, ddof=ddof, keepdims=True)
 
 
-statistic("gmean", "axis=0", lambda x, axis: np.exp(np.mean(np.log(x), axis=axis)))
-statistic("hmean", "axis=0", lambda x, axis: 1 / np.mean(1 / x, axis=axis))
+statistic("gmean", "axis=0, dtype=None, weights=None", _gmean)
+statistic("hmean", "axis=0, dtype=None, *, weights=None", _hmean)
 statistic("kurtosis", "axis=0, fisher=True, bias=True", _kurtosis)
 statistic("sem", "axis=0, ddof=1", _sem)
 statistic("skew", "axis=0, bias=True", _skew)
-statistic("zscore", "axis=0, ddof=0", _zscore)
+statistic("zscore", "axis=0, ddof=0", _zscore, keeps=False)
 
 
 # ---- densities of vectors ------------------------------------------------------------------------

@@ -117,6 +117,8 @@ def compress(lowering: Lowering, x: Symbol, condition: Any, axis: Any = None) ->
 
 
 @in_place.evaluates(np.ndarray.partition)
-def partition(lowering: Lowering, target: Reference, kth: Any, axis: Any = -1) -> None:
+def partition(
+    lowering: Lowering, target: Reference, kth: Any, axis: Any = -1, kind: Any = None
+) -> None:
     result = lowering.builder.call(np.partition, (settled(target), kth), {"axis": axis})
     replace(lowering, target, result)
