@@ -73,6 +73,16 @@ def check_flag(api: str, name: str, value: Any) -> None:
         )
 
 
+def check_option(api: str, name: str, value: Any, choices: tuple) -> None:
+    """`value` is one of the choices, and of its kind."""
+    if not isinstance(value, type(choices[0])) or isinstance(value, bool) or value not in choices:
+        *first, last = map(repr, choices)
+        raise ArgumentValueError(
+            "S2S502",
+            f"{api}: argument {name!r} must be {', '.join(first)} or {last}, got {shown(value)}",
+        )
+
+
 def signature_of(api: str, fn: Callable) -> inspect.Signature:
     """The signature of the function that runs: a decorator's wrapper has its own."""
     try:

@@ -20,7 +20,6 @@ from s2s_ad.api.recent import Recent, parts_of
 from s2s_ad.api.transform import Jacobian, Jit, Jvp, Linearization, Transform, Vjp
 from s2s_ad.api.weights import check_weights
 from s2s_ad.core import tree
-from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.runtime import stop_gradient
 
 Positions = int | tuple[int, ...] | EllipsisType
@@ -279,8 +278,8 @@ def vmap(fn: Callable = DECORATED, in_axes: Any = 0, out_axes: Any = 0) -> Any:
     check.check_axes("vmap", "in_axes", in_axes)
     check.check_axes("vmap", "out_axes", out_axes)
     check.check_axis_names("vmap", in_axes)
-    if hasattr(fn, "__s2s_vmap__"):
-        return jit(fn.__s2s_vmap__(in_axes, out_axes))
+    if hasattr(type(fn), "__s2s_vmap__"):  # it says itself what a batch of it is
+        return _transformed("vmap", fn.__s2s_vmap__(in_axes, out_axes), lambda _: Jit())
     transform = Vmap(
         *(tree.from_object(axes, lambda leaf, _: leaf) for axes in (in_axes, out_axes))
     )
@@ -310,11 +309,11 @@ def jit(
 
     The options are accepted for those who come from MindSpore; they change nothing.
     """
-    if jit_level not in ("O0", "O1"):
-        raise ArgumentValueError(
-            "S2S502",
-            f"jit: argument 'jit_level' must be 'O0' or 'O1', got {check.shown(jit_level)}",
-        )
+    check.check_option("jit", "jit_level", jit_level, ("O0", "O1"))
+    check.check_option("jit", "capture_mode", capture_mode, ("ast", "bytecode", "trace"))
+    check.check_option("jit", "backend", backend, ("", "ms_backend", "GE"))
+    check.check_option("jit", "dynamic", dynamic, (0, 1))
+    check.check_flag("jit", "fullgraph", fullgraph)
     return _transformed("jit", function, lambda _: Jit())
 
 

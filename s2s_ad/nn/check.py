@@ -87,3 +87,20 @@ def axis_length(api: str, x: Any, axis: int, expected: int) -> None:
         raise ArgumentValueError(
             "S2S502", f"{api}: axis {axis} of x has length {x.shape[axis]}; expected {expected}"
         )
+
+
+def rank(api: str, name: str, value: Any, expected: int) -> None:
+    """An input has as many axes as `expected`; where it has fewer, it would broadcast."""
+    if np.ndim(value) != expected:
+        raise ArgumentValueError(
+            "S2S502", f"{api}: argument {name!r} has {np.ndim(value)} axes; expected {expected}"
+        )
+
+
+def shape(api: str, name: str, value: Any, expected: tuple) -> None:
+    """An input has exactly this shape; a length of 1 would broadcast."""
+    rank(api, name, value, len(expected))
+    if np.shape(value) != expected:
+        raise ArgumentValueError(
+            "S2S502", f"{api}: argument {name!r} has shape {np.shape(value)}; expected {expected}"
+        )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.nn.cell import Cell, check_cell
 from s2s_ad.nn.check import wrong_type, wrong_value
+from s2s_ad.nn.ensembles import Ensemble
 
 
 class _Listed(Cell):
@@ -113,6 +111,9 @@ class SequentialCell(_Listed):
 class CellList(_Listed):
     """A list of Cells. It cannot be called: `for cell in cells: x = cell(x)`.
 
+    `vmap(cells, in_axes=None)(x)` gives the outputs of all cells for one input, joined along a new
+    axis; an input that has an axis in `in_axes` has one sample for each cell.
+
     Args:
         args: Cells; or one list of Cells.
         auto_prefix: whether the names of their parameters begin with their positions.
@@ -122,40 +123,9 @@ class CellList(_Listed):
         super().__init__(auto_prefix=auto_prefix)
         self.extend(args[0] if len(args) == 1 and not isinstance(args[0], Cell) else args)
 
-    def __s2s_vmap__(self, in_axes: Any, out_axes: int) -> Callable:
-        """An ensemble: each Cell's outputs, stacked; an axis of an input has one entry a Cell."""
-        if type(out_axes) is not int:
-            raise wrong_type("vmap", "out_axes", out_axes, "an int, where fn is a CellList")
+    def __s2s_vmap__(self, in_axes: Any, out_axes: Any) -> Ensemble:
+        """What vmap(cells) computes."""
         return Ensemble(self, in_axes, out_axes)
-
-
-class Ensemble:
-    """What vmap makes of a CellList: a call of each, and their outputs stacked."""
-
-    def __init__(self, cells: CellList, in_axes: Any, out_axes: int):
-        self.cells, self.in_axes, self.out_axes = cells, in_axes, out_axes
-
-    def __call__(self, *inputs: Any) -> Any:
-        axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,) * len(inputs)
-        found = [
-            cell(*[part(x, axis, i, len(self.cells)) for x, axis in zip(inputs, axes, strict=True)])
-            for i, cell in enumerate(self.cells)
-        ]
-        if not isinstance(found[0], tuple):
-            return np.stack(found, axis=self.out_axes)
-        return tuple(np.stack(each, axis=self.out_axes) for each in zip(*found, strict=True))
-
-
-def part(x: Any, axis: int | None, place: int, count: int) -> Any:
-    """What one of `count` Cells gets of an input."""
-    if axis is None:
-        return x
-    if np.shape(x)[axis] != count:
-        raise ArgumentValueError(
-            "S2S502",
-            f"vmap: a CellList of {count}, and an input whose axis {axis} has {np.shape(x)[axis]}",
-        )
-    return np.take(x, place, axis=axis)
 
 
 class CellDict(Cell):

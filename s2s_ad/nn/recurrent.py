@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import ops
+from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.nn import check
 from s2s_ad.nn.cell import Cell
 from s2s_ad.nn.initializers import Uniform
@@ -54,6 +55,17 @@ class _Recurrent(Cell):
 
     def _step(self, given: Any, state: tuple, weight: Any, bias: Any) -> tuple:
         raise NotImplementedError
+
+    def _states(self, hx: Any) -> tuple:
+        """What `hx` holds: as many states as a step hands on."""
+        if self.STATES == 1:
+            return (hx,)
+        if not isinstance(hx, tuple | list) or len(hx) != self.STATES:
+            raise ArgumentTypeError(
+                "S2S501",
+                f"{type(self).__name__}: argument 'hx' is no pair of Tensors; expected (h, c)",
+            )
+        return hx
 
     def _weights(self, name: str, suffix: str, width: int, has_bias: bool, dtype: Any) -> None:
         """The parameters of one step, uniform within 1 / sqrt(hidden_size)."""
@@ -113,7 +125,10 @@ class _RecurrentCell(_Recurrent):
         self._weights(name, "", input_size, has_bias, dtype)
 
     def construct(self, x: Any, hx: Any) -> Any:
-        state = hx if self.STATES > 1 else (hx,)
+        state = self._states(hx)
+        check.rank(type(self).__name__, "x", x, 2)
+        for each in state:
+            check.shape(type(self).__name__, "hx", each, (x.shape[0], self.hidden_size))
         given = linear(x, *self._weights_of("ih", ""))
         state = self._step(given, state, *self._weights_of("hh", ""))
         return state if self.STATES > 1 else state[0]
@@ -202,6 +217,7 @@ class _Sequence(_Recurrent):
                 self._weights(name, suffix, width, has_bias, dtype)
 
     def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+        check.rank(type(self).__name__, "x", x, 3)
         x = np.swapaxes(x, 0, 1) if self.batch_first else x
         states = self._first(x, hx)
         valid = None if seq_length is None else valid_steps(x, seq_length)
@@ -222,9 +238,12 @@ class _Sequence(_Recurrent):
 
     def _first(self, x: Any, hx: Any) -> tuple:
         """The first states of all layers and directions."""
-        if hx is not None:
-            return hx if self.STATES > 1 else (hx,)
         shape = self.num_layers * len(self.layers[0]), x.shape[1], self.hidden_size
+        if hx is not None:
+            states = self._states(hx)
+            for each in states:
+                check.shape(type(self).__name__, "hx", each, shape)
+            return states
         return (np.zeros(shape, x.dtype),) * self.STATES
 
     def _along(self, x: Any, state: tuple, valid: Any, suffix: str) -> tuple:

@@ -129,6 +129,27 @@ def positive(api: str, value: Any, name: str) -> Any:
     return value
 
 
+def count_of(api: str, value: Any, name: str, low: int = 0) -> Any:
+    """`value`, an int of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ArgumentTypeError("S2S501", f"{api}: argument '{name}' is {value!r}; expected an int")
+    if value < low:
+        raise ArgumentValueError(
+            "S2S502", f"{api}: argument '{name}' is {value}; expected an int of at least {low}"
+        )
+    return value
+
+
+def indices_of(api: str, value: Any, name: str = "indices") -> Any:
+    """`value`, a Tensor of integers."""
+    if np.result_type(array(api, value, name)).kind not in "biu":
+        raise ArgumentTypeError(
+            "S2S501",
+            f"{api}: argument '{name}' has dtype {np.result_type(value)}; expected integers",
+        )
+    return value
+
+
 def probability(api: str, value: Any, name: str = "p") -> Any:
     """`value`, a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
-from s2s_ad.ops.arguments import array, floating, positive
+from s2s_ad.ops.arguments import NUMBERS, array, floating, positive
 from s2s_ad.tensors import Tensor
 
 
@@ -68,6 +68,10 @@ def clip_by_norm(
         >>> [round(each, 4) for each in clip_by_norm(Tensor([3.0, 4.0]), 1.0).tolist()]
         [0.6, 0.8]
     """
+    if isinstance(max_norm, int | float) and not max_norm >= 0:
+        raise ArgumentValueError(
+            "S2S502", f"clip_by_norm: argument 'max_norm' is {max_norm}; expected at least 0"
+        )
     one = not isinstance(x, tuple | list)
     parts = (x,) if one else x
     if not one and len(parts) == 0:
@@ -138,6 +142,10 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
 def leaves_of(x: Any) -> list:
     """The Tensors in nested tuples and lists, in order."""
     if not isinstance(x, tuple | list):
+        if isinstance(x, NUMBERS):
+            raise ArgumentTypeError(
+                "S2S501", f"clip_by_global_norm: an item of 'x' is {x}; expected a Tensor"
+            )
         return [array("clip_by_global_norm", x, "x")]
     return [leaf for each in x for leaf in leaves_of(each)]
 

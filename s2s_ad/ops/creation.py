@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.ops.arguments import array, axis_of
+from s2s_ad.ops.arguments import array, axis_of, count_of, indices_of
 from s2s_ad.tensors import Tensor
 
 
@@ -47,7 +47,7 @@ def default_dtype(value: Any, dtype: Any) -> Any:
         return np.float32
     if isinstance(value, complex):
         return np.complex128
-    return value.dtype
+    return array("full", value, "fill_value").dtype
 
 
 def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
@@ -116,7 +116,8 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
         >>> one_hot(Tensor([0, 2]), 3).tolist()
         [[1, 0, 0], [0, 0, 1]]
     """
-    rank = np.ndim(array("one_hot", indices, "indices"))
+    rank = np.ndim(indices_of("one_hot", indices))
+    count_of("one_hot", depth, "depth")
     place = axis_of("one_hot", axis, rank + 1) % (rank + 1)
     places = np.arange(depth).reshape((depth,) + (1,) * (rank - place))
     kind = default_dtype(on_value, None)

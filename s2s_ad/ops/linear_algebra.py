@@ -81,6 +81,12 @@ def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
             "S2S501",
             f"tensor_dot: argument 'axes' is {axes!r}; expected an int or a pair of axes",
         )
+    if isinstance(axes, int):
+        limit = min(np.ndim(x1), np.ndim(x2))
+        if not 0 <= axes <= limit:
+            raise ArgumentValueError(
+                "S2S502", f"tensor_dot: argument 'axes' is {axes}; expected a value in [0, {limit}]"
+            )
     axes_line_up(x1, x2, axes)
     return np.tensordot(x1, x2, axes)
 
@@ -144,9 +150,22 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """input @ weight.T + bias: a layer of (out, in) weights on inputs of shape (..., in)."""
     array("dense", input), array("dense", weight, "weight")
+    features_line_up(input, weight)
     if bias is None:
         return input @ weight.T
     return input @ weight.T + bias
+
+
+@eager
+def features_line_up(input: Any, weight: Any) -> None:
+    """The last axis of an input is as long as that of the weight."""
+    takes = np.shape(weight)[-1:]
+    if np.shape(input)[-1:] != takes:
+        raise ArgumentValueError(
+            "S2S502",
+            f"dense: argument 'input' has shape {np.shape(input)}; expected (..., "
+            f"{', '.join(map(str, takes))}) for weight of shape {np.shape(weight)}",
+        )
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:

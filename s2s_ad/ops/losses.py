@@ -12,7 +12,17 @@ import numpy as np
 
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.ops.activations import log_one_plus_exp, log_softmax
-from s2s_ad.ops.arguments import REDUCTIONS, array, choice, floating, positive, same_shape
+from s2s_ad.ops.arguments import (
+    REDUCTIONS,
+    array,
+    choice,
+    count_of,
+    floating,
+    indices_of,
+    positive,
+    probability,
+    same_shape,
+)
 from s2s_ad.tensors import Tensor
 
 
@@ -183,7 +193,11 @@ def cost_of_classes(
     """The loss of logarithms of probabilities for class indices."""
     choice(api, reduction, "reduction", REDUCTIONS)
     axis = 1 if np.ndim(logarithms) > 1 else 0
+    indices_of(api, target, "target")
     fitting_classes(api, logarithms, target, axis)
+    fitting_weight(api, logarithms, weight, axis)
+    probability(api, label_smoothing, "label_smoothing")
+    count_of(api, ignore_index, "ignore_index", -(2**31))
     classes = np.shape(logarithms)[axis]
     kept = target != ignore_index
     wrong = kept & ((target < 0) | (target >= classes))
@@ -213,6 +227,8 @@ def cost_of_probabilities(
     choice("cross_entropy", reduction, "reduction", REDUCTIONS)
     same_shape("cross_entropy", logarithms, target, ("input", "target"))
     axis = 1 if np.ndim(logarithms) > 1 else 0
+    fitting_weight("cross_entropy", logarithms, weight, axis)
+    probability("cross_entropy", label_smoothing, "label_smoothing")
     y = target
     if label_smoothing > 0:
         y = (1 - label_smoothing) * target + label_smoothing / np.shape(logarithms)[axis]
@@ -236,6 +252,25 @@ def fitting_classes(api: str, logarithms: Any, target: Any, axis: int) -> None:
     if axis == 1 and len(target) != len(logarithms):
         raise ArgumentValueError(
             "S2S502", f"{api}: input has {len(logarithms)} rows, target has {len(target)}"
+        )
+    if np.shape(target)[1:] != np.shape(logarithms)[2:]:
+        raise ArgumentValueError(
+            "S2S502",
+            f"{api}: input has shape {np.shape(logarithms)}, target has shape {np.shape(target)}; "
+            "expected that of input without axis 1",
+        )
+
+
+def fitting_weight(api: str, logarithms: Any, weight: Any, axis: int) -> None:
+    """There is no weight, or one for each class."""
+    if weight is None:
+        return
+    array(api, weight, "weight")
+    if np.shape(weight) != (np.shape(logarithms)[axis],):
+        raise ArgumentValueError(
+            "S2S502",
+            f"{api}: argument 'weight' has shape {np.shape(weight)}; expected one number for each "
+            f"of {np.shape(logarithms)[axis]} classes",
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.diagnostics import ArgumentValueError
-from s2s_ad.ops.arguments import array, axes_of, axis_of, choice, one_shape, sequence
+from s2s_ad.ops.arguments import array, axes_of, axis_of, choice, count_of, one_shape, sequence
 from s2s_ad.tensors import Tensor
 
 # ---- one array -----------------------------------------------------------------------------------
@@ -307,16 +307,19 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     rank = np.ndim(array("split", tensor, "tensor"))
     place = axis_of("split", axis, rank) % rank
     length = np.shape(tensor)[place]
-    if isinstance(split_size_or_sections, int):
-        return parts_of(tensor, split_size_or_sections, place)
-    ends = list(itertools.accumulate(split_size_or_sections))
+    if not isinstance(split_size_or_sections, tuple | list):
+        size = count_of("split", split_size_or_sections, "split_size_or_sections", 1)
+        return parts_of(tensor, size, place)
+    for each in split_size_or_sections:
+        count_of("split", each, "split_size_or_sections")
+    ends = [0, *itertools.accumulate(split_size_or_sections)]
     if ends[-1] != length:
         raise ArgumentValueError(
             "S2S502",
             f"split: argument 'split_size_or_sections' is {split_size_or_sections}, "
             f"{ends[-1]} in all; expected {length}, the length of axis {axis}",
         )
-    return tuple(np.split(tensor, ends[:-1], place))
+    return tuple(np.split(tensor, ends[1:-1], place))
 
 
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:

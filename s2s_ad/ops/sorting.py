@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.ops.arguments import array, axis_of
+from s2s_ad.diagnostics import ArgumentValueError
+from s2s_ad.ops.arguments import array, axis_of, count_of
 from s2s_ad.tensors import Tensor
 
 
@@ -50,6 +51,12 @@ def topk(
     """
     rank = np.ndim(array("topk", input))
     axis = axis_of("topk", -1 if dim is None else dim, rank, "dim") % rank
+    count_of("topk", k, "k")
+    if k > np.shape(input)[axis]:
+        raise ArgumentValueError(
+            "S2S502",
+            f"topk: argument 'k' is {k}; axis {axis} of input has length {np.shape(input)[axis]}",
+        )
     lead = (slice(None),) * axis
     places = order(input, axis, largest)[(*lead, slice(k))]
     return np.take_along_axis(input, places, axis), places.astype(np.int32)

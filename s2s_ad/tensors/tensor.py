@@ -69,6 +69,12 @@ class Tensor(Elementwise, Reductions, Structure, np.ndarray):
         if input_data is None and not shape is dtype is init is None:
             return filled("Tensor", shape, dtype, init).view(cls)
         array = array_of("Tensor", input_data, dtype)
+        if shape is not None and array.shape != (shape if np.iterable(shape) else (shape,)):
+            raise ArgumentValueError(
+                "S2S502",
+                f"Tensor: argument 'shape' is {shape}; input_data has shape {array.shape}",
+                help="leave shape out: it is for Tensors that init fills",
+            )
         is_theirs = isinstance(input_data, np.ndarray) and not isinstance(input_data, Tensor)
         if is_theirs and np.may_share_memory(array, input_data):
             array = array.copy()

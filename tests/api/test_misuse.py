@@ -528,6 +528,10 @@ AT_ONCE = [
     row("ct keys", PULLED, lambda: vjp(two_in_a_dict, X)[1], on({"a": X}), TYPE, "'a', 'b'"),
     row("jit", MADE, lambda: jit(3), None, TYPE, "jit: argument 'function'", "int 3"),
     row("jit level", MADE, lambda: jit(f, jit_level="O9"), None, VALUE, "'jit_level'", "'O9'"),
+    row("jit mode", MADE, lambda: jit(f, capture_mode="a"), None, VALUE, "'capture_mode'", "'a'"),
+    row("jit backend", MADE, lambda: jit(f, backend=3), None, VALUE, "'backend'", "int 3"),
+    row("jit dynamic", MADE, lambda: jit(f, dynamic=True), None, VALUE, "'dynamic'", "True"),
+    row("jit flag", MADE, lambda: jit(f, fullgraph=1), None, TYPE, "'fullgraph'", "int 1"),
     row("jit name", CALLED, lambda: jit(unknown_name), on(X), S2SError, "'undefined_name'"),
 ]
 

@@ -560,6 +560,29 @@ def test_bad_arguments_are_refused_by_name(make, error, message):
         make()
 
 
+X3, H = random(4, 5, 2), random(1, 5, 3)
+
+
+@pytest.mark.parametrize(
+    "layer, inputs, message",
+    [
+        (nn.LSTM, (X3[0],), "LSTM: argument 'x' has 2 axes; expected 3"),
+        (nn.GRU, (X3, H[0]), "GRU: argument 'hx' has 2 axes; expected 3"),
+        (nn.RNN, (X3, random(1, 1, 3)), r"'hx' has shape \(1, 1, 3\); expected \(1, 5, 3\)"),
+        (nn.RNN, (X3, random(2, 5, 3)), r"'hx' has shape \(2, 5, 3\); expected \(1, 5, 3\)"),
+        (nn.LSTM, (X3, (H, random(1, 5, 1))), r"'hx' has shape \(1, 5, 1\)"),
+        (nn.LSTM, (X3, H), r"LSTM: argument 'hx' is no pair of Tensors; expected \(h, c\)"),
+        (nn.RNNCell, (X3, H[0]), "RNNCell: argument 'x' has 3 axes; expected 2"),
+        (nn.GRUCell, (X3[0], random(1, 3)), r"'hx' has shape \(1, 3\); expected \(5, 3\)"),
+    ],
+)
+def test_states_that_would_broadcast_are_refused(layer, inputs, message):
+    net = layer(2, 3, dtype=F64)
+    for call in (net, jit(net)):
+        with pytest.raises((ArgumentTypeError, ArgumentValueError), match=message):
+            call(*inputs)
+
+
 def test_a_parameter_may_stand_for_initial_values():
     layer = nn.Dense(2, 1, weight_init=Parameter(Tensor([[1.0, 2.0]])))
     assert layer.weight.name == "weight"

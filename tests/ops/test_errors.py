@@ -8,6 +8,7 @@ from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 
 x, y, a, c = Tensor([1.0, 2.0]), Tensor([3.0, -1.0]), Tensor(np.ones((2, 3))), Tensor([1.0] * 3)
 images, kernels = Tensor(np.ones((1, 3, 4, 4))), Tensor(np.ones((2, 3, 3, 3)))
+INTS, volume = Tensor([0, 1]), Tensor(np.ones((2, 3, 4, 4)))
 
 WRONG_TYPES = [
     (lambda: ops.relu([1.0, -1.0]), "relu: argument 'input' is a list; expected a Tensor"),
@@ -24,6 +25,13 @@ WRONG_TYPES = [
     (lambda: ops.conv2d(images, kernels, stride="2"), "conv2d: argument 'stride' is '2'"),
     (lambda: ops.Map()(len, 3), "Map: argument 0 is a int; expected a tuple"),
     (lambda: ops.MultitypeFuncGraph("f")(x), "f: no definition for (Tensor)"),
+    (lambda: ops.one_hot(x, 3), "one_hot: argument 'indices' has dtype float32; expected integers"),
+    (lambda: ops.topk(x, 1.0), "topk: argument 'k' is 1.0; expected an int"),
+    (lambda: ops.split(x, "a"), "split: argument 'split_size_or_sections' is 'a'; expected an int"),
+    (lambda: ops.full((2,), "a"), "full: argument 'fill_value' is a str"),
+    (lambda: ops.nll_loss(a, x), "nll_loss: argument 'target' has dtype float32; expected integer"),
+    (lambda: ops.cross_entropy(a, INTS, ignore_index="a"), "argument 'ignore_index' is 'a'"),
+    (lambda: ops.clip_by_global_norm((x, 3)), "an item of 'x' is 3; expected a Tensor"),
 ]
 
 WRONG_VALUES = [
@@ -51,6 +59,27 @@ WRONG_VALUES = [
     (lambda: ops.conv2d(images, a), "conv2d: argument 'weight' has 2 axes; expected 4"),
     (lambda: ops.conv2d(images, kernels, groups=3), "input has 3 channels; weight of shape"),
     (lambda: ops.conv2d(images, kernels, padding=1), "'padding' is 1 with pad_mode='valid'"),
+    (lambda: ops.one_hot(INTS, -1), "one_hot: argument 'depth' is -1; expected an int of at least"),
+    (lambda: ops.topk(a, 4), "topk: argument 'k' is 4; axis 1 of input has length 3"),
+    (lambda: ops.split(c, 0), "split: argument 'split_size_or_sections' is 0; expected an int of"),
+    (lambda: ops.split(c, (4, -1)), "split: argument 'split_size_or_sections' is -1"),
+    (lambda: ops.tensor_dot(x, y, -1), "tensor_dot: argument 'axes' is -1; expected a value in"),
+    (
+        lambda: ops.tensor_dot(a, x, 2),
+        "tensor_dot: argument 'axes' is 2; expected a value in [0, 1",
+    ),
+    (lambda: ops.dense(x, a), "dense: argument 'input' has shape (2,); expected (..., 3) for"),
+    (
+        lambda: ops.cross_entropy(a, INTS, x),
+        "argument 'weight' has shape (2,); expected one number",
+    ),
+    (lambda: ops.cross_entropy(a, a, x), "argument 'weight' has shape (2,); expected one"),
+    (lambda: ops.cross_entropy(a, INTS, label_smoothing=2), "'label_smoothing' is 2; expected a n"),
+    (
+        lambda: ops.cross_entropy(volume, INTS[:, None, None]),
+        "target has shape (2, 1, 1); expec",
+    ),
+    (lambda: ops.clip_by_norm(x, -1.0), "argument 'max_norm' is -1.0; expected at least 0"),
     (lambda: ops.gelu(x, "exact"), "gelu: argument 'approximate' is 'exact'"),
     (
         lambda: ops.HyperMap()(len, (1,), (1, 2)),
@@ -81,6 +110,9 @@ def test_a_wrong_value_is_a_value_error_that_names_it(call, says):
         (lambda t: ops.softmax(t, axis=3), "softmax: argument 'axis' is 3"),
         (lambda t: ops.relu([t]), "relu: argument 'input' is a list"),
         (lambda t: ops.mse_loss(t, t, "average"), "'reduction' is 'average'"),
+        (lambda t: ops.topk(t, 3)[0], "topk: argument 'k' is 3"),
+        (lambda t: ops.tensor_dot(t, t, -1), "tensor_dot: argument 'axes' is -1"),
+        (lambda t: ops.cross_entropy(t.ravel(), Tensor(0), c), "'weight' has shape (3,)"),
     ],
 )
 def test_derivatives_and_batches_refuse_it_too(function, says):

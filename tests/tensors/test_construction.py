@@ -148,6 +148,7 @@ REFUSED = [
     (lambda: Tensor([1.0], "nothing"), TypeError, "one of s2s_ad.bool_"),
     (lambda: Tensor(shape=(2,), init="zeros"), ValueError, "shape, dtype and init"),
     (lambda: Tensor(shape=(2,), dtype=ms.float32, init="some"), TypeError, "'init' got 'some'"),
+    (lambda: Tensor([1.0, 2.0], shape=(3,)), ValueError, r"'shape' is \(3,\); input_data has"),
     (lambda: Tensor.from_numpy([1.0]), TypeError, "from_numpy: expected an array, got a list"),
     (lambda: Tensor([1.0, 2.0]).item(), ValueError, "item: only one element.*has 2"),
     (lambda: float(Tensor([1.0, 2.0])), ValueError, "float: only one element.*has 2"),
