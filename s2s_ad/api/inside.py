@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from s2s_ad.core.passes import run
 from s2s_ad.core.program import Capture, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.frontend.lower.attributes import Method
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import as_call, inputs_of, output_of
@@ -99,6 +101,10 @@ def _free(body: tuple[form.Statement, ...], output: Any, own: set[str]) -> list[
 
 def _callable(lowering: Any, value: Any) -> Any:
     """A function as a transform takes it."""
+    if isinstance(value, Method) and isinstance(value.function, types.FunctionType):
+        holder = unwrap(value.holder)
+        if not isinstance(holder, Symbol | Tree):
+            return types.MethodType(value.function, holder)
     return Local(lowering, value) if isinstance(value, Closure) else unwrap(value)
 
 

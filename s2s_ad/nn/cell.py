@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, CellError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, CellError, UnsupportedError
 from s2s_ad.nn.calling import cast, special_call
 from s2s_ad.nn.check import shown
 from s2s_ad.nn.hooks import Hooks
@@ -384,6 +384,29 @@ def _once(pairs: Any) -> Iterator[tuple[str, Cell]]:
         if id(cell) not in seen:
             seen.add(id(cell))
             yield name, cell
+
+
+def _not_inside(lowering: Any, args: list, kwargs: dict[str, Any]) -> None:
+    """A call inside a function that is compiled."""
+    raise UnsupportedError(
+        "S2S201",
+        "the parameters or cells of a Cell are listed inside the function",
+        why="which there are is found by walking through Python objects",
+        help="list them outside, as in __init__: self.weights = self.trainable_params()",
+    )
+
+
+for _listing in (
+    Cell.cells,
+    Cell.cells_and_names,
+    Cell.get_parameters,
+    Cell.name_cells,
+    Cell.parameters_and_names,
+    Cell.parameters_dict,
+    Cell.trainable_params,
+    Cell.untrainable_params,
+):
+    _listing.__s2s_call__ = _not_inside  # type: ignore[attr-defined]
 
 
 def check_cell(api: str, name: str, value: Any) -> None:

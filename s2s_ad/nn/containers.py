@@ -24,14 +24,8 @@ class _Listed(Cell):
         if isinstance(index, str):
             return self._cells[index]
         if isinstance(index, slice):
-            return self._part(index)
+            return container_of(type(self), list(self._cells.items())[index])
         return list(self._cells.values())[index]
-
-    def _part(self, index: slice) -> Any:
-        """Some of the cells, whose parameters keep their names."""
-        part = type(self)(auto_prefix=False)
-        part._cells.update(list(self._cells.items())[index])
-        return part
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         check_cell(type(self).__name__, "cell", cell)
@@ -74,6 +68,16 @@ class _Listed(Cell):
         self._cells.clear()
         for cell in cells:
             self._adopt(str(len(self._cells)), cell)
+
+
+def container_of(kind: type, named: list) -> Any:
+    """A container of cells that are in another one: their parameters keep their names."""
+    part = kind(auto_prefix=False)
+    part._cells.update(named)
+    return part
+
+
+container_of.__s2s_static__ = True  # it is made once, of what is known when code is generated
 
 
 class SequentialCell(_Listed):

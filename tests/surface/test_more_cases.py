@@ -126,3 +126,111 @@ def test_an_ensemble_follows_its_list():
 def test_an_ensemble_refuses_axes_that_do_not_fit(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# ---- what a construct may do ---------------------------------------------------------------------
+
+
+class Compiled(nn.Cell):
+    """Its construct is compiled by itself, and counts its calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(random(3), name="w")
+        self.calls = Parameter(Tensor(0), name="calls", requires_grad=False)
+
+    @jit
+    def construct(self, x):
+        self.calls += 1
+        return np.sin(x) * self.w
+
+
+@pytest.mark.parametrize("called_before", [False, True])
+def test_a_construct_that_is_compiled_is_transformed_like_any_other(called_before):
+    net = Compiled()
+    if called_before:
+        net(X)
+    before = int(net.calls)
+    sine, cosine, w = np.sin(np.asarray(X)), np.cos(np.asarray(X)), np.asarray(net.w)
+    assert_same(grad(net)(X), cosine * w)
+    assert_same(grad(net, None, net.w)(X), sine.sum(0))
+    assert_same(jit(nn.SequentialCell(net, net))(X), np.sin(sine * w) * w)
+    assert int(net.calls) == before + 4
+
+
+class Sliced(nn.Cell):
+    """Goes through parts of its containers."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.SequentialCell([nn.Dense(3, 3, dtype=ms.float64) for _ in range(3)])
+        self.more = nn.CellList([nn.Dense(3, 3, dtype=ms.float64) for _ in range(3)])
+
+    def construct(self, x):
+        x = self.body[:2](x)
+        for first, second in zip(self.more[:-1], self.more[1:], strict=True):
+            x = np.tanh(second(first(x)))
+        return x * len(self.more[::2])
+
+
+def by_hand(net, x):
+    x = net.body[1](net.body[0](x))
+    count = len(net.more)
+    for i in range(count - 1):
+        x = np.tanh(net.more[i + 1](net.more[i](x)))
+    return x * ((count + 1) // 2)
+
+
+def test_slices_of_containers_follow_them():
+    net = Sliced()
+    compiled = jit(net)
+    assert_same(compiled(X), by_hand(net, X))
+    net.more.append(nn.Dense(3, 3, dtype=ms.float64))
+    assert_same(compiled(X), by_hand(net, X))
+    net.body[0] = nn.Dense(3, 3, dtype=ms.float64)
+    assert_same(compiled(X), by_hand(net, X))
+    weights = net.trainable_params()
+    expected = grad(lambda x: by_hand(net, x), 0, weights)(X)
+    assert_same(grad(net, 0, weights)(X), expected)
+
+
+class Oscillator(nn.Cell):
+    """u'' + u' u of a network u, with gradients of a method inside a function inside."""
+
+    def __init__(self):
+        super().__init__()
+        layers = nn.Dense(1, 4, dtype=ms.float64), nn.Tanh(), nn.Dense(4, 1, dtype=ms.float64)
+        self.net = nn.SequentialCell(*layers)
+
+    def u(self, t):
+        return self.net(t)[0]
+
+    def construct(self, t):
+        slope = grad(self.u)(t)
+        return grad(lambda t: grad(self.u)(t)[0])(t) + slope * self.u(t)
+
+
+def test_gradients_of_methods_inside_functions_inside_a_construct():
+    net, t, h = Oscillator(), Tensor(np.array([0.3])), 1e-4
+    first, _, last = net.net
+    w, b, v, c = (
+        np.asarray(p) for p in (first.weight[:, 0], first.bias, last.weight[0], last.bias)
+    )
+    u = lambda t: np.sum(v * np.tanh(w * t + b)) + c[0]
+    slope = lambda t: np.sum(v * w / np.cosh(w * t + b) ** 2)
+    curve = lambda t: np.sum(-2 * v * w**2 * np.tanh(w * t + b) / np.cosh(w * t + b) ** 2)
+    residual = lambda t: np.array([curve(t) + slope(t) * u(t)])
+    for call in (net, jit(net), lambda t: vmap(net)(t[None])[0]):
+        assert_same(call(t), residual(0.3))
+    central = (residual(0.3 + h) - residual(0.3 - h)) / (2 * h)
+    assert_same(grad(net)(t), central, rtol=1e-6)
+
+
+def test_parameters_are_listed_outside():
+    net = nn.Dense(3, 2)
+
+    def penalty(x):
+        return net(x).sum() + sum([(each**2).sum() for each in net.trainable_params()])
+
+    with pytest.raises(ms.S2SError, match=r"(?s)listed inside.*test_more_cases.*list them outside"):
+        grad(penalty)(Tensor(np.ones((2, 3))))

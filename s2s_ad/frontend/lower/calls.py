@@ -206,7 +206,8 @@ def _of_function(
     """A function of the user's, written in place."""
     if getattr(function, "__s2s_static__", False):
         known = {key: known_object(value) for key, value in kwargs.items()}
-        return function(*map(known_object, args), **known)
+        made = function(*map(known_object, args), **known)
+        return lowering.captures.held(made, function.__name__)
     if _of_library(function):
         raise refused_call(function, lowering.builder.origin, args, kwargs)
     if is_generator(function):

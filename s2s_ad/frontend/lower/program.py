@@ -115,6 +115,8 @@ def plain_function(function: Any) -> types.FunctionType:
         return plain_function(function.__func__)
     if called(function) is not function:
         return plain_function(called(function))
+    if hasattr(type(function), "__s2s_call__") and hasattr(function, "__wrapped__"):
+        return plain_function(function.__wrapped__)  # as where `construct` is a jit function
     method = method_of(type(function), "__call__")
     if isinstance(method, types.FunctionType):
         return method
