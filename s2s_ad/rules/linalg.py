@@ -147,7 +147,10 @@ class CholeskyAdjoint(Rule):
         return builder.emit(self, list(args), {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return operands[0]
+        dtypes = [values.strong_dtype(each) for each in operands]
+        if values.missing(dtypes):
+            return operands[0]
+        return values.Array(np.result_type(*dtypes), values.shape_of(operands[0]))
 
     def _parts(self, operation: Operation) -> tuple[Any, Any, Any]:
         y, y_bar = operation.operands

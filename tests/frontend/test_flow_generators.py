@@ -165,7 +165,7 @@ def positive(xs):
 
 def unpacked(xs):
     """How many items there are is seen when it runs."""
-    first, *others = positive(xs)
+    first, *others = positive(np.abs(xs))
     a, b = (x * 2 for x in others[:2])
     return first * a + b
 

@@ -83,6 +83,9 @@ UNTESTED += ["np.packbits", "np.unpackbits"]  # see test_bits
 ELSEWHERE = {
     int,
     max,
+    np.random.RandomState,  # test_draws has these
+    np.random.default_rng,
+    np.random.seed,
     time.monotonic,
     time.perf_counter,
     time.process_time,
