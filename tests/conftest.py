@@ -1,7 +1,9 @@
 """What all tests share."""
 
+import collections
 import os
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("S2S_AD_VERIFY", "1")  # Core is verified after each pass
@@ -15,3 +17,15 @@ def pytest_addoption(parser):
     parser.addoption(
         "--rewrite-golden", action="store_true", help="write tests/golden/expected anew"
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test that is marked `thinned(n)` all but one of n are slow."""
+    counts = collections.Counter()
+    for item in items:
+        mark = item.get_closest_marker("thinned")
+        if mark is not None:
+            counts[item.path, item.originalname] += 1
+            if (counts[item.path, item.originalname] - 1) % mark.args[0]:
+                item.add_marker(pytest.mark.slow)

@@ -9,6 +9,7 @@ import pytest
 
 from emit import random_memory, random_regions
 from programs.interpreter import interpret
+from rules.properties import some_slow
 from s2s_ad.emit.write import write
 from s2s_ad.load.module import load
 from s2s_ad.simplify.dead import remove_dead
@@ -28,7 +29,7 @@ def run(function, inputs):
         return [type(error)]
 
 
-@pytest.mark.parametrize("first", range(0, 200, 20))
+@pytest.mark.parametrize("first", some_slow(range(0, 200, 20), 4))
 def test_control_flow(first):
     for seed in range(first, first + 20):
         program = random_regions.random_program(seed)
@@ -43,7 +44,7 @@ def test_control_flow(first):
             assert inputs == before, (seed, case)
 
 
-@pytest.mark.parametrize("first", range(0, 100, 20))
+@pytest.mark.parametrize("first", some_slow(range(0, 100, 20), 3))
 def test_memory(first):
     for seed in range(first, first + 20):
         program = random_memory.random_program(seed)

@@ -10,6 +10,7 @@ import pytest
 from emit.in_place import InPlace, shares
 from emit.random_memory import INPUTS, random_inputs, random_program
 from programs.interpreter import interpret
+from rules.properties import some_slow
 from s2s_ad.emit.stores import plan_stores
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.simplify.finish import own_outputs
@@ -67,13 +68,13 @@ def quiet():
         yield
 
 
-@pytest.mark.parametrize("start", range(0, 200, 20))
+@pytest.mark.parametrize("start", some_slow(range(0, 200, 20), 4))
 def test_stores_compute_what_core_says(start):
     for seed in range(start, start + 20):
         check_stores(seed)
 
 
-@pytest.mark.parametrize("start", range(0, 200, 50))
+@pytest.mark.parametrize("start", some_slow(range(0, 200, 50), 2))
 def test_outputs_are_memory_of_their_own(start):
     for seed in range(start, start + 50):
         check_outputs(seed)

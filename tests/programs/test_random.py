@@ -9,6 +9,7 @@ import pytest
 
 from programs.interpreter import interpret
 from programs.random_programs import INPUTS, random_program
+from rules.properties import some_slow
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
 POSITIONS = tuple(range(len(INPUTS)))
@@ -100,7 +101,7 @@ def check(seed, folder):
     )
 
 
-@pytest.mark.parametrize("start", range(0, 60, 10))
+@pytest.mark.parametrize("start", some_slow(range(0, 60, 10), 3))
 def test_random_programs(start, tmp_path):
     for seed in range(start, start + 10):
         check(seed, tmp_path)

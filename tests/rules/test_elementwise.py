@@ -124,6 +124,7 @@ def in_turn() -> list[Case]:
     return chosen
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("each", in_turn(), ids=str)
 def test_row(each):
     check_all(each)
@@ -159,6 +160,7 @@ def by_name(row) -> str:
     return spelled(row[0])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 def test_where_and_out(row):
     subject = Subject(where_and_out(row))
@@ -166,12 +168,14 @@ def test_where_and_out(row):
     check_reverse(subject)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 def test_where_and_out_in_every_mode(row):
     check_all(where_and_out(row))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 @pytest.mark.parametrize("keywords", ["np.empty((2, 3))", "dtype=np.float64, order='C'"])
 def test_result_in_double_precision(row, keywords):
@@ -202,6 +206,7 @@ def test_what_is_no_number_passes_as_in_numpy(row):
         np.testing.assert_array_equal(np.signbit(jit(f)(*grid)), np.signbit(expected))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("row", rows(), ids=by_name)
 def test_arrays_that_are_strided_or_cannot_be_written_to(row):
     subject = Subject(cases_of(*row)[0])

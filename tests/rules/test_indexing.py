@@ -109,11 +109,13 @@ DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]
 INDEXING = BASIC + SMALL + ARRAYS + MASKS + DIAGONAL
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index(each):
     check_all(each)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index_at_every_batch_axis(each):
@@ -139,6 +141,7 @@ SETTING = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("each", SETTING, ids=str)
 def test_index_set(each):
     """Elements that are set, in both modes; of an index that repeats the last value counts."""

@@ -163,11 +163,13 @@ MIXED = [
 PRODUCTS = MATMUL + NAMED + EINSUM + MIXED
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("each", PRODUCTS, ids=str)
 def test_product(each):
     check_all(each)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("each", PRODUCTS, ids=str)
 def test_product_at_every_batch_axis(each):

@@ -85,7 +85,7 @@ ARRAYS = [
     for options in ("", ", axis=1", ", axis=None")
 ]
 SECOND_ORDER_REFUSED = ("beta.cdf", "beta.sf", "beta.logcdf", "beta.logsf", "beta.ppf", "beta.isf")
-EVERY = 11  # of the cases is checked by `make test`, all by `make test-all`
+EVERY = 22  # of the cases is checked by `make test`, all by `make test-all`
 CASES = CONTINUOUS + DISCRETE + ARRAYS
 
 

@@ -19,12 +19,14 @@ def check_gradient(made, derived, given, tolerance):
             assert ours == pytest.approx(second, rel=tolerance, abs=tolerance)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", range(60))
 def test_gradient_of_a_random_program(seed):
     made, given = random_program(seed), arguments(seed)
     check_gradient(made, gradient_of(made), given, 1e-5)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_second_order_of_a_random_program(seed):
     once, given = gradient_of(random_program(seed)), arguments(seed)
