@@ -75,6 +75,8 @@ class Rule:
     inserts_axes = False
     #: the result is the operand in memory of its own
     copy = False
+    #: the result is the operand in another dtype
+    converts = False
     #: a call gives new memory, even where a simpler value stands for its result
     allocates = False
     #: raises nothing, whatever its operands are

@@ -23,7 +23,7 @@ class AsType(Structural):
 
     text = "x, dtype, order='K', casting='unsafe', *, subok=True, copy=True"
     view = False
-    allocates = total = True
+    allocates = converts = total = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         dtype = np.dtype(static(params["dtype"], "the dtype of astype"))

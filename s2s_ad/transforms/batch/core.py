@@ -270,7 +270,7 @@ def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) ->
         if not (is_weak and array) or np.result_type(operand.dtype, dtype) == dtype:
             return operand
         rule, sources, _ = context.builder.definition(operand)
-        source = sources[0] if rule is not None and rule.function is np.ndarray.astype else operand
+        source = sources[0] if rule is not None and rule.converts else operand
         narrowed = source.dtype == dtype and np.can_cast(dtype, operand.dtype)  # it was widened
         return context.mark(source if narrowed else operand.astype(dtype), True)
 
