@@ -76,7 +76,7 @@ def draw(losses, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--picture", default="digits_loss.png")
     options = parser.parse_args()
     ms.set_seed(0)
