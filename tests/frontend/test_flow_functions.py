@@ -52,7 +52,26 @@ def cached(x):
     return power(5) + square(x) + square(x * 2)
 
 
+def even_steps(n, x):
+    return x if n == 0 else odd_steps(n - 1, x * 1.1)
+
+
+def odd_steps(n, x):
+    return x * x if n == 0 else even_steps(n - 1, x + 1)
+
+
+def mutual_recursion(x):
+    def halved(n, t):
+        return t if n == 0 else raised(n - 1, t * 0.5)
+
+    def raised(n, t):
+        return t if n == 0 else halved(n - 1, t + x)
+
+    return even_steps(5, x) + odd_steps(2, x * x) * halved(4, x)
+
+
 PROGRAMS = [(late_and_early, (XS,)), (decorated, (1.3, 2.0)), (cached, (1.3,))]
+PROGRAMS += [(mutual_recursion, (1.3,))]
 
 
 # ---- caches that would be seen -------------------------------------------------------------------

@@ -183,6 +183,12 @@ def unpacked(xs):
     return total + a * b + c
 
 
+def rows_unpacked(xs):
+    first, *rest, last = xs
+    *most, end = xs
+    return first * last + sum(rest) * rest[0] + sum(v * v for v in most) * end
+
+
 def three_of_them(xs):
     a, b, c = [x * x for x in xs]
     return a * b + c
@@ -212,6 +218,7 @@ PROGRAMS = [
     (last_of_none_yet, (XS,)),
     (one_row_three_times, (XS,)),
     (unpacked, (XS,)),
+    (rows_unpacked, (XS,)),
     (three_of_them, (XS[:3],)),
     *((each, (XS,)) for each in (pairs, by_index, named, dicts, objects, filtered, stack)),
     *((each, (XS,)) for each in (as_an_array, items_assigned, best, best_by_key)),
@@ -226,6 +233,10 @@ def test_unpacking_another_number_of_items_raises():
         grad(three_of_them)(XS)
     with pytest.raises(ValueError, match="at least 3 values expected"):
         grad(unpacked)(XS[:2])
+    with pytest.raises(ValueError, match="at least 2 values expected"):
+        grad(rows_unpacked)(XS[:0])
+    with pytest.raises(S2SError, match="at least 2 values expected"):
+        grad(rows_unpacked)(XS[:1])  # a length of 1 is known when code is generated
 
 
 # ---- refused -------------------------------------------------------------------------------------

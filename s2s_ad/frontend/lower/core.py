@@ -38,7 +38,7 @@ from s2s_ad.frontend.lower.references import Poison, symbols
 from s2s_ad.frontend.lower.refused import refusal
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
-from s2s_ad.frontend.source import source_of
+from s2s_ad.frontend.source import Source, source_of
 
 EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {}
 #: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
@@ -68,14 +68,28 @@ class StaticNeeded(Exception):
         super().__init__(str(error))
 
 
+class CallsItself(Exception):
+    """A function that was written in place turned out to call itself, through others."""
+
+    def __init__(self, node: gast.AST, error: S2SError):
+        self.node, self.error = node, error
+        super().__init__(str(error))
+
+
 class Lowering:
     """The state while one function, with the helpers it calls, is lowered.
 
     Args:
         static: keys of the captured numbers that are part of the code (see `Captures`).
+        recursive: definitions that are known to call themselves through others.
     """
 
-    def __init__(self, static: frozenset[tuple] = frozenset()) -> None:
+    def __init__(
+        self,
+        static: frozenset[tuple] = frozenset(),
+        recursive: frozenset[gast.AST] = frozenset(),
+    ) -> None:
+        self.recursive = recursive
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
         self.memory = Memory(self.builder)
         self.assumptions = Assumptions()
@@ -249,16 +263,20 @@ class Lowering:
         source = source_of(function)
         frame = Frame(function, source, function.__globals__, cells_of(function))
         own = frame.is_own and not getattr(function, "__s2s_kept__", False)
-        if own or not keeps_name(source) or not (self.frames or calls_itself(source)):
-            return self.enter_frame(frame, arguments)
-        return self._enter_kept(frame, arguments)
+        if not own and (self._calls_itself(source) or (self.frames and keeps_name(source))):
+            return self._enter_kept(frame, arguments)
+        return self.enter_frame(frame, arguments)
 
     def enter_closure(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         """The value of a call of a function of the function that is lowered."""
-        named = isinstance(frame.source.node, gast.FunctionDef)
-        if named and calls_itself(frame.source):
+        if self._calls_itself(frame.source):
             return self._enter_kept(frame, arguments)
         return self.enter_frame(frame, arguments)
+
+    def _calls_itself(self, source: Source) -> bool:
+        """Whether a named function calls itself, directly or, as was found out, through others."""
+        named = isinstance(source.node, gast.FunctionDef)
+        return named and (source.node in self.recursive or calls_itself(source))
 
     def _enter_kept(self, frame: Frame, arguments: dict[str, Any]) -> Any:
         root, frame.is_kept, start = self.root, True, len(self.builder.body)
@@ -301,13 +319,15 @@ class Lowering:
         node = frame.source.node
         again = not frame.is_kept and self._is_inside(frame, arguments)
         if len(self.frames) > DEEPEST or again:
-            raise UnsupportedError(
+            error = UnsupportedError(
                 "S2S206",
                 f"{frame.source.name} calls itself",
                 origin=self.builder.origin,
                 why="a function that is written in place cannot",
                 help="define it with def at the top of a module",
             )
+            named = isinstance(node, gast.FunctionDef) and node not in self.recursive
+            raise CallsItself(node, error) if named else error
         frame.arguments = arguments
         frame.locals.update(arguments)
         self.frames.append(frame)

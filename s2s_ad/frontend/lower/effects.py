@@ -107,9 +107,16 @@ def emit(lowering: Lowering, statement: gast.stmt) -> None:
     lowering.builder.effect(statement, reads)
 
 
-def require(lowering: Lowering, value: Symbol, expected: int, message: str) -> None:
-    """Append a check that raises ValueError where a number turns out to be another."""
-    test = gast.Compare(form.name(value.name), [gast.NotEq()], [form.constant(expected)])
+def require(
+    lowering: Lowering, value: Symbol | int, expected: int, message: str, *, at_least: bool = False
+) -> None:
+    """Append a check that raises ValueError where a number turns out to be another, or smaller."""
+    if isinstance(value, int):
+        if value < expected or (value > expected and not at_least):
+            raise ValueError(message)
+        return
+    wrong = gast.Lt() if at_least else gast.NotEq()
+    test = gast.Compare(form.name(value.name), [wrong], [form.constant(expected)])
     error = gast.Call(form.constant(ValueError), [form.constant(message)], [])
     emit(lowering, gast.If(test, [gast.Raise(error, None)], []))
 

@@ -18,7 +18,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
 from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import apply, method_of
-from s2s_ad.frontend.lower.core import Lowering, StaticNeeded
+from s2s_ad.frontend.lower.core import CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
@@ -42,8 +42,9 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
         S2SError: the function uses what is not supported; the error points at the place.
     """
     static: frozenset[tuple] = frozenset()
+    recursive: frozenset[gast.AST] = frozenset()
     while True:
-        lowering = Lowering(static)
+        lowering = Lowering(static, recursive)
         inputs, given = inputs_of(lowering, function, arguments)
         try:
             return _program(lowering, function, inputs, given)
@@ -53,6 +54,10 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
             if not numbers:
                 raise _static_needed(lowering, inputs, ancestors, need) from None
             static |= numbers
+        except CallsItself as found:
+            if found.node in recursive:
+                raise found.error from None
+            recursive |= {found.node}
 
 
 def _program(

@@ -153,10 +153,11 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     value = lowering.present(value)
     if isinstance(value, LAZY) and known_items(lowering, value) is None:
         value = HANDLERS[list](lowering, [value], {})
-    if is_growing(value):
+    is_array = isinstance(value, Symbol) and value.shape != ()
+    if is_growing(value) or (is_array and stars):
         value = parts_of(lowering, value, len(target.elts), stars)
         stars = []
-    items = items_of(lowering, target, value, starred=bool(stars))
+    items = items_of(lowering, target, value)
     wanted, count = len(target.elts), len(items)
     if count < wanted - len(stars) or (count > wanted and not stars):
         raise UnsupportedError(
@@ -173,34 +174,36 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
 
 
 def parts_of(lowering: Lowering, value: Any, wanted: int, stars: list[int]) -> Tree:
-    """A list whose length is not known, as one item for each target, checked when it runs."""
-    length = growing.length(lowering, value)
+    """An array, or a list whose length is not known, as one item for each target.
+
+    Its length is checked when it runs.
+    """
+    is_array = isinstance(value, Symbol)
+    length = np.size(value, 0) if is_array else growing.length(lowering, value)
+
+    def item(index: int | slice) -> Any:
+        if is_array:
+            return lowering.call(operator.getitem, value, index)
+        return growing.item(lowering, value, index)
+
     if not stars:
         require(lowering, length, wanted, f"{wanted} values expected to unpack")
-        return sequence(tuple, [growing.item(lowering, value, i) for i in range(wanted)])
+        return sequence(tuple, [item(i) for i in range(wanted)])
     (start,), last = stars, wanted - stars[0] - 1
-    few = lowering.call(operator.lt, length, wanted - 1)
-    require(lowering, few, False, f"at least {wanted - 1} values expected to unpack")
-    middle = slice(start, -last if last else None)
-    items = [growing.item(lowering, value, i) for i in range(start)]
-    items.append(growing.item(lowering, value, middle))
-    items += [growing.item(lowering, value, i) for i in range(-last, 0)]
-    return sequence(tuple, items)
+    message = f"at least {wanted - 1} values expected to unpack"
+    require(lowering, length, wanted - 1, message, at_least=True)
+    middle = item(slice(start, -last if last else None))
+    rest = HANDLERS[list](lowering, [middle], {}) if is_array else middle
+    items = [item(i) for i in range(start)], [rest], [item(i) for i in range(-last, 0)]
+    return sequence(tuple, [each for some in items for each in some])
 
 
-def items_of(lowering: Lowering, target: gast.Tuple, value: Any, *, starred: bool) -> list:
+def items_of(lowering: Lowering, target: gast.Tuple, value: Any) -> list:
     found = all_items(lowering, value)
     if found is not None:
         return found
-    if isinstance(value, Symbol) and value.shape != () and not starred:
-        return checked_rows(lowering, value, len(target.elts))
     if isinstance(value, Symbol) and value.shape != ():
-        raise UnsupportedError(
-            "S2S205",
-            "unpacking a value whose length is not known",
-            origin=lowering.origin(target),
-            help="index the rows: a = x[0]; rest = x[1:]",
-        )
+        return checked_rows(lowering, value, len(target.elts))
     kind = "number" if isinstance(value, Symbol) else type(unwrap(value)).__name__
     raise TypeError(f"cannot unpack a {kind}")
 
