@@ -78,6 +78,16 @@ function, a text, the keys of a dict, a number used as an axis) leads to new cod
 Your module and your objects are never written to.
 """
 
+UNREAD = """\
+## What nobody reads
+
+Statements that print, log, check (`assert`) or `raise` are kept, in their place. Everything else is
+computed where something reads it, and only there: a derivative does not compute the value of the
+function if it does not need it. So an error that only such a value would have raised (`x[7]` of
+three elements, a division by zero) may not come; a wrong result never does. In the body of a
+`try` whatever may raise is kept.
+"""
+
 MEMORY = """\
 ## Changes in place
 
@@ -103,6 +113,7 @@ def page() -> str:
             NONE,
             LISTS,
             CAPTURED,
+            UNREAD,
             *in_place(),
         ]
     )

@@ -117,6 +117,10 @@ class BatchError(S2SError):
     """No batched form exists, or none can be proved right."""
 
 
+class SamplesDiffer(BatchError, ValueError):
+    """The results of the samples of a batch do not fit into one array."""
+
+
 class ArgumentTypeError(S2SError, TypeError):
     """An argument of the wrong kind, or arguments that do not fit a signature."""
 

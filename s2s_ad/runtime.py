@@ -468,13 +468,13 @@ def stacked(samples):
     shapes = list(dict.fromkeys(np.shape(each) for each in samples))
     if not shapes:
         raise ValueError(
-            "vmap: an empty batch of a function that runs sample by sample: what shape its result"
-            " has is not known without a sample"
+            "vmap: an empty batch of what runs sample by sample; without a sample the shape of its"
+            " result is not known; leave the call out where there are no samples"
         )
     if len(shapes) > 1:
         raise ValueError(
-            f"vmap: a function gives results of shapes {shapes[0]} and {shapes[1]} for two samples;"
-            " a batch is one array: return arrays of one shape, np.where(mask, x, other) say"
+            f"vmap: results of shapes {shapes[0]} and {shapes[1]} for two samples; a batch is one"
+            " array; return arrays of one shape: np.where(mask, x, other) instead of x[mask]"
         )
     return np.array(samples)
 

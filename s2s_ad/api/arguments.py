@@ -99,12 +99,12 @@ def exact(signature: inspect.Signature, given: dict[str, Any]) -> Arguments:
 def exact_leaf(value: Any, name: str = "value") -> values.AbstractValue:
     """The abstract value of an object, with the lengths that it has."""
     fact = values.of_leaf(value, name)
-    return values.with_shape(fact, value.shape) if isinstance(fact, values.Array) else fact
+    return values.with_shape(fact, value.shape) if values.shape_of(fact) else fact
 
 
 def any_length(fact: Any) -> Any:
     """An abstract value without its lengths, but for which of them are one."""
-    if not isinstance(fact, values.Array):
+    if not isinstance(fact, values.Array) or not fact.shape:
         return fact
     return values.with_shape(
         fact, tuple(n if n == 1 else values.fresh_dim(False) for n in fact.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from s2s_ad.api.arguments import DOUBLE_STAR, STAR, Arguments, Slot
@@ -241,7 +241,8 @@ def _without_axis(fact: Any, axis: int | None) -> Any:
         return fact
     shape = list(fact.shape)
     del shape[axis]
-    return values.with_shape(fact, tuple(shape))
+    sample = values.with_shape(fact, tuple(shape))
+    return sample if shape else replace(sample, number=True)  # as x[i] is one
 
 
 def _any_length(fact: Any, axis: int | None) -> Any:

@@ -50,6 +50,8 @@ class Array:
     `tensor`: in the user's code it is a Tensor, whose operators have rules of their own for dtypes.
     That matters while that code is lowered; it is no difference between two values.
     `absent`: on some path there is no such array, and nobody reads it there.
+    `number`: an argument without axes is a number, which nothing changes in place, or (False) an
+    array; that matters to the user's code alone, too.
     """
 
     dtype: np.dtype | None
@@ -57,6 +59,7 @@ class Array:
     selects: bool = False
     tensor: bool = field(default=False, compare=False)
     absent: bool = False
+    number: bool | None = field(default=None, compare=False)
 
     @property
     def rank(self) -> int | None:
@@ -149,7 +152,8 @@ def of_leaf(value: Any, name: str = "value") -> AbstractValue:
                 why="only boolean, integer, floating-point and complex arrays can be compiled",
             )
         shape = tuple(1 if n == 1 else fresh_dim(False) for n in value.shape)
-        return Array(plain(value).dtype, shape, tensor=isinstance(value, Tensor))
+        number = isinstance(value, np.generic) if not shape else None
+        return Array(plain(value).dtype, shape, tensor=isinstance(value, Tensor), number=number)
     if kind in (int, float, complex):
         return Scalar(kind)
     if isinstance(value, np.ndarray):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import operator
 from collections.abc import Iterable
 from typing import Any
 
 import gast
 
+from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.registry import rule_for
 from s2s_ad.emit.coalesce import Variables, flat
 from s2s_ad.emit.refold import Line
 
@@ -53,7 +56,11 @@ class Naming:
         self.holders: dict[str, list[str]] = {}
         self.read = {name for line in flat(lines) for name in line.reads()}
         self.users = {hint.text for hint in program.hints.values() if hint.kind == "user"}
-        self.foreign = _foreign(program, lines, variables)
+        outside = {*program.leaves(), *(each.name for each in program.captured())}
+        self.foreign = _reached(outside, lines, variables)
+        arrays = {each for each in outside if not _is_immutable(program.facts.get(each))}
+        arrays |= {line.name for line in flat(lines) if _is_view(program, line)}
+        self.arrays = _reached(arrays, lines, variables)
         self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
         self.kept = {  # a list -> what is appended to it
             variables.of(line.store.base): line.expression
@@ -73,12 +80,15 @@ class Naming:
         return candidate
 
     def is_number(self, name: str) -> bool:
-        """Whether the variable is certain to hold numbers, never an array of somebody else's."""
+        """Whether the variable is certain to hold numbers, never an array of somebody else's.
+
+        Neither does another variable of that name hold one.
+        """
         variable = self.variables.of(name)
+        if variable in self.foreign or self.arrays.intersection(self.holders[self.shown[name]]):
+            return False
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
-        return variable not in self.foreign and all(
-            each is not None and values.shape_of(each) == () for each in facts
-        )
+        return all(each is not None and values.shape_of(each) == () for each in facts)
 
     def _name_captures(
         self, program: Program, captured: dict[str, str], elsewhere: set[str]
@@ -214,17 +224,34 @@ def _rank(weak: bool, hint: Hint) -> tuple:
     return ("user", "derived", "temporary").index(hint.kind), weak, not hint.text
 
 
-def _foreign(program: Program, lines: list[Line], variables: Variables) -> set[str]:
-    """The variables that may hold an array without axes that came from outside."""
-    outside = {*program.leaves(), *(each.name for each in program.captured())}
-    foreign = {variables.of(name) for name in outside}
+def _is_immutable(fact: Any) -> bool:
+    return isinstance(fact, values.Scalar) or (isinstance(fact, values.Array) and bool(fact.number))
+
+
+def _is_view(program: Program, line: Line) -> bool:
+    """Whether a line may give an array that shares memory with another, `x[...]` say."""
+    if line.kind != "assign" or values.shape_of(program.facts.get(line.name)) != ():
+        return False
+    call = getattr(line.statement, "value", None)
+    rule = rule_for(call.func.value) if isinstance(call, gast.Call) else None
+    if rule is None or not rule.is_view(call, program.fact):
+        return False
+    if rule.function is not operator.getitem:
+        return True
+    index = call.keywords[0].value
+    return index_kind(index, program.fact(call.args[0]), program.fact) not in ("number", "new")
+
+
+def _reached(names: Iterable[str], lines: list[Line], variables: Variables) -> set[str]:
+    """The variables that may hold what one of the names holds."""
+    found = {variables.of(name) for name in names}
     moves = [move for line in flat(lines) for move in line.moves]
     while True:
         reached = {
             variables.of(name)
             for name, atom in moves
-            if isinstance(atom, gast.Name) and variables.of(atom.id) in foreign
+            if isinstance(atom, gast.Name) and variables.of(atom.id) in found
         }
-        if reached <= foreign:
-            return foreign
-        foreign |= reached
+        if reached <= found:
+            return found
+        found |= reached

@@ -62,13 +62,14 @@ class Statements:
     def _assign(self, line: Line) -> list[gast.stmt]:
         if self.surface.facts.get(line.name) == values.Static(None):
             return [gast.Expr(self._renamed(line.expression))]
-        return [self._assigned(line.name, self._target(line.name), self._renamed(line.expression))]
+        target, value = self._target(line.name), self._renamed(line.expression)
+        return [self._assigned(line.name, target, value)]
 
     def _assigned(self, name: str, target: gast.Name, value: gast.AST) -> gast.stmt:
         """target = value, or target += value where that is the same."""
         if not isinstance(value, gast.BinOp) or isinstance(value.op, gast.MatMult):
             return gast.Assign([target], value, None)  # of arrays, though the result is a number
-        if self.naming.is_number(name):
+        if name in self.naming.shown and self.naming.is_number(name):
             if getattr(value.left, "id", None) == target.id:
                 return _augmented(target, value.op, value.right)
             swaps = isinstance(value.op, gast.Add | gast.Mult)

@@ -91,6 +91,7 @@ def pattern(value: Any) -> Any:
     if isinstance(value, values.Array):
         return (
             value.tensor,
+            value.number,
             value.dtype,
             tuple(dim if isinstance(dim, int) else -1 for dim in value.shape),
         )

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad import runtime
 from s2s_ad.core.program import Program
 from s2s_ad.emit.write import Text
+from s2s_ad.load.located import located
 from s2s_ad.tensors import plain
 
 _number = itertools.count(1)
@@ -64,7 +64,7 @@ def load(program: Program, text: Text) -> Loaded:
         "__name__": f"s2s_ad.generated.{text.name}",
         "np": np,
         **{root: importlib.import_module(root) for root in _roots(text.modules)},
-        **{name: getattr(runtime, name) for name in text.helpers},
+        **{name: located(name, program, source) for name in text.helpers},
         **{shown: values[name] for shown, name in text.captured.items()},
         **text.objects,
     }

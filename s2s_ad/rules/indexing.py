@@ -229,12 +229,23 @@ class IndexAdd(Update):
         return base + value
 
 
+def _is_whole(builder: Builder, x: Any, value: Any, index: Any) -> bool:
+    """Whether the value, of the same dtype, is all that an array without axes holds."""
+    facts = builder.fact(x), builder.fact(value)
+    if index is not Ellipsis or not all(isinstance(each, values.Array) for each in facts):
+        return False
+    known = not values.missing(each.dtype for each in facts) and facts[0].dtype == facts[1].dtype
+    return known and facts[0].shape == facts[1].shape == ()
+
+
 class IndexSet(Update):
     """index_set(x, index, value): x with value at index. Emitted as `x[index] = value`."""
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         x, value = operands
-        return x if builder.derived and _is_zero(value) and is_zeros(builder, x) else None
+        if builder.derived and _is_zero(value) and is_zeros(builder, x):
+            return x
+        return value if _is_whole(builder, x, value, params["index"]) else None
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         if _is_number(y_bar):

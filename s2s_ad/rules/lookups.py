@@ -90,7 +90,8 @@ class Bits(Lookup):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         if "axis" not in operation.params:
-            raise Ragged
+            rows = support.flatten_samples(operation.operands[0])
+            return batch.builder.emit(self, [rows], operation.params | {"axis": 1})
         rank = support.sample_rank(operation.operands[0], True)
         axis = support.normal_axis(operation["axis"], rank) + 1
         return batch.builder.emit(self, operation.operands, operation.params | {"axis": axis})

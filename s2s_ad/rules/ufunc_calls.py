@@ -47,8 +47,6 @@ def prepared(builder: Builder, rule: Any, operands: list, options: Options) -> l
     """The operands as the ufunc computes with them: cast, and harmless where nothing is asked."""
     if options.dtype is None and options.where is True and options.casting in PLAIN_CASTING:
         return operands
-    if options.where is not True and rule.ufunc.signature is not None:
-        raise TypeError(f"{rule.ufunc.__name__}() got an unexpected keyword argument 'where'")
     loop = _loop(builder, rule.ufunc, operands, options)
     if options.dtype is not None:
         operands = [support.as_dtype(builder, *pair) for pair in zip(operands, loop, strict=True)]

@@ -234,9 +234,9 @@ PROGRAMS = [
 def test_using_none_raises_as_python_does():
     with pytest.raises(TypeError, match="best is None"):
         grad(best_pair)(XS[:0])
-    with pytest.raises(TypeError, match="the result of smallest is None"):
+    with pytest.raises(TypeError, match=r"the result of smallest .* is None"):
         grad(smallest)(XS[:0], 1.3)
-    with pytest.raises(TypeError, match="the result of nothing_on_one_path is None"):
+    with pytest.raises(TypeError, match=r"the result of nothing_on_one_path .* is None"):
         grad(nothing_on_one_path)(6.5)
     with pytest.raises(ValueError, match="nothing"):
         grad(state)(XS[:0], 0.4)

@@ -70,6 +70,12 @@ CALLS = [
     ("scipy.linalg.pinv(x, atol=0.1)", "atol"),
     ("scipy.linalg.pinvh(x[:, :2], 0.1)", "atol"),
     ("np.clip(x, 0, 1, 2, 3, 4)", ""),
+    ("np.matmul(x, x.T, where=True)", "where"),
+    ("np.ravel(x, order='Z')", "order must be"),
+    ("x.copy(order='Z')", "order must be"),
+    ("x.astype(float, order='')", "order must be"),
+    ("x * np.ones((2, 3), order='Q')", "order must be"),
+    ("np.sin(x, order='CF')", "order must be"),
 ]
 
 
@@ -81,6 +87,18 @@ def test_call_that_is_refused(text, said):
     assert said in str(caught.value)
     assert text in caught.value.origin.text
     assert caught.value.origin.text[caught.value.origin.column :]
+
+
+@pytest.mark.parametrize("at", ["np.add.at", "np.subtract.at"])
+@pytest.mark.parametrize("read", ["x * a", "x"], ids=["read", "not read"])
+def test_complex_values_added_to_real_numbers(at, read):
+    """NumPy raises, so do we: whether the sum is read or not."""
+    text = (
+        f"def f(x):\n    a = np.zeros(3)\n    {at}(a, [0, 1], x[0, :2] * 1j)\n    return {read}\n"
+    )
+    with pytest.raises(S2SError, match="a complex value in an array of real numbers") as caught:
+        grad(module(text).f)(X)
+    assert at in caught.value.origin.text
 
 
 def test_diagonal_of_axes_of_different_length():

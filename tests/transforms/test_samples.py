@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from s2s_ad import grad, vmap
+from s2s_ad import S2SError, grad, jit, vmap
 from s2s_ad.core.registry import CannotBatch, rule_for
 from s2s_ad.diagnostics import SampleLoopWarning
 
@@ -64,3 +64,61 @@ def test_samples_whose_results_have_several_shapes():
 def test_an_empty_batch_is_refused_where_only_a_sample_shows_the_shape():
     with pytest.warns(SampleLoopWarning), pytest.raises(ValueError, match="empty batch"):
         vmap(first_two_or_all)(x[:0])
+
+
+def of_two_shapes_in_a_try(x):
+    try:
+        if x[0] > 0:
+            raise ValueError("positive")
+        return x
+    except ValueError:
+        return x[:1]
+
+
+def grown(x):
+    y = x
+    while y.sum() < 10:
+        y = np.concatenate([y, x])
+    return y
+
+
+def repeated(x, n):
+    return x if n == 0 else np.concatenate([repeated(x, n - 1), x])
+
+
+def listed(x):
+    return np.array([float(each) for each in x if each > 0])
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+@pytest.mark.parametrize(
+    "function, arguments, line",
+    [
+        (first_two_or_all, ([[1.0, 2.0, 3.0], [-1.0, 2.0, 3.0]],), "y = x[:2] if"),
+        (of_two_shapes_in_a_try, ([[1.0, 2.0], [-1.0, 2.0]],), "try:"),
+        (grown, ([[1.0, 2.0], [3.0, 2.0]],), "while y.sum()"),
+        (repeated, ([[1.0, 2.0], [3.0, 2.0]], [0, 1]), "return x if n == 0"),
+        (listed, ([[1.0, -2.0], [3.0, 2.0]],), "def listed"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_samples_that_do_not_fit_are_refused_with_their_place(function, arguments, line):
+    arguments = [np.array(each) for each in arguments]
+    with pytest.raises(S2SError, match="for two samples") as caught:
+        vmap(function)(*arguments)
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.why
+    assert caught.value.help
+    assert line in caught.value.origin.text
+    assert caught.value.origin.file == __file__
+    with pytest.raises(S2SError, match="empty batch") as caught:
+        vmap(function)(*(each[:0] for each in arguments))
+    assert line in caught.value.origin.text
+
+
+@pytest.mark.parametrize("bits", [np.packbits, np.unpackbits])
+def test_bits_of_flattened_samples(bits):
+    x = np.array([[[1, 0], [3, 4]], [[0, 7], [9, 1]]], np.uint8)
+    function = jit(vmap(lambda sample: bits(sample)))
+    np.testing.assert_array_equal(function(x), np.stack([bits(each) for each in x]))
+    assert function(x[:0]).shape == (0, *bits(x[0]).shape)

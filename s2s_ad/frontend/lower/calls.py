@@ -152,6 +152,7 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
         outs = args[function.nin :]
         kwargs = kwargs | {"out": outs[0] if function.nout == 1 else sequence(tuple, outs)}
         args = args[: function.nin]
+    check_keywords(function, kwargs)
     if unwrap(kwargs.get("out")) is not None:
         return HANDLERS[OUT](lowering, [function, *args], kwargs)
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}
@@ -163,6 +164,15 @@ def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
         if isinstance(result, tuple | list)
         else result
     )
+
+
+def check_keywords(function: Any, kwargs: dict[str, Any]) -> None:
+    """Refuse what NumPy refuses of keywords that are no part of a value."""
+    order = unwrap(kwargs.get("order"))
+    if isinstance(order, str) and (len(order) != 1 or order not in "CFAKcfak"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if "where" in kwargs and isinstance(function, np.ufunc) and function.signature is not None:
+        raise TypeError(f"{function.__name__}() got an unexpected keyword argument 'where'")
 
 
 def as_argument(lowering: Lowering, value: Any) -> Any:

@@ -14,7 +14,7 @@ from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply
+from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply, check_keywords
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, settled
@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.stores import (
     as_array,
     may_name_twice,
     overwrite,
+    refuse_complex,
     replace,
     set_item,
     writable,
@@ -112,6 +113,7 @@ def _is_scalar(lowering: Lowering, value: Any) -> bool:
 
 def copied(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     """x.copy() and x.flatten(): memory of its own, in the order of C."""
+    check_keywords(np.copy, kwargs)
     function = np.ravel if kwargs.pop("flat", False) else np.copy
     made = lowering.memory.fresh(lowering.builder.call(function, settled(tuple(args)), kwargs))
     made.contiguous = True
@@ -204,6 +206,7 @@ def at(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
         value = as_array(lowering, rest[0])
         if ufunc is np.subtract:
             value = lowering.builder.call(np.negative, (value,), {})
+        refuse_complex(target.fact, lowering.builder.fact(value))
         return add_item(lowering, target, index, value)
     if may_name_twice(lowering, index):
         raise UnsupportedError(

@@ -170,9 +170,10 @@ class Memory(Kinship):
         """An array that was passed to the function, or a number."""
         result = self.fresh(symbol)
         result.source = source
-        result.number = None if result.shape in ((), None) else False
         if isinstance(result.fact, Scalar):
             result.number = True
+        elif result.shape in ((), None):
+            result.number = getattr(result.fact, "number", None)
         return result
 
     def captured(self, symbol: Symbol, number: bool, parameter: str = "") -> Reference:

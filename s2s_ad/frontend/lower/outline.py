@@ -21,11 +21,11 @@ from s2s_ad.core.program import Capture, Hint, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.called import name_of_method
 from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.recursion import OpenCall, closed, is_value, placed, value_leaves
 from s2s_ad.frontend.lower.references import (
     Reference,
-    is_immutable,
     opened,
     rebuilt,
     settled,
@@ -197,7 +197,7 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tu
         for path, leaf in zip(tree.paths(value), tree.leaves(value), strict=True):
             if isinstance(leaf, Symbol):
                 place = order.setdefault(leaf.name, len(order))
-                details.append((place, is_immutable(leaf)))
+                details.append((place, is_number(leaf)))
                 facts.append(leaf.fact)
             elif is_value(leaf):
                 details.append((type(leaf), repr(leaf)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import types
 from collections.abc import Callable
 from typing import Any
@@ -74,7 +75,7 @@ def _program(
         target = function if is_plain else lowering.captures.held(function, name)
         try:
             result = apply(lowering, target, args, kwargs)
-            result = _present(lowering, result, f"the result of {plain.__name__}")
+            result = _present(lowering, result, _shown(origin, plain))
         except Raises:
             result = float("nan")  # never reached: the body ends with the raise
     output = output_of(result, source.name, origin)
@@ -97,6 +98,12 @@ def _program(
         derived=lowering.derived,
         tensors=any(map(values.is_tensor, lowering.builder.facts.values())),
     )
+
+
+def _shown(origin: Origin, function: Callable) -> str:
+    """What an error that the generated code raises calls the result."""
+    place = f"{os.path.basename(origin.file)}:{origin.line}"
+    return f"the result of {function.__name__} ({place})"
 
 
 def _present(lowering: Lowering, result: Any, shown: str) -> Any:

@@ -13,7 +13,14 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import rule_for
-from s2s_ad.frontend.lower.memory import Memory, Reference, View, settled, symbols
+from s2s_ad.frontend.lower.memory import (
+    Memory,
+    Reference,
+    View,
+    is_immutable,
+    settled,
+    symbols,
+)
 from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import is_array, is_integer
 from s2s_ad.rules.shapes import reshape_like
@@ -47,10 +54,10 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
     if not isinstance(result, Symbol) or isinstance(result, Reference):
         return result
-    number = _is_number(function, args, result)
+    number = _is_number(function, args, kwargs, result)
     whole = args[0] if args and isinstance(args[0], Reference) else None
     view = None
-    if whole is not None and not number:
+    if whole is not None and whole.number is False and not number:
         view = _view(function, whole, args[1:], kwargs) or _protected(
             function, whole, args[1:], kwargs, result
         )
@@ -59,7 +66,7 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
     if view is not None:
         made = memory.viewed(result, view)
         made.contiguous = _is_contiguous_view(function, whole, args)
-    elif number or _gives_new_memory(function, args, kwargs, result):
+    elif number or _of_numbers(args, kwargs) or _gives_new_memory(function, args, kwargs, result):
         made = memory.fresh(result)
         made.contiguous = "order" not in kwargs and _is_contiguous(function, args, result)
     else:
@@ -100,7 +107,7 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
         axes = _undone(function, whole.ndim, rest, named)
         place = functools.partial(_place_in_permutation, axes)
         return View(whole, read, lambda x, part: np.transpose(part, axes), place)
-    if function in INSERTIONS or (function in RESHAPES and whole.contiguous):
+    if function in INSERTIONS or (function in RESHAPES and _is_in_order(whole)):
         return View(whole, read, lambda x, part: reshape_like(part, x))
     if function in INVOLUTIONS:
         return View(whole, read, lambda x, part: read(part))
@@ -245,7 +252,12 @@ def _sources(result: Symbol, arguments: Iterable[Symbol]) -> list[Reference]:
     return [each for each in given_ if each.name == name]
 
 
-def _is_number(function: Callable, args: tuple, result: Symbol) -> bool | None:
+def _of_numbers(args: tuple, kwargs: dict) -> bool:
+    """Whether all that is computed from are numbers: they have no memory that could be shared."""
+    return all(map(is_immutable, symbols((args, kwargs))))
+
+
+def _is_number(function: Callable, args: tuple, kwargs: dict, result: Symbol) -> bool | None:
     """Whether the result is a number, which nothing changes; None where it may be an array."""
     if isinstance(result.fact, values.Scalar):
         return True
@@ -256,8 +268,34 @@ def _is_number(function: Callable, args: tuple, result: Symbol) -> bool | None:
     if function is operator.getitem:
         return not any(each is Ellipsis for each in _items(args[1]))
     rule = rule_for(function)
-    certain = isinstance(rule, Elementwise) or (rule is not None and rule.reduction)
-    return True if certain else None
+    if isinstance(rule, Elementwise) or (rule is not None and rule.reduction):
+        return True
+    if isinstance(function, type) and issubclass(function, np.generic):  # np.float64(x)
+        return True
+    return _gives_number(function, args, kwargs)
+
+
+def _gives_number(function: Callable, args: tuple, kwargs: dict) -> bool | None:
+    """What NumPy gives for an argument of the kind; None where that cannot be told.
+
+    A view of an array without axes is an array, and a number in most forms is a number.
+    """
+    whole, *rest = args or (None,)
+    if not isinstance(whole, Reference) or whole.number is None or whole.shape is None:
+        return None
+    rule = rule_for(function)
+    moves = function in (*IDENTITIES, np.ndarray.astype) or hasattr(rule, "meaning")
+    if not (moves or (rule is not None and rule.view)) or [*symbols((rest, kwargs))]:
+        return None
+    example: Any = np.zeros((1,) * whole.ndim)
+    if whole.number:
+        example = 1.0 if isinstance(whole.fact, values.Scalar) else np.float64(1)
+    method = getattr(np.ndarray, getattr(function, "__name__", ""), None) is function
+    call = getattr(example, function.__name__) if method else functools.partial(function, example)
+    try:
+        return not isinstance(call(*rest, **kwargs), np.ndarray)
+    except (TypeError, ValueError, np.linalg.LinAlgError):  # of this example
+        return None
 
 
 def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
@@ -272,9 +310,14 @@ def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
 
 
 def _in_order(value: Any) -> bool:
-    if not isinstance(value, Symbol) or value.ndim == 0:
+    if not isinstance(value, Symbol):
         return True
-    return isinstance(value, Reference) and value.contiguous
+    return isinstance(value, Reference) and _is_in_order(value)
+
+
+def _is_in_order(value: Reference) -> bool:
+    one = value.shape is not None and all(length == 1 for length in value.shape)
+    return value.contiguous or one
 
 
 def _is_contiguous_view(function: Callable, whole: Reference, args: tuple) -> bool:

@@ -1,0 +1,65 @@
+"""What generated code refuses while it runs, said with the place in the user's code."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterator
+
+from s2s_ad import runtime
+from s2s_ad.core import form
+from s2s_ad.core.callee import callee_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import region_of
+from s2s_ad.diagnostics import Origin, SamplesDiffer
+
+#: helpers that put the results of samples together, which need not fit
+JOINING = {each.__name__: each for each in (runtime.each_sample, runtime.stacked)}
+LINE = re.compile(r"  # line (\d+)")
+
+
+def located(name: str, program: Program, source: str) -> Callable:
+    """The helper of this name, as the module with this source has it."""
+    helper = getattr(runtime, name)
+    if name not in JOINING:
+        return helper
+
+    @functools.wraps(helper)
+    def call(*args, **options):
+        try:
+            return helper(*args, **options)
+        except ValueError as error:
+            kind, _, text = str(error).partition(": ")
+            if kind != "vmap":
+                raise
+            line = sys._getframe(1).f_lineno
+        what, why, advice = text.split("; ")
+        origin = _origin(program, source.splitlines()[:line])
+        raise SamplesDiffer("S2S402", f"vmap: {what}", origin=origin, why=why, help=advice)
+
+    return call
+
+
+def _origin(program: Program, lines: list[str]) -> Origin | None:
+    """The place that the last of these lines comes from: the comments name the user's lines."""
+    named = [found[1] for line in lines if (found := LINE.search(line))]
+    places = [each for each in _places(program, set()) if each is not None]
+    near = [each for each in places if named and each.root == int(named[-1])]
+    return next(iter([*near, *places]), program.origin)
+
+
+def _places(program: Program, seen: set[int]) -> Iterator[Origin | None]:
+    """Where samples are put together, in the program and in all that it runs."""
+    if id(program) in seen:
+        return
+    seen.add(id(program))
+    for statement in program.body:
+        if form.is_effect(statement):
+            continue
+        if form.function_of(statement) in JOINING.values():
+            yield statement.origin
+        call, region = callee_of(statement), region_of(statement)
+        inner = [] if call is None or call.is_stub else [call.program]
+        for each in [*inner, *(region.blocks if region is not None else ())]:
+            yield from _places(each, seen)
