@@ -11,9 +11,11 @@ import numpy as np
 from s2s_ad.api import check_arguments as check
 from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
-from s2s_ad.frontend.lower.calls import HANDLERS, is_foreign, make_partial
+from s2s_ad.frontend.lower.attributes import Method
+from s2s_ad.frontend.lower.calls import HANDLERS, Partial, is_foreign, make_partial
 from s2s_ad.frontend.lower.contexts import CONTEXTS
 from s2s_ad.frontend.lower.custom import checkpoint_call, custom_call
+from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.segments import Segmented
 from s2s_ad.frontend.lower.surgery import insert_grad
 from s2s_ad.frontend.resolve import unwrap
@@ -276,13 +278,32 @@ def check_schedule(every: Any, memory: Any) -> None:
             )
 
 
+def _again(block: Callable, *args: Any, **kwargs: Any) -> Any:
+    """A call of what is a checkpoint: a function that was defined inside of one."""
+    return block(*args, **kwargs)
+
+
+def _called_again(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    block, *rest = args
+    inner = block
+    while isinstance(inner, Partial | Method):
+        inner = inner.function
+    name = getattr(inner, "name", None) or check.name_of(unwrap(inner))
+    return checkpoint_call(lowering, block, name if name.isidentifier() else "f", rest, kwargs)
+
+
+HANDLERS[_again] = _called_again
+
+
 def _inside(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """checkpoint(...) in a function that is compiled."""
     (subject,), every, memory = args, unwrap(kwargs.get("every")), unwrap(kwargs.get("memory"))
-    if every is None and memory is None:
-        return checkpoint(unwrap(subject))
-    check_schedule(every, memory)
-    return Segmented(subject, every, memory)
+    if every is not None or memory is not None:
+        check_schedule(every, memory)
+        return Segmented(subject, every, memory)
+    if isinstance(subject, Closure | Partial | Method):
+        return make_partial(lowering, [_again, subject], {})
+    return checkpoint(unwrap(subject))
 
 
 HANDLERS[checkpoint] = _inside

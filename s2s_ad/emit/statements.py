@@ -203,12 +203,13 @@ class Statements:
         if not _is(start, 0) or not _is(step, 1):
             return ""
         dim = self._dim(stop)
+        made = {name for each in flat(line.blocks[0]) for name in each.assigns()}
         for each in line.blocks[0]:
             row = each.expression if each.kind == "assign" else None
             if isinstance(row, gast.Subscript) and getattr(row.slice, "id", None) == line.name:
                 source = getattr(row.value, "id", "")
                 shape = values.shape_of(self.surface.facts.get(source))
-                if dim is not None and shape and shape[0] == dim:
+                if dim is not None and shape and shape[0] == dim and source not in made:
                     return self.naming.shown[source]
         return ""
 

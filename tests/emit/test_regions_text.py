@@ -390,3 +390,17 @@ def test_an_index_that_is_read_elsewhere_stays():
 def test_conditions_turned_round(condition, opposite):
     (statement,) = gast.parse(condition).body
     assert print_expression(negated(statement.value)) == opposite
+
+
+def written_through_a_reversed_view(x):
+    y = x.copy()
+    r = y[::-1]
+    for i, v in enumerate(reversed(y)):
+        r[i] = r[i] + v * i
+    return np.sum(y * y)
+
+
+def test_a_backward_loop_does_not_count_the_rows_of_what_it_makes():
+    derived = grad(written_through_a_reversed_view)
+    assert "reversed(range(len(x)))" in derived.source(np.ones(3))
+    np.testing.assert_allclose(derived(np.array([1.0, 2.0, 3.0])), [18.0, 16.0, 6.0])

@@ -1,5 +1,7 @@
 """insert_grad_of, custom_rule, checkpoint: what a user may rely on."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -297,3 +299,22 @@ def test_second_order_through_segments():
 def test_every_is_a_positive_int(every):
     with pytest.raises(S2SError, match="every"):
         checkpoint(range(3), every=every)
+
+
+def with_a_checkpoint_inside(x, w):
+    def layer(y):
+        for _ in range(2):
+            y = np.tanh(w * y)
+        return y
+
+    both = checkpoint(functools.partial(lambda a, y: a * y, w))
+    return np.sum(checkpoint(layer)(x) * checkpoint(lambda y: np.sin(y) * w)(both(x)))
+
+
+def test_a_checkpoint_of_a_function_of_the_function_around():
+    of_x, of_w = grad(with_a_checkpoint_inside, (0, 1))(X, 1.3)
+    expected = numeric(lambda x: with_a_checkpoint_inside(x, 1.3), X)
+    np.testing.assert_allclose(of_x, expected, rtol=1e-6, atol=1e-10)
+    expected = numeric(lambda w: with_a_checkpoint_inside(X, w), 1.3)
+    assert of_w == pytest.approx(float(expected), rel=1e-6)
+    assert "layer_backward(x, " in grad(with_a_checkpoint_inside).source(X, 1.3)
