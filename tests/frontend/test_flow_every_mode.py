@@ -3,6 +3,7 @@
 import pytest
 
 from frontend import (
+    test_flow_entries,
     test_flow_functions,
     test_flow_generators,
     test_flow_iterators,
@@ -14,7 +15,7 @@ from frontend.every_mode import assert_batched, assert_both_modes
 from frontend.flow import assert_like_python
 
 MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
-MODULES += (test_flow_sorting, test_flow_generators)
+MODULES += (test_flow_sorting, test_flow_generators, test_flow_entries)
 every_program = pytest.mark.parametrize(
     "function, args", [program for module in MODULES for program in module.PROGRAMS]
 )

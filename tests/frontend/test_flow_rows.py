@@ -103,6 +103,12 @@ def as_an_array(xs):
     return (A @ np.array([1.0, 2.0])).sum() * A.shape[0]
 
 
+def lists_among_arguments(xs):
+    squares = [x * x for x in xs if x > 0]
+    both = np.concatenate([squares, [xs[0]], np.stack((squares, squares))[0]])
+    return (both * both).sum() * xs[1]
+
+
 def items_assigned(xs):
     rows = [(x, 1.0) for x in xs]
     for i in range(len(rows)):
@@ -221,7 +227,10 @@ PROGRAMS = [
     (rows_unpacked, (XS,)),
     (three_of_them, (XS[:3],)),
     *((each, (XS,)) for each in (pairs, by_index, named, dicts, objects, filtered, stack)),
-    *((each, (XS,)) for each in (as_an_array, items_assigned, best, best_by_key)),
+    *(
+        (each, (XS,))
+        for each in (as_an_array, lists_among_arguments, items_assigned, best, best_by_key)
+    ),
     *((each, (XS,)) for each in (merged_blocks, joined_lists, passed, queue)),
     (nested, (XS, 0.7)),
     (arrays, (ROWS,)),

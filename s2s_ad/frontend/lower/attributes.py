@@ -21,6 +21,8 @@ from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
+from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
@@ -212,8 +214,11 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         return Method(getattr(kind, name), value)
     if name == "__class__":
         return kind
-    if name in value.keys and not isinstance(method_of(kind, name), property):
-        return value.get(name)
+    if not isinstance(method_of(kind, name), property):
+        found = held(lowering, value, name)
+        if may_lack(found) or found is not MISSING:
+            error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+            return read_entry(lowering, value, name, error)
     if is_namedtuple(kind) and name == "_replace":
         return Method(dataclasses.replace, value)
     return _of_class(lowering, kind, value, name)
@@ -269,7 +274,7 @@ def _of_class(
         function = found.fget if isinstance(found, property) else found.func
         result = lowering.enter(function, {function.__code__.co_varnames[0]: holder})
         if isinstance(found, functools.cached_property) and isinstance(holder, Box):
-            keep(lowering, holder, name, result)
+            put_entry(lowering, holder, name, result)
         return result
     if isinstance(found, types.FunctionType):
         return found if holder is kind else Method(found, holder)
@@ -278,14 +283,6 @@ def _of_class(
     if isinstance(found, classmethod):
         return Method(found.__func__, kind)
     return _class_attribute(lowering, kind, name)
-
-
-def keep(lowering: Lowering, holder: Box, name: str, value: Any) -> None:
-    """Let an object have an attribute."""
-    content = holder.known()
-    attributes = dict(zip(content.keys, content.items, strict=True)) | {name: value}
-    content = Tree(holder.kind, tuple(attributes), tuple(attributes.values()))
-    lowering.memory.change(holder, content)
 
 
 def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:

@@ -14,13 +14,14 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import S2SError, UnsupportedError
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Super, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
-from s2s_ad.frontend.lower.conditions import known_truth
+from s2s_ad.frontend.lower.conditions import choose, known_truth
 from s2s_ad.frontend.lower.containers import known_items, known_key, new_dict, new_list, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.references import Box, Reference
@@ -203,12 +204,6 @@ def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     return new_dict(lowering, entries | kwargs)
 
 
-@evaluates(dict.get)
-def dict_get(lowering: Lowering, value: Tree, key: Any, default: Any = None) -> Any:
-    known = known_key(lowering, key)
-    return value.get(known) if known in value.keys else default
-
-
 @evaluates(dict.keys)
 def dict_keys(lowering: Lowering, value: Tree) -> Any:
     return sequence(list, list(value.keys))
@@ -289,12 +284,9 @@ def parent(lowering: Lowering, *args: Any) -> Any:
 
 @evaluates(getattr)
 def get_attribute(lowering: Lowering, value: Any, name: Any, *default: Any) -> Any:
-    try:
-        return read_attribute(lowering, value, known_object(name))
-    except (AttributeError, S2SError):
-        if default and not _has_attribute(value, name):
-            return default[0]
-        raise
+    has = not default or _has_attribute(lowering, value, known_object(name))
+    sides = lambda: read_attribute(lowering, value, known_object(name)), lambda: default[0]
+    return choose(lowering, has, *sides)
 
 
 @evaluates(hasattr)
@@ -302,7 +294,7 @@ def has_attribute(lowering: Lowering, value: Any, name: Any) -> Any:
     found = {hasattr(kind, known_object(name)) for kind in _kinds_of(value)}
     if len(found) > 1:
         raise _refused("hasattr() of a value that may be an array", "leave the check out")
-    return found.pop() if found else _has_attribute(value, name)
+    return found.pop() if found else _has_attribute(lowering, value, name)
 
 
 def _kinds_of(value: Any) -> tuple[type, ...]:
@@ -317,11 +309,11 @@ def _kinds_of(value: Any) -> tuple[type, ...]:
     return (np.ndarray, number, float, int)
 
 
-def _has_attribute(value: Any, name: str) -> bool:
+def _has_attribute(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, Symbol):
         return True
     if isinstance(value, Tree):
-        return name in value.keys or hasattr(value.kind, name)
+        return hasattr(value.kind, name) or has_entry(lowering, value, name)
     return hasattr(unwrap(value), name)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import tree
+from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
@@ -183,14 +183,21 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Box) and value.is_dynamic:
         return growing.as_array(lowering, value.content)
     if value.kind in (tuple, list):
-        return value.kind(as_argument(lowering, each) for each in value.items)
+        return value.kind(_as_item(lowering, each) for each in value.items)
     if tree.is_namedtuple(value.kind):
-        return tuple(as_argument(lowering, each) for each in value.items)
+        return tuple(_as_item(lowering, each) for each in value.items)
     raise UnsupportedError(
         "S2S203",
         f"a {value.kind.__name__} as an argument of a NumPy function",
         help="pass the arrays that it holds",
     )
+
+
+def _as_item(lowering: Lowering, value: Any) -> Any:
+    """An item of an argument, which a list whose length is not known reaches as an array."""
+    item = as_argument(lowering, value)
+    is_list = isinstance(item, Symbol) and isinstance(item.fact, values.List)
+    return lowering.call(np.array, item) if is_list else item
 
 
 def _of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:

@@ -164,6 +164,8 @@ def _truth_of_present(lowering: Lowering, value: Tree) -> Any:
 
 def choose(lowering: Lowering, test: Any, *sides: Callable[[], Any]) -> Any:
     """The value of one of two expressions, of which only one is evaluated."""
+    if isinstance(test, bool):
+        return sides[0 if test else 1]()
     paths = [
         where(lowering, test, truth, lambda each=each: _give(lowering, each()))
         for truth, each in zip((True, False), sides, strict=True)
@@ -189,8 +191,6 @@ def taken(lowering: Lowering) -> Any:
 def ternary(lowering: Lowering, node: gast.IfExp) -> Any:
     """`a if condition else b`"""
     test = condition(lowering, node.test)
-    if isinstance(test, bool):
-        return lowering.evaluate_any(node.body if test else node.orelse)
     sides = [lambda each=each: lowering.evaluate_any(each) for each in (node.body, node.orelse)]
     return choose(lowering, test, *sides)
 

@@ -16,7 +16,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.builder import Builder, NeedStatic
+from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.exits import (
@@ -24,6 +24,7 @@ from s2s_ad.frontend.lower.exits import (
     MAYBE,
     RESULT,
     Exits,
+    Raises,
     leave,
     structured,
 )
@@ -31,7 +32,7 @@ from s2s_ad.frontend.lower.following import branch_and_rest, decides
 from s2s_ad.frontend.lower.iteration import Once
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
-from s2s_ad.frontend.lower.optional import Assumptions, is_optional
+from s2s_ad.frontend.lower.optional import Assumptions, is_optional, is_uncertain
 from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
@@ -76,20 +77,28 @@ class CallsItself(Exception):
         super().__init__(str(error))
 
 
+def _raise(error: Exception) -> gast.Raise:
+    call = gast.Call(form.constant(type(error)), list(map(form.constant, error.args)), [])
+    return gast.Raise(call, None)
+
+
 class Lowering:
     """The state while one function, with the helpers it calls, is lowered.
 
     Args:
         static: keys of the captured numbers that are part of the code (see `Captures`).
         recursive: definitions that are known to call themselves through others.
+        lacks_entries: let dicts and objects have entries on some paths only; other ways to know
+            which there are have failed.
     """
 
     def __init__(
         self,
         static: frozenset[tuple] = frozenset(),
         recursive: frozenset[gast.AST] = frozenset(),
+        lacks_entries: bool = False,
     ) -> None:
-        self.recursive = recursive
+        self.recursive, self.lacks_entries = recursive, lacks_entries
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
         self.memory = Memory(self.builder)
         self.assumptions = Assumptions()
@@ -144,12 +153,24 @@ class Lowering:
         is_none, held = known.items
         hint = self.builder.hints.get(is_none.name, TEMPORARY).text
         shown = shown or (hint.removesuffix("_is_none") if hint.endswith("_is_none") else "")
-        message = form.constant(f"{shown or 'a value'} is None")
-        error = gast.Call(form.constant(TypeError), [message], [])
-        check = gast.If(form.name(is_none.name), [gast.Raise(error, None)], [])
-        self.builder.effect(check, {is_none.name: is_none})
-        self.assumptions.assume(is_none, False)
+        self.raise_where(is_none, TypeError(f"{shown or 'a value'} is None"))
         return self.noted(held, value)
+
+    def raise_where(self, condition: Symbol, error: Exception) -> None:
+        """Append a check: from here to the end of the path the condition is false."""
+        check = gast.If(form.name(condition.name), [_raise(error)], [])
+        self.builder.effect(check, {condition.name: condition})
+        self.assumptions.assume(condition, False)
+
+    def there_is_none(self, error: Exception) -> Exception:
+        """What to raise for an item that a container lacks: Python raises this error there.
+
+        On a path that may not be taken the error is written where it is taken.
+        """
+        if not self.memory.explores:
+            return error
+        self.builder.effect(_raise(error), {})
+        return Raises()
 
     def certain(self, value: Any, what: str) -> Any:
         """A value that is used where Python takes None, too: it has to be certain."""
@@ -160,7 +181,7 @@ class Lowering:
 
     def noted(self, known: Any, value: Any) -> Any:
         """Note that what is certain of a value is not there on the other paths."""
-        if is_optional(value) and known is not value:
+        if is_uncertain(value) and known is not value:
             self.partial.update(each.name for each in symbols(settled(known)))
         return known
 

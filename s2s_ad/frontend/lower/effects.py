@@ -65,18 +65,6 @@ def raised(lowering: Lowering, node: gast.Raise) -> Any:
     raise Raises
 
 
-def there_is_none(lowering: Lowering, error: Exception) -> Exception:
-    """What to raise for an item that a container does not have: Python raises this error there.
-
-    On a path that may not be taken the error is written where it is taken.
-    """
-    if not lowering.memory.explores:
-        return error
-    call = gast.Call(form.constant(type(error)), [form.constant(each) for each in error.args], [])
-    emit(lowering, gast.Raise(call, None))
-    return Raises()
-
-
 def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
     """Keep the statement whole if it is an effect and nothing else."""
     if not is_effect(lowering, node):

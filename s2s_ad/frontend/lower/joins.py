@@ -16,6 +16,7 @@ from s2s_ad.frontend.lower.exits import FLAGS, LEAVES
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
     Leaf,
+    are_entries,
     describe,
     hint_of,
     hint_of_name,
@@ -27,7 +28,16 @@ from s2s_ad.frontend.lower.kinds import (
     is_same,
     list_of,
 )
-from s2s_ad.frontend.lower.optional import KEYS, is_optional, optional, parts, settled_by
+from s2s_ad.frontend.lower.optional import (
+    KEYS,
+    entry_in,
+    kind_of_nothing,
+    optional,
+    partial_of,
+    parts,
+    settled_by,
+    whole,
+)
 from s2s_ad.frontend.lower.paths import Path, at_the_end, defined
 from s2s_ad.frontend.lower.poisons import (
     Hole,
@@ -81,8 +91,9 @@ class Join:
                 return self.of_those_that_stay(items, unreadable(now), hint)
         if all(is_same(first, each) for each in present) and not isinstance(first, Symbol | Tree):
             return first
-        if any(each is None or is_optional(each) for each in present):
-            return self.optional(items, hint)
+        kind = kind_of_nothing(present)
+        if kind is not None:
+            return self.optional(items, hint, kind)
         if all(map(is_leaf, present)):
             return self.leaf(items, hint)
         if any(isinstance(each, Tree) for each in present):
@@ -93,16 +104,26 @@ class Join:
         what = f"{describe(first)} on one path and {describe(other)} on another"
         origin = self.lowering.builder.origin
         poison = Unjoined(self.lowering, what, origin, self.chooser)
+        poison.entries = are_entries(present)
         return self.of_those_that_stay(items, poison, hint)
 
-    def optional(self, items: Sequence[Any], hint: Hint) -> Any:
-        """A value that is None on some of the paths."""
+    def optional(self, items: Sequence[Any], hint: Hint, kind: type) -> Any:
+        """A value that is None, or an entry that is missing, on some of the paths."""
         known = [settled_by(path.known, x) for x, path in zip(items, self.paths, strict=True)]
-        flags, held = zip(*map(parts, known), strict=True)
+        flags, held = zip(*(parts(each, kind) for each in known), strict=True)
         value = self.value(held, hint)
         if is_unreadable(value):
             return value
-        return optional(self.value(flags, inner_hint(hint, KEYS[0])), value)
+        return optional(self.value(flags, inner_hint(hint, KEYS[kind][0])), value, kind)
+
+    def entries(self, items: Sequence[Any], present: list, hint: Hint) -> Tree:
+        """What a dict or an object holds that has other entries on other paths."""
+        keys = tuple(dict.fromkeys(key for each in present for key in each.keys))
+        columns = [
+            self.value([entry_in(each, key) for each in items], inner_hint(hint, key))
+            for key in keys
+        ]
+        return Tree(partial_of(whole(present[0].kind)), keys, tuple(columns))
 
     def of_those_that_stay(self, items: Sequence[Any], poison: Any, hint: Hint) -> Any:
         """The value where no path has left, which is all that what follows may read."""
@@ -130,6 +151,8 @@ class Join:
             return self.lowering.memory.joined_box(content, items, first.kind, contents)
         if isinstance(first, Tree) and all(is_alike(first, each) for each in present):
             return self.tree(items, first, hint)
+        if self.lowering.lacks_entries and bare and are_entries(present):
+            return self.entries(items, present, hint)
         if all(is_list(each) for each in present):
             for each, path in zip(items, self.paths, strict=True):
                 now = [path.now(item) for item in each.items] if isinstance(each, Tree) else []

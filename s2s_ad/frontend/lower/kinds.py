@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import PYTHON_NUMBERS, List
 from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
-from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.optional import is_optional, whole
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
 from s2s_ad.frontend.resolve import PLAIN, Captured
@@ -62,6 +63,14 @@ def is_alike(a: Any, b: Any) -> bool:
     if isinstance(a, Tree):
         return type(a) is type(b) and a.kind is b.kind and a.keys == b.keys
     return is_same(a, b) or (is_leaf(a) and is_leaf(b))
+
+
+def are_entries(contents: Sequence[Any]) -> bool:
+    """Whether these are what dicts, or objects of one class, hold: entries by their keys."""
+    if not all(isinstance(each, Tree) for each in contents):
+        return False
+    (kind, *others) = {whole(each.kind) for each in contents}
+    return not others and kind is not list and not issubclass(kind, tuple | set)
 
 
 def describe(value: Any) -> str:
@@ -119,7 +128,14 @@ class Leaf:
 
 
 class Kinds(Exception):
-    """What is carried is of one kind before the loop and of another kind after a pass."""
+    """What is carried is of one kind before the loop and of another kind after a pass.
+
+    `entries` tells whether it is a dict or an object that has other entries.
+    """
+
+    def __init__(self, what: str, entries: bool = False):
+        self.entries = entries
+        super().__init__(what)
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -140,7 +156,10 @@ def hint_of_name(name: str) -> Hint:
 
 
 def hint_of(lowering: Lowering, value: Any) -> Hint:
-    """What an array is called."""
+    """What an array, a container or an object is called."""
+    if isinstance(value, Box):
+        names = (name for name, each in lowering.frame.locals.items() if each is value)
+        return Hint(next(filter(str.isidentifier, names), ""), "derived")
     if isinstance(value, Symbol) and not is_unreadable(value):
         return lowering.builder.hints.get(value.name, TEMPORARY)
     return TEMPORARY

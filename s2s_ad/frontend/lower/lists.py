@@ -17,6 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import (
     changeable,
     known_key,
@@ -26,6 +27,7 @@ from s2s_ad.frontend.lower.containers import (
     sequence,
 )
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.resolve import unwrap
@@ -181,13 +183,26 @@ def set_entries(lowering: Lowering, value: Any, entries: dict) -> None:
     lowering.memory.change(changeable(value), mapping(entries))
 
 
+@method(dict.get)
+def get(lowering: Lowering, value: Any, key: Any, default: Any = None) -> Any:
+    return _entry_or(lowering, value, known_key(lowering, key), lambda: default)
+
+
+def _entry_or(lowering: Lowering, value: Tree, key: Any, other: Callable[[], Any]) -> Any:
+    """The entry, or else what `other` gives, which is asked on that path only."""
+    has = has_entry(lowering, value, key)
+    return choose(lowering, has, lambda: read_entry(lowering, value, key, KeyError(key)), other)
+
+
 @method(dict.setdefault)
 def setdefault(lowering: Lowering, value: Any, key: Any, default: Any = None) -> Any:
     found = known_key(lowering, key)
-    if found in value.keys:
-        return value.get(found)
-    set_entries(lowering, value, entries_of(value) | {found: default})
-    return default
+
+    def made() -> Any:
+        put_entry(lowering, changeable(value), found, default)
+        return default
+
+    return _entry_or(lowering, value, found, made)
 
 
 def make_default_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
@@ -203,12 +218,16 @@ HANDLERS[defaultdict] = make_default_dict
 
 def entry(lowering: Lowering, value: Tree, key: Any) -> Any:
     """`value[key]`, which a defaultdict makes where it is missing."""
-    if key not in value.keys:
-        factory = value.factory if isinstance(value, Box) else None
-        if factory is None:
-            raise KeyError(f"{key!r} is not among {list(value.keys)}")
-        set_entries(lowering, value, entries_of(value) | {key: apply(lowering, factory, [], {})})
-    return value.get(key)
+    factory = value.factory if isinstance(value, Box) else None
+    if factory is None:
+        return read_entry(lowering, value, key, KeyError(key))
+
+    def made() -> Any:
+        item = apply(lowering, factory, [], {})
+        put_entry(lowering, value, key, item)
+        return item
+
+    return _entry_or(lowering, value, key, made)
 
 
 @method(dict.update)
@@ -219,14 +238,13 @@ def update(lowering: Lowering, value: Any, *other: Any, **more: Any) -> None:
 
 @method(dict.pop)
 def pop_entry(lowering: Lowering, value: Any, key: Any, *default: Any) -> Any:
-    found, entries = known_key(lowering, key), entries_of(value)
-    if found not in entries and default:
-        return default[0]
-    if found not in entries:
-        raise KeyError(found)
-    popped = entries.pop(found)
-    set_entries(lowering, value, entries)
-    return popped
+    found = known_key(lowering, key)
+    has = not default or has_entry(lowering, value, found)
+    sides = (
+        lambda: drop_entry(lowering, changeable(value), found, KeyError(found)),
+        lambda: default[0],
+    )
+    return choose(lowering, has, *sides)
 
 
 @method(dict.popitem)

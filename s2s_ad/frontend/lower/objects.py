@@ -18,9 +18,10 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import Method, keep, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
@@ -158,7 +159,7 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
         raise _not_its_own(holder, name)
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-    keep(lowering, holder, name, value)
+    put_entry(lowering, holder, name, value)
 
 
 def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> None:
@@ -184,12 +185,10 @@ def delete_attribute(lowering: Lowering, holder: Any, name: str) -> None:
     """`del holder.name`"""
     if not isinstance(holder, Box):
         raise _not_its_own(holder, name)
-    attributes = dict(zip(holder.keys, holder.items, strict=True))
-    if name not in attributes or _is_frozen(holder.kind):
-        raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r}")
-    del attributes[name]
-    content = Tree(holder.kind, tuple(attributes), tuple(attributes.values()))
-    lowering.memory.change(holder, content)
+    error = AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r}")
+    if _is_frozen(holder.kind):
+        raise error
+    drop_entry(lowering, holder, name, error)
 
 
 def _is_tuple(holder: Tree) -> bool:
@@ -216,7 +215,7 @@ def _object_setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
     holder, name, value = args
     if not isinstance(holder, Box) or holder.kind in (list, dict, set):
         raise _not_its_own(holder, name)
-    keep(lowering, holder, name, value)
+    put_entry(lowering, holder, name, value)
 
 
 def _setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:

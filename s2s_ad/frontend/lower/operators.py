@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.conditions import choose, lazily, negated
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
@@ -361,7 +362,7 @@ def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> 
     """`in`: known for containers and texts that are, a condition for numbers."""
     if not symbols_in(left):
         if isinstance(right, Tree) and right.kind in (dict, set):
-            return known_object(left) in right.keys
+            return has_entry(lowering, right, known_object(left))
         if is_sequence(right) and not symbols_in(right):
             return known_object(left) in known_object(right)
         if isinstance(unwrap(right), str | bytes | range | frozenset):

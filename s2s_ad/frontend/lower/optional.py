@@ -2,13 +2,15 @@
 
 `best = None` before a loop and `best = x` in it make such a value. `best is None` is its flag.
 Where a condition on the path has settled the flag, it is None or a plain value; where not, using it
-is checked at run time.
+is checked at run time. An entry that a dict or an object has on some paths only is the same, with
+MISSING for None (see `entries`).
 """
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,48 @@ class Optional(tuple):
     __slots__ = ()
 
 
-#: the keys of the flag and of the value: what they add to the name of the whole
-KEYS = ("is_none", "")
+class Lacking(tuple):
+    """The same for an entry; the value is UNDEFINED where the flag says that it is missing."""
+
+    __slots__ = ()
+
+
+class Missing:
+    """What a dict or an object holds in the place of an entry that it does not have."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+
+#: the kinds, what stands for no value, and the keys of the flag and of the value, which are what
+#: they add to the name of the whole; an entry that is there may be None
+NOTHING: dict[type, Any] = {Lacking: MISSING, Optional: None}
+KEYS = {Lacking: ("is_missing", ""), Optional: ("is_none", "")}
+
+
+class Partial(tuple):
+    """The kind of the content of a dict or an object `of` a class that may lack entries."""
+
+    __slots__ = ()
+    of: type
+
+
+@functools.cache
+def partial_of(kind: type) -> type:
+    """The kind of what is a dict or an object of this class, but may lack entries."""
+    return type("Partial", (Partial,), {"__slots__": (), "of": kind})
+
+
+def is_partial(content: Any) -> bool:
+    """Whether it is what a dict or an object holds that may lack entries."""
+    return isinstance(content, Tree) and issubclass(content.kind, Partial)
+
+
+def whole(kind: type) -> type:
+    """The class of the dict or object whose content is of this kind."""
+    return kind.of if issubclass(kind, Partial) else kind
 
 
 def is_optional(value: Any) -> bool:
@@ -33,28 +75,49 @@ def is_optional(value: Any) -> bool:
     return isinstance(value, Tree) and value.kind is Optional
 
 
-def optional(is_none: Any, value: Any) -> Any:
-    """The value that is None where the flag is True."""
+def is_uncertain(value: Any) -> bool:
+    """Whether it may be None or missing, and that is not known now."""
+    return isinstance(value, Tree) and value.kind in NOTHING
+
+
+def kind_of_nothing(values: Iterable[Any]) -> type | None:
+    """Optional if one of the values may be None, Lacking if one may be missing; else None."""
+    known = list(values)
+    for kind, nothing in NOTHING.items():
+        if any(each is nothing or (is_uncertain(each) and each.kind is kind) for each in known):
+            return kind
+    return None
+
+
+def optional(is_none: Any, value: Any, kind: type = Optional) -> Any:
+    """The value that is None, or missing, where the flag is True."""
     if isinstance(is_none, bool):
-        return None if is_none else value
-    return Tree(Optional, KEYS, (is_none, value))
+        return NOTHING[kind] if is_none else value
+    return Tree(kind, KEYS[kind], (is_none, value))
 
 
 def settled_by(known: Mapping[str, bool], value: Any) -> Any:
     """The value, None or plain where the truth of these conditions makes that certain."""
-    if not is_optional(value):
+    if not is_uncertain(value):
         return value
     is_none, held = value.items
-    return optional(known.get(is_none.name, is_none), held)
+    return optional(known.get(is_none.name, is_none), held, value.kind)
 
 
-def parts(value: Any) -> tuple[Any, Any]:
+def parts(value: Any, kind: type = Optional) -> tuple[Any, Any]:
     """The flag and the value of any value."""
     if value is UNDEFINED:
         return UNDEFINED, UNDEFINED
-    if is_optional(value):
+    if is_uncertain(value) and value.kind is kind:
         return value.items
-    return (True, UNDEFINED) if value is None else (False, value)
+    return (True, UNDEFINED) if value is NOTHING[kind] else (False, value)
+
+
+def entry_in(content: Any, key: Any) -> Any:
+    """What a content holds in the place of an entry; UNDEFINED where there is no content."""
+    if content is UNDEFINED:
+        return UNDEFINED
+    return content.get(key) if key in content.keys else MISSING
 
 
 class Assumptions:

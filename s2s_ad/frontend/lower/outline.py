@@ -22,6 +22,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.called import name_of_method
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
+from s2s_ad.frontend.lower.optional import Missing
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.recursion import OpenCall, closed, is_value, placed, value_leaves
 from s2s_ad.frontend.lower.references import (
@@ -37,7 +38,16 @@ from s2s_ad.frontend.source import Source
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
 
-STATIC = (str, bytes, bool, type(None), type, types.FunctionType, types.BuiltinFunctionType)
+STATIC = (
+    Missing,
+    str,
+    bytes,
+    bool,
+    type(None),
+    type,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+)
 RESULTS = (Symbol, Captured, int, float, complex, np.generic, *PLAIN)
 
 

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 class StructureChanges(UnsupportedError):
     """A value is read that is of one kind on one path and of another kind on another.
 
-    `source` is the condition or the loop that the paths come from.
+    `source` is the condition or the loop that the paths come from; `entries` tells whether it is a
+    dict or an object that has other entries.
     """
 
     source: Any = None
+    entries = False
 
 
 class Unjoined:
@@ -29,6 +31,7 @@ class Unjoined:
 
     def __init__(self, lowering: Lowering, what: str, origin: Origin | None, source: Any):
         self.lowering, self.what, self.origin, self.source = lowering, what, origin, source
+        self.entries = False
 
     def error(self, lowering: Lowering | None = None) -> Exception:
         """What reading it raises; where the condition can be known, the path is decided."""
@@ -43,7 +46,7 @@ class Unjoined:
             why=f"which of them it is, the branch or loop at line {line} decides",
             help="give it the same kind and the same structure on all paths",
         )
-        error.source = self.source
+        error.source, error.entries = self.source, self.entries
         return error
 
 

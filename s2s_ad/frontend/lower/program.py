@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.core import CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.poisons import StructureChanges
 from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
@@ -44,8 +45,9 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
     """
     static: frozenset[tuple] = frozenset()
     recursive: frozenset[gast.AST] = frozenset()
+    lacks_entries = False
     while True:
-        lowering = Lowering(static, recursive)
+        lowering = Lowering(static, recursive, lacks_entries)
         inputs, given = inputs_of(lowering, function, arguments)
         try:
             return _program(lowering, function, inputs, given)
@@ -59,6 +61,10 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
             if found.node in recursive:
                 raise found.error from None
             recursive |= {found.node}
+        except StructureChanges as change:
+            if lacks_entries or not change.entries:
+                raise
+            lacks_entries = True
 
 
 def _program(

@@ -11,6 +11,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import List, Scalar, shape_of
 from s2s_ad.diagnostics import Origin, UnsupportedError
+from s2s_ad.frontend.lower.optional import is_partial, is_uncertain
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.memory import Memory
@@ -182,6 +183,8 @@ class Box(Tree):
         return is_open(self.content)
 
     def known(self) -> Tree:
+        if is_partial(self.content):
+            raise may_lack(self.content)
         if isinstance(self.content, Tree) and not is_rows(self.content):
             return self.content
         if is_open(self.content):
@@ -194,6 +197,19 @@ class Box(Tree):
 
     def __repr__(self) -> str:
         return f"Box({self.type.__name__}, {self.born})"
+
+
+def may_lack(content: Tree) -> UnsupportedError:
+    """The error for what needs all entries of a dict or an object."""
+    lacking = [repr(k) for k, x in zip(content.keys, content.items, strict=True) if is_uncertain(x)]
+    name = content.kind.of.__name__
+    entries = "entries" if name == "dict" else "attributes"
+    return UnsupportedError(
+        "S2S205",
+        f"which {entries} a {name} has, where {', '.join(lacking) or 'some'} may be missing",
+        why="a branch or a loop decides which there are, and in which order",
+        help="set them before it, or ask for one: d[key], key in d, d.get(key)",
+    )
 
 
 def _begin(value: Reference | Box, memory: Memory) -> None:
@@ -241,7 +257,7 @@ def settled(value: Any) -> Any:
 
 def rebuilt(value: Any, leaf: Callable[[Any], Any]) -> Any:
     """The containers in a value as Trees, and what `leaf` gives for everything else."""
-    if isinstance(value, Box) and value.is_dynamic:
+    if isinstance(value, Box) and (value.is_dynamic or is_partial(value.content)):
         return rebuilt(value.content, leaf)
     if isinstance(value, Tree):
         return Tree(value.kind, value.keys, tuple(rebuilt(each, leaf) for each in value.items))

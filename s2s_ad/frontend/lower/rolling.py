@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower.carrying import Carrying
 from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
 from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Kinds, Leaf, hint_of, hint_of_name
-from s2s_ad.frontend.lower.optional import settled_by
+from s2s_ad.frontend.lower.optional import is_partial, settled_by, whole
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
 from s2s_ad.frontend.lower.poisons import Hole, StructureChanges, Unjoined, after_pass
 from s2s_ad.frontend.lower.references import Box, Reference, is_rows, settled
@@ -197,10 +197,11 @@ class Rolling:
 
     def container(self, place: tuple, content: Tree, items: list) -> Any:
         """A container in a place, which may be one of these."""
-        if holds_content(place) or (issubclass(content.kind, tuple) and not is_rows(content)):
+        fixed = issubclass(content.kind, tuple) and not is_rows(content) and not is_partial(content)
+        if holds_content(place) or fixed:
             return content
         parts = [each.content for each in items if isinstance(each, Box)]
-        kind = list if is_rows(content) else content.kind
+        kind = list if is_rows(content) else whole(content.kind)
         return self.lowering.memory.joined_box(content, items, kind, parts)
 
     def entry(self, place: tuple, leaf: Leaf, items: list, others: list) -> Symbol:
@@ -287,9 +288,11 @@ class Rolling:
 
     def _general(self, template: Any, end: Any, hint: Hint) -> Any:
         try:
-            return general(self.lowering.builder, template, end, hint)
+            return general(self.lowering, template, end, hint)
         except Kinds as kinds:
-            return Unjoined(self.lowering, str(kinds), self.origin, self)
+            poison = Unjoined(self.lowering, str(kinds), self.origin, self)
+            poison.entries = kinds.entries
+            return poison
 
     def end(self, path: Path, key: Any, before: Any) -> Any:
         """The value of a name, or the content of an object, after a pass."""

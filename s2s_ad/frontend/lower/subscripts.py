@@ -16,11 +16,17 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import method_of, read_attribute
 from s2s_ad.frontend.lower.calls import apply
-from s2s_ad.frontend.lower.containers import is_sequence, known_key, new_list, sequence
+from s2s_ad.frontend.lower.containers import (
+    changeable,
+    is_sequence,
+    known_key,
+    new_list,
+    sequence,
+)
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.effects import there_is_none
+from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
-from s2s_ad.frontend.lower.lists import entries_of, entry, known, set_entries, set_items
+from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.resolve import unwrap
@@ -64,20 +70,13 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
             return new_list(lowering, items) if value.kind is list else sequence(tuple, items)
         if not -len(value.items) <= position < len(value.items):
             text = f"{value.kind.__name__} index out of range"
-            raise there_is_none(lowering, IndexError(text))
+            raise lowering.there_is_none(IndexError(text))
         return value.items[position]
     if value.kind is dict:
-        return _entry(lowering, value, known_key(lowering, index))
+        return entry(lowering, value, known_key(lowering, index))
     if isinstance(method_of(value.kind, "__getitem__"), types.FunctionType):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
-
-
-def _entry(lowering: Lowering, value: Tree, key: Any) -> Any:
-    try:
-        return entry(lowering, value, key)
-    except KeyError as error:
-        raise there_is_none(lowering, error) from None
 
 
 def _any_item(lowering: Lowering, value: Tree, index: Any) -> bool:
@@ -103,7 +102,7 @@ def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
     elif isinstance(value, Tree) and value.kind is list:
         _set_position(lowering, value, known_position(lowering, index), item)
     elif isinstance(value, Tree) and value.kind is dict:
-        set_entries(lowering, value, entries_of(value) | {known_key(lowering, index): item})
+        put_entry(lowering, changeable(value), known_key(lowering, index), item)
     else:
         _by_method(lowering, value, "__setitem__", [index, item])
 
@@ -127,11 +126,8 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
         del items[known_position(lowering, index)]
         set_items(lowering, value, items)
     elif isinstance(value, Tree) and value.kind is dict:
-        entries, key = entries_of(value), known_key(lowering, index)
-        if key not in entries:
-            raise KeyError(f"{key!r} is not among {list(entries)}")
-        del entries[key]
-        set_entries(lowering, value, entries)
+        key = known_key(lowering, index)
+        drop_entry(lowering, changeable(value), key, KeyError(key))
     else:
         _by_method(lowering, value, "__delitem__", [index])
 

@@ -7,7 +7,7 @@ not hold for what a pass leaves, it becomes more general.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
@@ -18,6 +18,7 @@ from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
     Leaf,
+    are_entries,
     contents,
     describe,
     inner_hint,
@@ -25,9 +26,21 @@ from s2s_ad.frontend.lower.kinds import (
     is_leaf,
     is_same,
 )
-from s2s_ad.frontend.lower.optional import KEYS, Optional, is_optional, parts
+from s2s_ad.frontend.lower.optional import (
+    KEYS,
+    NOTHING,
+    entry_in,
+    is_partial,
+    kind_of_nothing,
+    partial_of,
+    parts,
+    whole,
+)
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
 
 
 def template_of(builder: Builder, value: Any, hint: Hint) -> Any:
@@ -49,53 +62,76 @@ def _of_item(builder: Builder, value: Any, hint: Hint) -> Any:
     return value if is_array else template_of(builder, value, hint)
 
 
-def general(builder: Builder, template: Any, end: Any, hint: Hint) -> Any:
+def general(lowering: Lowering, template: Any, end: Any, hint: Hint) -> Any:
     """The template that holds for what a pass leaves, too.
 
     Raises:
         Kinds: there is none.
     """
+    builder = lowering.builder
     if end is UNDEFINED or template is UNDEFINED or template is end or is_unreadable(template):
         return template
     if is_unreadable(end):
         return after_pass(end)
-    if (template is None) is not (end is None) or is_optional(template) or is_optional(end):
-        return _optional(builder, template, end, hint)
+    kind = kind_of_nothing((template, end))
+    if kind is not None:
+        return _optional(lowering, template, end, hint, kind)
     if isinstance(template, Reference):
         template = Leaf(builder.fact(template), hint)
     if isinstance(template, Leaf) and is_leaf(end):
         return template.joined(builder.fact(end))
     if not isinstance(template, Leaf | Tree) and is_same(template, end):
         return template
-    opened, content = content_template(builder, template, hint), contents(end)
+    content = content_template(builder, template, hint), contents(end)
+    found = _content(lowering, *content, hint)
+    if found is None:
+        first = "a number or an array" if isinstance(template, Leaf) else describe(template)
+        what = f"{first} before the loop and {describe(end)} after a pass"
+        raise Kinds(what, are_entries(content))
+    return found
+
+
+def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint) -> Any:
+    """The template of what containers hold; None where there is none."""
     if isinstance(opened, Tree) and is_alike(opened, content):
         columns = zip(opened.keys, opened.items, content.items, strict=True)
-        items = [general(builder, a, b, inner_hint(hint, key)) for key, a, b in columns]
+        items = [general(lowering, a, b, inner_hint(hint, key)) for key, a, b in columns]
         return Tree(opened.kind, opened.keys, tuple(items))
-    lists = [list_fact(builder, each) for each in (opened, content)]
+    if lowering.lacks_entries and are_entries((opened, content)):
+        return _entries(lowering, opened, content, hint)
+    lists = [list_fact(lowering.builder, each) for each in (opened, content)]
     if None not in lists:
         return Leaf(lists[0], hint).joined(lists[1])
     if all(map(rows.is_list_of_any, (opened, content))):
-        return rows.general_rows(builder, (opened, content), hint)
-    first = "a number or an array" if isinstance(template, Leaf) else describe(template)
-    raise Kinds(f"{first} before the loop and {describe(end)} after a pass")
+        return rows.general_rows(lowering.builder, (opened, content), hint)
+    return None
 
 
-def _optional(builder: Builder, template: Any, end: Any, hint: Hint) -> Tree:
-    """The template of what is None on some paths, or before the loop."""
-    flag = Leaf(values.Scalar(bool), inner_hint(hint, KEYS[0]))
+def _entries(lowering: Lowering, template: Tree, end: Tree, hint: Hint) -> Tree:
+    """The template of what a dict or an object holds that has other entries after a pass."""
+    keys = tuple(dict.fromkeys((*template.keys, *end.keys)))
+    items = [
+        general(lowering, entry_in(template, key), entry_in(end, key), inner_hint(hint, key))
+        for key in keys
+    ]
+    return Tree(partial_of(whole(template.kind)), keys, tuple(items))
+
+
+def _optional(lowering: Lowering, template: Any, end: Any, hint: Hint, kind: type) -> Tree:
+    """The template of what is None, or missing, on some paths or before the loop."""
+    flag = Leaf(values.Scalar(bool), inner_hint(hint, KEYS[kind][0]))
     if isinstance(end, Box) and _nests(end.content, end.kind):
         raise Kinds(
             f"None before the loop and a {end.kind.__name__} that holds others after a pass"
         )
-    (_, held), (is_none, now) = parts(template), parts(end)
+    (known, held), (is_none, now) = parts(template, kind), parts(end, kind)
     if isinstance(is_none, Symbol):
         flag = flag.joined(is_none.fact)
-    if is_optional(template):
-        flag = flag.joined(template.items[0].fact)
+    if isinstance(known, Leaf):
+        flag = flag.joined(known.fact)
     if held is UNDEFINED:
-        held = template_of(builder, now, hint)
-    return Tree(Optional, KEYS, (flag, general(builder, held, now, hint)))
+        held = template_of(lowering.builder, now, hint)
+    return Tree(kind, KEYS[kind], (flag, general(lowering, held, now, hint)))
 
 
 def _nests(value: Any, kind: type) -> bool:
@@ -150,8 +186,11 @@ def is_equal(a: Any, b: Any) -> bool:
 
 def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[Any]:
     """The items of a value, where the template has its own."""
-    if template.kind is Optional:
-        return parts(value)
+    if template.kind in NOTHING:
+        return parts(value, template.kind)
+    if is_partial(template):
+        content = value if value is UNDEFINED else held(value)
+        return [entry_in(content, key) for key in template.keys]
     if template.kind is Rows:
         return rows.parts_of(template, value if value is UNDEFINED else held(value))
     return [UNDEFINED] * len(template.items) if value is UNDEFINED else held(value).items

@@ -1,0 +1,69 @@
+"""One entry of a dict, or one attribute of an object, which may be there on some paths only."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from s2s_ad.core.tree import Tree
+from s2s_ad.frontend.lower.optional import MISSING, entry_in, is_optional, is_partial, is_uncertain
+from s2s_ad.frontend.lower.references import Box
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.core import Lowering
+
+
+def held(lowering: Lowering, value: Tree, key: Any) -> Any:
+    """The entry as far as it is known here: it may be Lacking, or MISSING."""
+    return lowering.assumptions.settled(entry_in(_content(value), key))
+
+
+def _content(value: Tree) -> Tree:
+    partial = isinstance(value, Box) and is_partial(value.content)
+    return value.content if partial else value
+
+
+def may_lack(found: Any) -> bool:
+    """Whether an entry is there on some paths only."""
+    return is_uncertain(found) and not is_optional(found)
+
+
+def has_entry(lowering: Lowering, value: Tree, key: Any) -> Any:
+    """Whether the entry is there: known now, or a condition."""
+    found = held(lowering, value, key)
+    if may_lack(found):
+        return lowering.call(operator.not_, found.items[0])
+    return found is not MISSING
+
+
+def read_entry(lowering: Lowering, value: Tree, key: Any, error: Exception) -> Any:
+    """The entry; where it is missing the function raises the error, as Python does."""
+    found = held(lowering, value, key)
+    if may_lack(found):
+        lowering.raise_where(found.items[0], error)
+        return lowering.noted(found.items[1], found)
+    if found is MISSING:
+        raise lowering.there_is_none(error)
+    return found
+
+
+def put_entry(lowering: Lowering, box: Box, key: Any, item: Any) -> None:
+    """Let a dict or an object have an entry."""
+    content = _content(box)
+    entries = dict(zip(content.keys, content.items, strict=True)) | {key: item}
+    _change(lowering, box, entries)
+
+
+def drop_entry(lowering: Lowering, box: Box, key: Any, error: Exception) -> Any:
+    """The entry, which the dict or the object no longer has."""
+    dropped = read_entry(lowering, box, key, error)
+    content = _content(box)
+    entries = dict(zip(content.keys, content.items, strict=True))
+    del entries[key]
+    _change(lowering, box, entries)
+    return dropped
+
+
+def _change(lowering: Lowering, box: Box, entries: dict) -> None:
+    kind = _content(box).kind
+    lowering.memory.change(box, Tree(kind, tuple(entries), tuple(entries.values())))

@@ -1,0 +1,148 @@
+"""Entries of dicts, and attributes of objects, that are there on some paths only."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad
+
+XS = np.array([1.0, -2.0, 3.0, 0.5])
+
+
+def set_in_a_loop(xs):
+    d = {}
+    for i in range(len(xs)):
+        d["last"] = xs[i] ** 2
+    return d["last"]
+
+
+def set_by_default(xs):
+    d = {}
+    for i in range(len(xs)):
+        d.setdefault("sum", 0.0)
+        d["sum"] += xs[i] ** 2
+        d["last"] = xs[i]
+    total = d.pop("sum")
+    return total * d.get("last", 1.0) * d.get("sum", 2.0)
+
+
+def counted(xs):
+    d = {"n": 0.0}
+    for x in xs:
+        if x < 0:
+            d["negative"] = d.get("negative", 0.0) + x**2
+        else:
+            d["positive"] = d.get("positive", 0.0) + x**3
+        d["n"] += 1
+    if "negative" in d:
+        return d["negative"] * d["n"]
+    return d["positive"]
+
+
+def one_of_two(xs):
+    d = {}
+    if xs[0] > 0:
+        d["a"] = xs[0] ** 2
+    else:
+        d["b"] = xs[1]
+    return d.get("a", xs[2]) * (d["b"] if "b" in d else 3.0)
+
+
+def in_another_order(xs):
+    d = {}
+    if xs[0] > 0:
+        d["a"] = xs * 2
+        d["b"] = xs[1]
+    else:
+        d["b"] = xs[1] ** 2
+        d["a"] = xs + 1
+    d["a"][0] = xs[3] ** 2
+    return d["a"].sum() * d["b"]
+
+
+def taken_out_again(xs):
+    d = {}
+    for x in xs:
+        if x > 0:
+            d["a"] = x * x
+        elif "a" in d:
+            del d["a"]
+    return d.get("a", xs[0])
+
+
+def of_a_default_dict(xs):
+    d = defaultdict(float)
+    for x in xs:
+        if x > 0:
+            d["a"] += x * x
+        else:
+            d["b"] += x**3
+    return d["a"] * d["b"] + d["c"]
+
+
+class Tracker:
+    def __init__(self):
+        self.total = 0.0
+
+    def see(self, x):
+        self.total += x
+        if x > 0:
+            self.best = x * x
+
+
+def of_an_object(xs):
+    tracker = Tracker()
+    for x in xs:
+        tracker.see(x)
+    best = tracker.best if hasattr(tracker, "best") else 1.0
+    return best * tracker.total + getattr(tracker, "worst", xs[1])
+
+
+PROGRAMS = [(each, (XS,)) for each in (set_in_a_loop, set_by_default, counted, one_of_two)]
+PROGRAMS += [(each, (XS,)) for each in (in_another_order, taken_out_again, of_a_default_dict)]
+PROGRAMS += [(of_an_object, (XS,))]
+
+
+@pytest.mark.parametrize("function, missing", [(set_in_a_loop, "last"), (set_by_default, "sum")])
+def test_an_entry_that_is_missing_raises_what_python_raises(function, missing):
+    for call in (function, grad(function)):
+        with pytest.raises(KeyError, match=missing):
+            call(XS[:0])
+
+
+def test_an_attribute_that_is_missing_raises_what_python_raises():
+    def best(xs):
+        tracker = Tracker()
+        for x in xs:
+            tracker.see(x)
+        return tracker.best
+
+    for call in (best, grad(best)):
+        with pytest.raises(AttributeError, match="'Tracker' object has no attribute 'best'"):
+            call(-np.abs(XS))
+
+
+def values(d):
+    return sum(d.values())
+
+
+def number(d):
+    return float(len(d))
+
+
+def keys(d):
+    return sum(1.0 for key in d if key != "b")
+
+
+@pytest.mark.parametrize("of_all", [values, number, keys])
+def test_what_needs_all_entries_and_their_order_is_refused(of_all):
+    def function(xs):
+        d = {"b": xs[0]}
+        for x in xs:
+            if x > 0:
+                d["a"] = x
+        return of_all(d)
+
+    with pytest.raises(S2SError, match="which entries a dict has, where 'a' may be missing"):
+        grad(function)(XS)
