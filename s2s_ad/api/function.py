@@ -24,6 +24,7 @@ from s2s_ad.api.arguments import (
     unknown,
 )
 from s2s_ad.api.check_arguments import misfit, name_of, signature_of
+from s2s_ad.api.collection import patient
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
 from s2s_ad.api.recent import Recent
@@ -218,6 +219,7 @@ class Transformed:
             self._by_value = before
             raise need.error
 
+    @patient()
     def _finished(self, arguments: Arguments) -> list[tuple[Program, Text]]:
         try:
             programs = self.derive(arguments)

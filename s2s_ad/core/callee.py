@@ -32,9 +32,21 @@ class Compound(Rule):
     @functools.cached_property
     def effects(self) -> bool:  # type: ignore[override]
         """Whether a block, or a function that it calls, does more than to compute values."""
-        compounds = [self, *reached(self.blocks)]
-        statements = [s for each in compounds for block in each.blocks for s in block.body]
-        return any(compound_of(each) is None and has_effect(each) for each in statements)
+        seen: set[int] = {id(self)}
+        waiting = [self]
+        while waiting:
+            for statement in (each for block in waiting.pop().blocks for each in block.body):
+                inner = compound_of(statement)
+                if inner is None:
+                    if has_effect(statement):
+                        return True
+                elif type(inner).effects is Compound.effects and "effects" in inner.__dict__:
+                    if inner.effects:  # asked before
+                        return True
+                elif id(inner) not in seen:
+                    seen.add(id(inner))
+                    waiting.append(inner)
+        return False
 
     @property
     def count(self) -> int | None:

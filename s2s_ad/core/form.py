@@ -19,22 +19,42 @@ Statement = gast.stmt
 Atom = gast.Name | gast.Constant
 
 
+_CONTEXTS = {kind: kind() for kind in (gast.Load, gast.Store, gast.Param)}
+
+
+# Nodes are made by the ten thousand: they are filled without gast's constructor, which is slow.
+
+
 def name(identifier: str, context: type = gast.Load) -> gast.Name:
-    return gast.Name(id=identifier, ctx=context(), annotation=None, type_comment=None)
+    node = gast.Name.__new__(gast.Name)
+    node.id, node.ctx = identifier, _CONTEXTS[context]
+    node.annotation = node.type_comment = None
+    return node
 
 
 def constant(value: Any) -> gast.Constant:
-    return gast.Constant(value=value, kind=None)
+    node = gast.Constant.__new__(gast.Constant)
+    node.value, node.kind = value, None
+    return node
 
 
 def operation(function: Any, operands: list[gast.AST], params: Mapping[str, gast.AST]) -> gast.Call:
-    keywords = [gast.keyword(arg=key, value=value) for key, value in params.items()]
-    return gast.Call(func=constant(function), args=operands, keywords=keywords)
+    node = gast.Call.__new__(gast.Call)
+    node.func, node.args = constant(function), operands
+    node.keywords = [_keyword(key, value) for key, value in params.items()] if params else []
+    return node
+
+
+def _keyword(arg: str, value: gast.AST) -> gast.keyword:
+    node = gast.keyword.__new__(gast.keyword)
+    node.arg, node.value = arg, value
+    return node
 
 
 def assign(target: str, value: gast.Call, origin: Origin | None, phase: str = "") -> gast.Assign:
-    statement = gast.Assign(targets=[name(target, gast.Store)], value=value, type_comment=None)
-    return place(statement, origin, phase)
+    node = gast.Assign.__new__(gast.Assign)
+    node.targets, node.value, node.type_comment = [name(target, gast.Store)], value, None
+    return place(node, origin, phase)
 
 
 def place(statement: Statement, origin: Origin | None, phase: str = "") -> Statement:
@@ -75,28 +95,34 @@ def _reads(node: gast.AST) -> list[str]:
 
 
 def _collect(node: Any, found: list[str], bound: set[str]) -> None:
-    if isinstance(node, gast.Name):
+    kind = type(node)
+    if kind is gast.Name:
         (found.append if isinstance(node.ctx, gast.Load) else bound.add)(node.id)
-    elif isinstance(node, list):
+    elif kind is gast.Assign:
+        _collect(node.value, found, bound)
+    elif kind is gast.Call:
+        for item in (node.func, *node.args, *(each.value for each in node.keywords)):
+            _collect(item, found, bound)
+    elif kind is list:
         for item in node:
             _collect(item, found, bound)
-    elif isinstance(node, gast.Assign):
-        _collect(node.value, found, bound)
-    elif isinstance(node, gast.AST) and not isinstance(node, gast.Constant):
+    elif kind is not gast.Constant and isinstance(node, gast.AST):
         for field in node._fields:
             _collect(getattr(node, field, None), found, bound)
 
 
 def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
-    """A copy of the node in which each name that `atoms` holds is replaced."""
-    if isinstance(node, gast.Name):
+    """The node in which each name that `atoms` holds is replaced; a statement is a fresh one."""
+    kind = type(node)
+    if kind is gast.Name:
         return atoms.get(node.id, node)
-    if isinstance(node, list):
-        return [substitute(item, atoms) for item in node]
-    if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
+    if kind is gast.Constant or not isinstance(node, gast.AST | list):
         return node
-    fields = {field: substitute(getattr(node, field, None), atoms) for field in node._fields}
-    copy = type(node)(**fields)
+    if kind is list:
+        return [substitute(item, atoms) for item in node]
+    copy = kind.__new__(kind)
+    for field in node._fields:
+        setattr(copy, field, substitute(getattr(node, field, None), atoms))
     if isinstance(node, gast.stmt) and hasattr(node, "origin"):
         place(copy, node.origin, node.phase)
     return copy

@@ -23,7 +23,12 @@ Path = tuple[tuple[int, int], ...]
 
 
 class Region(Compound):
-    """An operation with blocks; `facts` are the abstract values of its outputs."""
+    """An operation with blocks; `facts` are the abstract values of its outputs.
+
+    `whole_for` are outputs for which all that is in the blocks is needed, if that is known.
+    """
+
+    whole_for: frozenset[int] | None = None
 
     def __init__(self, name: str, blocks: Sequence[Program], facts: Sequence[Any]):
         super().__init__(name, blocks)

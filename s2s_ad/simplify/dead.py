@@ -1,8 +1,15 @@
-"""Dead code: operations whose result nobody reads go; effects, and what they read, stay."""
+"""Dead code: operations whose result nobody reads go; effects, and what they read, stay.
+
+What is needed is marked first, over all blocks at once and each name once; then what is not marked
+is left out. A program without dead code remembers this, so that it is not looked into again when
+it has become a block of a larger one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import gast
 
@@ -21,139 +28,390 @@ def remove_dead(program: Program) -> Program:
     Of a branch or loop what nobody reads is no longer an output, and what it no longer reads no
     longer an operand.
     """
-    live = {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
-    kept: list[form.Statement] = []
-    items: dict[str, list[int]] = {}  # the places in `kept` of the items of each region's result
-    for statement in reversed(program.body):
-        if not _is_needed(statement, program, live):
-            continue
-        region = region_of(statement)
-        if region is not None:
-            statement = _pruned(statement, region, items.pop(form.target(statement), []), kept)
-        item = item_of(statement)
-        if item is not None:
-            items.setdefault(item[0], []).append(len(kept))
-        live.update(form.reads(statement))
-        live.update(captured_names(statement))
-        kept.append(statement)
-    captures = tuple(each for each in program.captures if each.name is None or each.name in live)
-    body = tuple(reversed(kept))
-    regions = {form.target(each): region for each in body if (region := region_of(each))}
-    if not regions:
-        return program.with_(body=body, captures=captures)
-    facts = program.facts | {name: each.infer([], {}) for name, each in regions.items()}
-    return program.with_(body=body, captures=captures, facts=facts)
+    if _is_clean(program):
+        return program
+    marks = _Marks()
+    block = marks.enter(program, None)
+    for atom in program.outputs():
+        block.need(atom)
+    marks.spread()
+    return block.swept(program.output)
 
 
-def _is_needed(statement: form.Statement, program: Program, live: set[str]) -> bool:
-    """Whether the statement has to run; in a `try` whether it raises counts."""
-    if has_effect(statement) or form.target(statement) in live:
-        return True
+def _is_clean(program: Program) -> bool:
+    """Whether the program came out of here: then nothing in it is dead."""
+    return "has_no_dead_code" in program.__dict__
+
+
+def _cleaned(program: Program) -> Program:
+    """The program, marked; not in a `try`, where what is known of functions may still change."""
+    blocks = (
+        block for each in program.body if (region := region_of(each)) for block in region.blocks
+    )
+    if not program.tried and all(map(_is_clean, blocks)):
+        program.__dict__["has_no_dead_code"] = True
+    return program
+
+
+# ---- what is needed ------------------------------------------------------------------------------
+
+
+class _Marks:
+    """What is still to be looked into, in all blocks."""
+
+    def __init__(self) -> None:
+        self.names: list[tuple[_Block, str]] = []  # needed, and not followed yet
+        self.closed: list[_Use] = []  # regions without dead code, of which not all is needed yet
+
+    def enter(self, program: Program, use: _Use | None) -> _Block:
+        """A block that runs: its effects are needed, whatever is read of it."""
+        block = _Block(self, program, use)
+        for statement in program.body:
+            if has_effect(statement) or _decides(statement, program):
+                block.need_statement(statement)
+        return block
+
+    def spread(self) -> None:
+        """Mark all that is needed by what is needed."""
+        while self.names or self.closed:
+            while self.names:
+                block, name = self.names.pop()
+                block.follow(name)
+            if self.closed:
+                self.closed.pop().open()
+
+
+def _decides(statement: form.Statement, program: Program) -> bool:
+    """Whether, in a `try`, it counts that the statement may raise."""
     return program.tried and statement.phase != "backward" and may_raise(statement, program.fact)
 
 
-def _pruned(
-    statement: gast.Assign, region: Region, places: Sequence[int], kept: list
-) -> gast.Assign:
-    """The region with the outputs that items in `kept` take; these items are renumbered."""
-    used = {item_of(kept[place])[1] for place in places}
-    prune = {Branch: _branch, Loop: _loop, Attempt: _attempt}[type(region)]
-    made, operands, outputs = prune(region, statement.value.args, used)
-    numbers = {old: new for new, old in enumerate(outputs)}
-    for place in places:
-        each = kept[place]
-        name, index = item_of(each)
-        params = {"index": form.constant(numbers[index])}
-        call = form.operation(form.function_of(each), [form.name(name)], params)
-        kept[place] = form.assign(form.target(each), call, each.origin, each.phase)
-    call = form.operation(made, operands, {})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+class _Block:
+    """What is needed of a block: names, and the uses of its regions by the names of their results.
+
+    Attributes:
+        use: the region that it is a block of; None for the program itself.
+    """
+
+    def __init__(self, marks: _Marks, program: Program, use: _Use | None):
+        self.marks, self.program, self.use = marks, program, use
+        self.needed: set[str] = set()
+        self.uses: dict[str, _Use] = {}
+        self.definitions = {form.target(s): s for s in program.body if not form.is_effect(s)}
+
+    @cached_property
+    def leaves(self) -> dict[str, int]:
+        """The place of each leaf of a block."""
+        return {name: place for place, name in enumerate(self.program.leaves())}
+
+    def need(self, atom: gast.AST) -> None:
+        if isinstance(atom, gast.Name):
+            self.need_name(atom.id)
+
+    def need_name(self, name: str) -> None:
+        if name not in self.needed:
+            self.needed.add(name)
+            self.marks.names.append((self, name))
+
+    def need_statement(self, statement: form.Statement) -> None:
+        """An effect, or an operation that has to run."""
+        if not form.is_effect(statement):
+            self.need_name(form.target(statement))
+            return
+        for name in form.reads(statement):
+            self.need_name(name)
+
+    def follow(self, name: str) -> None:
+        """Mark what the value of a name needs."""
+        statement = self.definitions.get(name)
+        if statement is None:
+            if self.use is not None:
+                self.use.need_leaf(self, name)
+            return
+        region = region_of(statement)
+        if region is not None:
+            self._use_of(statement, region)
+            return
+        item = item_of(statement)
+        source = None if item is None else self.definitions.get(item[0])
+        region = None if source is None else region_of(source)
+        for each in form.reads(statement):
+            self.need_name(each)
+        if region is not None:
+            self._use_of(source, region).need_output(item[1])
+
+    def _use_of(self, statement: gast.Assign, region: Region) -> _Use:
+        name = form.target(statement)
+        if name not in self.uses:
+            kind = {Branch: _Sides, Loop: _Passes, Attempt: _Tries}[type(region)]
+            self.uses[name] = kind(self, statement, region)
+            self.uses[name].start()
+        return self.uses[name]
+
+    def swept(self, output: tree.Tree | gast.AST) -> Program:
+        """The block without what is not needed, with this output."""
+        program, body = self.program, []
+        for statement in program.body:
+            if form.is_effect(statement):
+                body.append(statement)
+            elif form.target(statement) in self.needed:
+                body.append(self._swept_statement(statement))
+        same = len(body) == len(program.body) and all(map(_is, body, program.body))
+        live = {name for each in body for name in (*form.reads(each), *captured_names(each))}
+        live.update(atom.id for atom in tree.leaves(output) if isinstance(atom, gast.Name))
+        captures = program.captures
+        if not all(each.name is None or each.name in live for each in captures):
+            captures, same = tuple(e for e in captures if e.name is None or e.name in live), False
+        regions = {form.target(each): region for each in body if (region := region_of(each))}
+        if same and output is program.output and not regions:
+            return _cleaned(program)
+        facts = program.facts
+        if regions:
+            facts = facts | {name: each.infer([], {}) for name, each in regions.items()}
+        made = program.with_(body=tuple(body), output=output, captures=captures, facts=facts)
+        return _cleaned(made)
+
+    def _swept_statement(self, statement: gast.Assign) -> gast.Assign:
+        item = item_of(statement)
+        if item is not None and item[0] in self.uses:
+            use = self.uses[item[0]]
+            number = use.swept().numbers[item[1]]
+            if number == item[1]:
+                return statement
+            params = {"index": form.constant(number)}
+            call = form.operation(form.function_of(statement), [form.name(item[0])], params)
+            return form.assign(form.target(statement), call, statement.origin, statement.phase)
+        if region_of(statement) is None:
+            return statement
+        return self.uses[form.target(statement)].swept().statement
 
 
-Pruned = tuple[Region, list[gast.AST], list[int]]
+def _is(a: object, b: object) -> bool:
+    return a is b
 
 
-def _branch(region: Branch, operands: list[gast.AST], used: set[int]) -> Pruned:
-    outputs = sorted(used)
-    blocks = [_with_outputs(block, outputs) for block in region.blocks]
-    blocks, read = _without_leaves(blocks, range(len(operands) - 1))
-    return Branch(*blocks), [operands[0], *(operands[1 + i] for i in read)], outputs
+# ---- regions -------------------------------------------------------------------------------------
 
 
-def _attempt(region: Attempt, operands: list[gast.AST], used: set[int]) -> Pruned:
-    last = region.count - 1
-    outputs = sorted(used - {last})
-    blocks = [_with_outputs(block, outputs) for block in region.blocks]
-    blocks, read = _without_leaves(blocks, range(len(operands)))
-    body, *handlers = blocks
-    made = Attempt(body, region.errors, handlers)
-    return made, [operands[i] for i in read], [*outputs, last]
+@dataclass(frozen=True, slots=True)
+class _Swept:
+    """A region without what is not needed: its statement, and the new number of each output."""
+
+    statement: gast.Assign
+    numbers: dict[int, int]
 
 
-def _loop(region: Loop, operands: list[gast.AST], used: set[int]) -> Pruned:
-    """What a carried value is needed for may be another carried value."""
-    needed = set(used)
-    while True:
-        outputs = sorted(needed)
-        chosen = [*outputs, region.carried] if region.exits else outputs
-        body = _with_outputs(region.body, chosen)
-        blocks = [body] if region.test is None else [remove_dead(region.test), body]
-        read = [
-            (region.leaves(old), _names_read(block))
-            for block, old in zip(blocks, region.blocks, strict=True)
-        ]
-        more = {
-            place
-            for leaves, names in read
-            for place, name in enumerate(leaves.carried)
-            if name in names
-        }
-        if more <= needed:
-            break
-        needed |= more
-    count = region.carried
-    parts = region.parts(operands)
-    dropped = [place for place in range(count) if place not in needed]
-    fixed = [
-        place
-        for place in range(len(parts.fixed))
-        if any(leaves.fixed[place] in names for leaves, names in read)
-    ]
-    made_blocks = []
-    for block, old in zip(blocks[::-1], region.blocks[::-1], strict=True):
-        names = region.leaves(old)
-        gone = {names.carried[i] for i in dropped}
-        gone |= {name for i, name in enumerate(names.fixed) if i not in fixed}
-        inputs = tuple(each for each in block.inputs if each.tree not in gone)
-        made_blocks.append(block.with_(inputs=inputs))
-    test = made_blocks[1] if region.test is not None else None
-    made = Loop(
-        made_blocks[0], len(outputs), test=test, backwards=region.backwards, exits=region.exits
-    )
-    values = [*parts.bounds, *(parts.carried[i] for i in outputs), *(parts.fixed[i] for i in fixed)]
-    return made, values, outputs
+class _Use:
+    """What is needed of a region that runs.
+
+    A region that came out of here is not opened where all is needed that was needed then.
+
+    Attributes:
+        asked: the outputs that are taken.
+        outputs: the outputs that are needed.
+    """
+
+    def __init__(self, outer: _Block, statement: gast.Assign, region: Region):
+        self.outer, self.statement, self.region = outer, statement, region
+        self.operands = statement.value.args
+        self.asked: set[int] = set()
+        self.outputs: set[int] = set()
+        self.blocks: list[_Block] = []
+        self._swept: _Swept | None = None
+
+    def start(self) -> None:
+        if self.region.whole_for is None:
+            self._enter()
+        elif not self._is_whole():
+            self.outer.marks.closed.append(self)
+
+    def need_output(self, number: int) -> None:
+        """An output is taken from the result."""
+        self.asked.add(number)
+        self._need(number)
+
+    def _is_whole(self) -> bool:
+        """Whether all is needed without a look inside; then so are the operands."""
+        whole = not self.blocks and self.region.whole_for <= self.asked
+        if whole:
+            for name in form.reads(self.statement):
+                self.outer.need_name(name)
+        return whole
+
+    def open(self) -> None:
+        """Look inside, unless all is needed by now."""
+        if not self._is_whole():
+            self._enter()
+
+    def _enter(self) -> None:
+        self.blocks = [self.outer.marks.enter(each, self) for each in self.region.blocks]
+        self._begin()
+        for number in self.outputs:
+            self._need_inside(number)
+
+    def _need(self, number: int) -> None:
+        if number not in self.outputs:
+            self.outputs.add(number)
+            if self.blocks:
+                self._need_inside(number)
+            else:
+                self._is_whole()
+
+    def swept(self) -> _Swept:
+        if self._swept is None:
+            self._swept = self._sweep() if self.blocks else self._as_it_is()
+        return self._swept
+
+    def _as_it_is(self) -> _Swept:
+        return _Swept(self.statement, {i: i for i in range(self.region.count)})
+
+    def _made(self, region: Region, operands: list[gast.AST], outputs: list[int]) -> _Swept:
+        numbers = {old: new for new, old in enumerate(outputs)}
+        if all(map(_is_clean, region.blocks)):
+            region.whole_for = frozenset(numbers[each] for each in self.asked)
+        old, call = self.statement, form.operation(region, operands, {})
+        return _Swept(form.assign(form.target(old), call, old.origin, old.phase), numbers)
+
+    def _begin(self) -> None:
+        """Mark what the region needs in any case."""
+
+    def _need_inside(self, number: int) -> None:
+        """Mark what an output needs in the blocks."""
+        raise NotImplementedError
+
+    def need_leaf(self, block: _Block, name: str) -> None:
+        """A block needs one of its leaves."""
+        raise NotImplementedError
+
+    def _sweep(self) -> _Swept:
+        raise NotImplementedError
 
 
-def _with_outputs(block: Program, outputs: Sequence[int]) -> Program:
+class _Sides(_Use):
+    """Of a branch: the operands are the condition and the leaves of the blocks."""
+
+    first = 1
+
+    def __init__(self, outer: _Block, statement: gast.Assign, region: Region):
+        super().__init__(outer, statement, region)
+        self.read: set[int] = set()  # the leaves that a block needs
+
+    def _begin(self) -> None:
+        for operand in self.operands[: self.first]:
+            self.outer.need(operand)
+
+    def _need_inside(self, number: int) -> None:
+        for block in self.blocks:
+            block.need(block.program.outputs()[number])
+
+    def need_leaf(self, block: _Block, name: str) -> None:
+        place = block.leaves.get(name)
+        if place is not None:
+            self.read.add(place)
+            self.outer.need(self.operands[self.first + place])
+
+    def _sweep(self) -> _Swept:
+        outputs, stay = sorted(self.outputs), sorted(self.read)
+        blocks = [_with_leaves(_with_outputs(each, outputs), stay) for each in self.blocks]
+        first = self.operands[: self.first]
+        operands = [*first, *(self.operands[self.first + place] for place in stay)]
+        return self._rebuilt(blocks, operands, outputs)
+
+    def _rebuilt(self, blocks: list[Program], operands: list, outputs: list[int]) -> _Swept:
+        return self._made(Branch(*blocks), operands, outputs)
+
+
+class _Tries(_Sides):
+    """Of an attempt, whose last output is the number of the block that came to its end."""
+
+    first = 0
+
+    def _need_inside(self, number: int) -> None:
+        if number < self.region.count - 1:
+            super()._need_inside(number)
+
+    def _sweep(self) -> _Swept:
+        self.outputs.discard(self.region.count - 1)
+        return super()._sweep()
+
+    def _rebuilt(self, blocks: list[Program], operands: list, outputs: list[int]) -> _Swept:
+        body, *handlers = blocks
+        region = Attempt(body, self.region.errors, handlers)
+        return self._made(region, operands, [*outputs, self.region.count - 1])
+
+
+class _Passes(_Use):
+    """Of a loop: what a carried value is needed for may be another carried value."""
+
+    def __init__(self, outer: _Block, statement: gast.Assign, region: Loop):
+        super().__init__(outer, statement, region)
+        self.parts = region.parts(self.operands)
+        self.fixed: set[int] = set()
+
+    def _begin(self) -> None:
+        for operand in self.parts.bounds:
+            self.outer.need(operand)
+        for block, atoms in self._conditions():
+            for atom in atoms:
+                block.need(atom)
+
+    def _conditions(self) -> Iterator[tuple[_Block, list[gast.AST]]]:
+        """What decides whether the loop goes on, by block."""
+        if self.region.test is not None:
+            yield self.blocks[0], self.region.test.outputs()
+        if self.region.exits:
+            yield self.blocks[-1], self.region.body.outputs()[self.region.carried :]
+
+    def _need_inside(self, number: int) -> None:
+        self.blocks[-1].need(self.region.body.outputs()[number])
+        self.outer.need(self.parts.carried[number])
+
+    def need_leaf(self, block: _Block, name: str) -> None:
+        place = block.leaves.get(name)
+        if place is None:
+            return
+        place -= self.region.indices if block is self.blocks[-1] else 0
+        if 0 <= place < self.region.carried:
+            self._need(place)
+        elif place >= 0:
+            self.fixed.add(place - self.region.carried)
+            self.outer.need(self.parts.fixed[place - self.region.carried])
+
+    def _sweep(self) -> _Swept:
+        old = self.region
+        outputs, fixed = sorted(self.outputs), sorted(self.fixed)
+        after = [*outputs, old.carried] if old.exits else outputs
+        body = _with_leaves(_with_outputs(self.blocks[-1], after), self._stay(old.indices))
+        test = None
+        if old.test is not None:
+            test = _with_leaves(self.blocks[0].swept(old.test.output), self._stay(0))
+        made = Loop(body, len(outputs), test=test, backwards=old.backwards, exits=old.exits)
+        carried = [self.parts.carried[i] for i in outputs]
+        operands = [*self.parts.bounds, *carried, *(self.parts.fixed[i] for i in fixed)]
+        return self._made(made, operands, outputs)
+
+    def _stay(self, indices: int) -> list[int]:
+        """The places of the leaves of a block that stay; `indices` of them come first."""
+        first = indices + self.region.carried
+        carried = (indices + each for each in sorted(self.outputs))
+        return [*range(indices), *carried, *(first + each for each in sorted(self.fixed))]
+
+
+def _with_outputs(block: _Block, numbers: Sequence[int]) -> Program:
     """The block with these of its outputs, and without what only the others need."""
-    atoms = block.outputs()
-    items = tuple(atoms[place] for place in outputs)
-    return remove_dead(block.with_(output=tree.Tree(tuple, tuple(range(len(items))), items)))
+    atoms = block.program.outputs()
+    if len(numbers) == len(atoms):
+        return block.swept(block.program.output)
+    items = tuple(atoms[number] for number in numbers)
+    return block.swept(tree.Tree(tuple, tuple(range(len(items))), items))
 
 
-def _names_read(block: Program) -> set[str]:
-    read = {name for statement in block.body for name in form.reads(statement)}
-    return read | {atom.id for atom in block.outputs() if isinstance(atom, gast.Name)}
-
-
-def _without_leaves(
-    blocks: list[Program], places: Sequence[int]
-) -> tuple[list[Program], list[int]]:
-    """The blocks without the leaves that none of them reads, and the places of those that stay."""
-    read = [(block.leaves(), _names_read(block)) for block in blocks]
-    stay = [place for place in places if any(leaves[place] in names for leaves, names in read)]
-    made = [block.with_(inputs=tuple(block.inputs[place] for place in stay)) for block in blocks]
-    return made, stay
+def _with_leaves(program: Program, places: Sequence[int]) -> Program:
+    """The block with these of its leaves; it reads no others."""
+    if len(places) == len(program.inputs):
+        return program
+    made = program.with_(inputs=tuple(program.inputs[place] for place in places))
+    return _cleaned(made) if _is_clean(program) else made
 
 
 DEAD = Pass("dead", remove_dead)
