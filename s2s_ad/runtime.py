@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -17,20 +19,59 @@ def as_tensor(value):
     return value
 
 
-def beta_series(a, b, x):
-    """The sum over n of c * x**n with c = (a + b)_n / (a + 1)_n, each term times the derivative of
-    log(c) with respect to a: the incomplete beta function's slope. nan outside of 0 <= x < 1."""
-    a, b, x = np.broadcast_arrays(a, b, np.asarray(x) * 1.0)
-    x = np.where((x >= 0) & (x < 1) & (a > 0) & (b > 0), x, np.nan)
-    term, slope, total, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
-    goes_on = np.ones(x.shape, bool)
-    while np.any(goes_on) and n < 100_000:
-        n += 1
-        term = term * x * (a + b + n - 1) / (a + n)
-        slope = slope + 1 / (a + b + n - 1) - 1 / (a + n)
-        total = total + term * slope
-        goes_on = np.abs(term * slope) > 1e-17 * np.abs(total)
-    return np.where(goes_on, np.nan, total)[()]
+def beta_tail_by_shapes(a, b, x, y, by_a, by_b):
+    """A derivative of scipy.special.betainc by its shapes where x is left of the mean; y = 1 - x.
+
+    It is x**a * y**(b - 1) / (a * beta(a, b)), times 1 + (b - 1) * x / y times the integral of
+    exp(-(a + 1) * s) * (1 + x / y * (1 - exp(-s)))**(b - 2): from t = x * exp(-s), and by parts,
+    so that no term of a first derivative is much larger than the sum.
+    """
+    from scipy import special
+
+    def slope(i, j):  # of the logarithm of the factor before the integral
+        n = i + j - 1
+        first = (i == 1) * np.log(x) - special.polygamma(n, a + 1) if j == 0 else 0.0
+        second = (j == 1) * np.log(y) - special.polygamma(n, b) if i == 0 else 0.0
+        return special.polygamma(n, a + b) + first + second
+
+    orders = [(i, j) for i in range(by_a + 1) for j in range(by_b + 1)]
+    factors, moments = {}, {each: float(each == (0, 0)) for each in orders}
+    for i, j in orders:
+        p, q = (i - 1, j) if i else (0, j - 1)
+        ways = [(k, m, math.comb(p, k) * math.comb(q, m)) for k in range(p + 1) for m in range(q + 1)]
+        terms = (n * slope(i - p + k, j - q + m) * factors[p - k, q - m] for k, m, n in ways)
+        factors[i, j] = sum(terms) if i + j else 1.0
+    bend = np.maximum(b - 2, 0) * x / y
+    rate = abs(a + 1 - bend) + np.sqrt(bend / y)
+    for node, weight in zip(*half_line(), strict=True):
+        s = node / rate
+        v = np.log1p(-x / y * np.expm1(-s))
+        term = x / y * weight / rate * np.exp((b - 2) * v - (a + 1) * s)
+        for i, j in orders:
+            moments[i, j] += term * (-s) ** i * ((b - 1) * v**j + j * v ** max(j - 1, 0))
+    total = sum(
+        math.comb(by_a, i) * math.comb(by_b, j) * factors[by_a - i, by_b - j] * moments[i, j]
+        for i, j in orders
+    )
+    return special.betainc(a, b, x) * (total / moments[0, 0])
+
+
+def betainc_by_shapes(a, b, x, by_a, by_b):
+    """A derivative of scipy.special.betainc by its shapes, by_a and by_b times.
+
+    Left of the mean it is that of the lower tail, right of it that of the upper one.
+    """
+    a, b, x = (each * 1.0 for each in np.broadcast_arrays(a, b, x))
+    valid = (a > 0) & (b > 0) & np.isfinite(a + b)
+    result = np.where(valid & ((x == 0) | (x == 1)), 0.0, np.nan)
+    valid, upper = valid & (x > 0) & (x < 1), x * (a + b) > a
+    lower, upper = valid & ~upper, valid & upper
+    with np.errstate(all="ignore"):
+        tail = (each[lower] for each in (a, b, x, 1 - x))
+        result[lower] = beta_tail_by_shapes(*tail, by_a, by_b)
+        tail = (each[upper] for each in (b, a, 1 - x, x))
+        result[upper] = -beta_tail_by_shapes(*tail, by_b, by_a)
+    return result[()]
 
 
 def broadcast_like(value, array):
@@ -257,21 +298,53 @@ def full_rank(a):
     return a
 
 
-def gamma_series(a, x, order):
-    """The sum over n of x**n / ((a + 1) ... (a + n)) for order 0; for order 1 its first derivative
-    by a, negated, and for order 2 its second one: the incomplete gamma function's slopes. nan
-    where a or x is not positive, or not finite."""
-    a, x = np.broadcast_arrays(a, np.asarray(x) * 1.0)
-    x = np.where((a > 0) & (x >= 0) & np.isfinite(a + x), x, np.nan)
-    term, slope, curve, n = np.ones(x.shape), np.zeros(x.shape), np.zeros(x.shape), 0
-    total = np.ones(x.shape) if order == 0 else np.zeros(x.shape)
-    goes_on = np.ones(x.shape, bool)
-    while np.any(goes_on) and n < 100_000:
-        n += 1
-        term, slope, curve = term * x / (a + n), slope + 1 / (a + n), curve + 1 / (a + n) ** 2
-        total = total + term * (1.0, slope, slope**2 + curve)[order]
-        goes_on = np.isfinite(total) & (term > 1e-17 * total)
-    return np.where(goes_on, np.nan, total)[()]
+def gamma_tail_by_shape(a, x, order, sign):
+    """A derivative of scipy.special.gammaincc (1) or gammainc (-1) by the shape.
+
+    They are x**a * exp(-x) / gamma(a), times the integral of exp(a * s - x * (exp(s) - 1)); the
+    lower one is taken by parts as well, so that no term is much larger than the sum.
+    """
+    from scipy import special
+
+    shape = a if sign == 1 else a + 1
+    slopes = [(i == 0) * np.log(x) - special.polygamma(i, shape) for i in range(order)]
+    factors, moments = [1.0], [float(sign == -1 and i == 0) for i in range(order + 1)]
+    for i in range(order):
+        terms = (math.comb(i, k) * slopes[k] * factors[i - k] for k in range(i + 1))
+        factors.append(sum(terms))
+    rate = abs(x - shape) + np.sqrt(x)
+    for node, weight in zip(*half_line(), strict=True):
+        s = sign * node / rate
+        term = np.exp(shape * s - x * np.expm1(s)) * weight / rate * (1 if sign == 1 else x)
+        for i in range(order + 1):
+            moments[i] += term * s**i
+    total = sum(math.comb(order, i) * factors[order - i] * moments[i] for i in range(order + 1))
+    value = special.gammaincc(a, x) if sign == 1 else special.gammainc(a, x)
+    return value * (total / moments[0])
+
+
+def gammainc_by_shape(a, x, order):
+    """A derivative of scipy.special.gammainc by its shape: left of the mean that of the lower tail,
+    right of it that of the upper one."""
+    a, x = (each * 1.0 for each in np.broadcast_arrays(a, x))
+    valid = (a > 0) & np.isfinite(a)
+    result = np.where(valid & ((x == 0) | (x == np.inf)), 0.0, np.nan)
+    valid, upper = valid & (x > 0) & np.isfinite(x), x > np.maximum(a, 1.0)
+    lower, upper = valid & ~upper, valid & upper
+    with np.errstate(all="ignore"):
+        result[lower] = gamma_tail_by_shape(a[lower], x[lower], order, -1)
+        result[upper] = -gamma_tail_by_shape(a[upper], x[upper], order, 1)
+    return result[()]
+
+
+def half_line():
+    """Places and weights: the integral over s > 0 of what falls off like exp(-s).
+
+    The trapezoidal rule in t, with s = exp(t - exp(-t)) (Takahasi and Mori, 1974).
+    """
+    t, step = np.linspace(-3.4, 4.0, 89, retstep=True)
+    s = np.exp(t - np.exp(-t))
+    return s, s * (1 + np.exp(-t)) * step
 
 
 def index_add(array, index, value):
@@ -384,6 +457,16 @@ def products_of_others(x, axis):
         after = np.cumprod(np.concatenate([ones, rows[:, :0:-1]], axis=1), axis=1)
         others[inexact] = before * after[:, ::-1]
     return np.moveaxis(others, -1, axis)
+
+
+def psi_half_step(x, order):
+    """A derivative of psi(x + 1/2) - psi(x) - 1 / (2 * x), for x > 0, without their cancellation:
+    half the integral of exp(-x * s) * tanh(s / 4)."""
+    x, total = np.asarray(x) * 1.0, 0.0
+    for node, weight in zip(*half_line(), strict=True):
+        s = node / x
+        total = total + weight / x * (-s) ** order * math.exp(-node) * np.tanh(s / 4) / 2
+    return total
 
 
 def recurrence(a, b, axis, reverse=False):

@@ -15,7 +15,7 @@ from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     scipy_special_elliptic,
     scipy_special_gamma,
 )
-from s2s_ad.rules.scipy_special_calls import row
+from s2s_ad.rules.scipy_special_calls import inverse_mills, row
 
 POSITIVE = {"domain": "positive"}
 UNIT = {"domain": "unit"}
@@ -31,10 +31,10 @@ row("erfcinv", "-y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **POSITIVE)
 row("erfcx", "y_bar * (2 * x * y - 2 / math.sqrt(math.pi))", **HOLOMORPHIC)
 row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))", **HOLOMORPHIC)
 row("erfinv", "y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **UNIT)
-row("log_ndtr", "y_bar * (np.exp(-(x**2) / 2 - y) / math.sqrt(2 * math.pi))")
+row("log_ndtr", "y_bar * inverse_mills(x)", helpers={"inverse_mills": inverse_mills})
 row("ndtr", "y_bar * (np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))")
 row("ndtri", "y_bar * (math.sqrt(2 * math.pi) * np.exp(y**2 / 2))", **UNIT)
-row("ndtri_exp", "y_bar * (math.sqrt(2 * math.pi) * np.exp(x + y**2 / 2))")
+row("ndtri_exp", "y_bar * (math.sqrt(math.pi / 2) * special.erfcx(y / -math.sqrt(2)))")
 row(
     "owens_t",
     "-y_bar * (np.exp(-(h**2) / 2) * special.erf(a * h / math.sqrt(2)) / math.sqrt(8 * math.pi))",

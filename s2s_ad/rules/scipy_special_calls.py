@@ -40,6 +40,11 @@ def whole(k: Any) -> Any:
     return np.floor(k) if isinstance(k, Symbol) else math.floor(k)
 
 
+def inverse_mills(x: Any) -> Any:
+    """phi(x) / Phi(x), the slope of log_ndtr: far out it neither cancels nor overflows."""
+    return math.sqrt(2 / math.pi) / called("erfcx", x / -math.sqrt(2))
+
+
 class Special(Elementwise):
     """A function of scipy.special, whose rows name the operands as SciPy's pages do.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from typing import Any
 
@@ -18,39 +19,52 @@ POSITIVE = {"domain": "positive"}
 # ---- gamma and beta ------------------------------------------------------------------------------
 
 
-def gammainc_by_a(a: Any, x: Any) -> Any:
-    """The slope of gammainc in the shape: its series (DLMF 8.11.4) term by term,
-    gammainc = x**a * exp(-x) / gamma(a + 1) * gamma_series(a, x, 0)."""
-    factor = np.exp(a * np.log(x) - x - called("gammaln", a + 1))
-    by_terms = factor * called(runtime.gamma_series, a, x, 1)
-    return called("gammainc", a, x) * (np.log(x) - called("psi", a + 1)) - by_terms
+def gamma_density(a: Any, x: Any) -> Any:
+    """The derivative of gammainc by x."""
+    return np.exp((a - 1) * np.log(x) - x - called("gammaln", a))
 
 
-def betainc_by_a(a: Any, b: Any, x: Any) -> Any:
-    """The slope of betainc in its first argument: its series (DLMF 8.17.8) term by term,
-    betainc = x**a * (1 - x)**b / (a * beta(a, b)) * F(a + b, 1; a + 1; x)."""
-    factor = np.exp(a * np.log(x) + b * np.log1p(-x) - called("betaln", a, b)) / a
-    of_factor = np.log(x) - 1 / a - called("psi", a) + called("psi", a + b)
-    by_terms = factor * called(runtime.beta_series, a, b, x)
-    return called("betainc", a, b, x) * of_factor + by_terms
+def gamma_density_by_shape(a: Any, x: Any, order: int) -> Any:
+    """The derivatives of the density by the shape, which are those of gammainc_by_shape by x."""
+    slopes = [np.log(x) - called("psi", a)] + [-called("polygamma", k, a) for k in range(1, order)]
+    factors = [1.0]
+    for i in range(order):
+        terms = (math.comb(i, k) * slopes[k] * factors[i - k] for k in range(i + 1))
+        factors.append(functools.reduce(operator.add, terms))
+    return gamma_density(a, x) * factors[order]
+
+
+def beta_density(a: Any, b: Any, x: Any) -> Any:
+    """The derivative of betainc by x."""
+    return np.exp((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - called("betaln", a, b))
+
+
+def beta_density_by_shapes(a: Any, b: Any, x: Any, by_a: int, by_b: int) -> Any:
+    """The derivatives of the density by the shapes: those of betainc_by_shapes by x."""
+
+    def slope(i: int, j: int) -> Any:
+        found = called("polygamma", i + j - 1, a + b)
+        for order, shape, log in ((i, a, np.log(x)), (j, b, np.log1p(-x))):
+            if order == i + j:
+                found = found - called("polygamma", order - 1, shape)
+                found = found + log if order == 1 else found
+        return found
+
+    def factor(i: int, j: int) -> Any:
+        if i + j == 0:
+            return 1.0
+        p, q = (i - 1, j) if i else (0, j - 1)
+        ways = [(k, m, math.comb(p, k) * math.comb(q, m)) for k in range(p + 1) for m in range(q + 1)]
+        terms = (n * slope(i - p + k, j - q + m) * factor(p - k, q - m) for k, m, n in ways)
+        return functools.reduce(operator.add, terms)
+
+    return beta_density(a, b, x) * factor(by_a, by_b)
 
 
 def multipsi(a: Any, d: int) -> Any:
     """The derivative of multigammaln, a sum of digamma functions."""
     terms = [a.builder.call(scipy.special.psi, (a - j / 2,), {}) for j in range(d)]
     return functools.reduce(operator.add, terms)
-
-
-def gamma_series_by_a(a: Any, x: Any, order: int, y_bar: Any) -> Any:
-    if order == 2:
-        raise NotImplementedError
-    return -y_bar * y_bar.builder.call(runtime.gamma_series, (a, x, order + 1), {})
-
-
-def gamma_series_by_x(a: Any, x: Any, order: int, y: Any, y_bar: Any) -> Any:
-    """From the recurrence of the terms, (a + n) * c(n) = x * c(n - 1)."""
-    below = a if order == 0 else y_bar.builder.call(runtime.gamma_series, (a, x, order - 1), {})
-    return y_bar * (((x - a) * y + (below, below - 1, 2 * below)[order]) / x)
 
 
 AB = {"operands": ("a", "b"), "domain": "positive"}
@@ -66,25 +80,25 @@ row(
 )
 row(("digamma", "psi"), "y_bar * special.polygamma(1, x)", **POSITIVE)
 row("gamma", "y_bar * (y * special.psi(x))", **POSITIVE)
-DENSITY = "np.exp((a - 1) * np.log({x}) - {x} - special.gammaln(a))"  # of the gamma distribution
-GAMMA_SLOPES = ("gammainc_by_a(a, x)", DENSITY.format(x="x"))
-GAMMA_INVERSE = ("gammainc_by_a(a, y)", DENSITY.format(x="y"))
-AX |= {"helpers": {"gammainc_by_a": gammainc_by_a}}
-row("gammainc", *(f"y_bar * {slope}" for slope in GAMMA_SLOPES), **AX)
-row("gammaincc", *(f"-y_bar * {slope}" for slope in GAMMA_SLOPES), **AX)
+GAMMA = {"density": gamma_density, "density_by_shape": gamma_density_by_shape}
+AX |= {"helpers": GAMMA}
+BY_SHAPE = "runtime.gammainc_by_shape(a, {}, 1)"
+row("gammainc", f"y_bar * {BY_SHAPE.format('x')}", "y_bar * density(a, x)", **AX)
+row("gammaincc", f"-y_bar * {BY_SHAPE.format('x')}", "-y_bar * density(a, x)", **AX)
 for _name, _sign in (("gammaincinv", ""), ("gammainccinv", "-")):
-    _slopes = (
-        f"-y_bar * {GAMMA_INVERSE[0]} / {GAMMA_INVERSE[1]}",
-        f"{_sign}y_bar / {GAMMA_INVERSE[1]}",
-    )
-    row(_name, *_slopes, **AX)
+    _by_shape = f"-y_bar * ({BY_SHAPE.format('y')} / density(a, y))"
+    row(_name, _by_shape, f"{_sign}y_bar / density(a, y)", **AX)
 register(
     Special(
-        runtime.gamma_series,
-        ("by_a(a, x, order, y_bar)", "by_x(a, x, order, y, y_bar)", None),
+        runtime.gammainc_by_shape,
+        (
+            "y_bar * runtime.gammainc_by_shape(a, x, order + 1)",
+            "y_bar * density_by_shape(a, x, order)",
+            None,
+        ),
         operands=("a", "x", "order"),
         domain="positive",
-        helpers={"by_a": gamma_series_by_a, "by_x": gamma_series_by_x},
+        helpers=GAMMA,
     )
 )
 row(("gammaln", "loggamma"), "y_bar * special.psi(x)", **POSITIVE)
@@ -111,6 +125,14 @@ row(
     operands=("n", "x"),
     domain="positive",
 )
+register(
+    Special(
+        runtime.psi_half_step,
+        ("y_bar * runtime.psi_half_step(x, order + 1)", None),
+        operands=("x", "order"),
+        domain="positive",
+    )
+)
 row("rgamma", "-y_bar * (y * special.psi(x))", **POSITIVE)
 row(
     "zeta",
@@ -133,22 +155,28 @@ register(
         domain="above one",
     )
 )
-ABX = {"operands": ("a", "b", "x"), "domain": "unit"}
-BETA = "np.exp((a - 1) * np.log({x}) + (b - 1) * np.log1p(-{x}) - special.betaln(a, b))"
-BETA_SLOPES = ("betainc_by_a(a, b, {x})", "-betainc_by_a(b, a, 1 - {x})", BETA)
-ABX |= {"helpers": {"betainc_by_a": betainc_by_a}}
+BETA = {"density": beta_density, "density_by_shapes": beta_density_by_shapes}
+ABX = {"operands": ("a", "b", "x"), "domain": "unit", "helpers": BETA}
+BY_A, BY_B = (f"runtime.betainc_by_shapes(a, b, {{}}, {order})" for order in ("1, 0", "0, 1"))
 for _name, _sign in (("betainc", ""), ("betaincc", "-")):
-    row(_name, *(f"{_sign}y_bar * ({slope.format(x='x')})" for slope in BETA_SLOPES), **ABX)
+    _slopes = (BY_A.format("x"), BY_B.format("x"), "density(a, b, x)")
+    row(_name, *(f"{_sign}y_bar * {slope}" for slope in _slopes), **ABX)
 for _name, _sign in (("betaincinv", ""), ("betainccinv", "-")):
-    _by_a, _by_b, _density = (slope.format(x="y") for slope in BETA_SLOPES)
-    _slopes = (f"-y_bar * {_by_a} / {_density}", f"-y_bar * ({_by_b}) / {_density}")
-    row(_name, *_slopes, f"{_sign}y_bar / {_density}", **ABX)
+    _slopes = (f"-y_bar * ({slope.format('y')} / density(a, b, y))" for slope in (BY_A, BY_B))
+    row(_name, *_slopes, f"{_sign}y_bar / density(a, b, y)", **ABX)
 register(
     Special(
-        runtime.beta_series,
-        (UNKNOWN, UNKNOWN, UNKNOWN),
-        operands=("a", "b", "x"),
+        runtime.betainc_by_shapes,
+        (
+            "y_bar * runtime.betainc_by_shapes(a, b, x, by_a + 1, by_b)",
+            "y_bar * runtime.betainc_by_shapes(a, b, x, by_a, by_b + 1)",
+            "y_bar * density_by_shapes(a, b, x, by_a, by_b)",
+            None,
+            None,
+        ),
+        operands=("a", "b", "x", "by_a", "by_b"),
         domain="unit",
+        helpers=BETA,
     )
 )
 

@@ -14,7 +14,10 @@ distribution(
         "a": "np.log(z) - special.psi(a) + special.psi(a + b)",
         "b": "np.log1p(-z) - special.psi(b) + special.psi(a + b)",
     },
-    {"a": "betainc_by_a(a, b, z)", "b": "-betainc_by_a(b, a, 1 - z)"},
+    {
+        "a": "runtime.betainc_by_shapes(a, b, z, 1, 0)",
+        "b": "runtime.betainc_by_shapes(a, b, z, 0, 1)",
+    },
     support="(z > 0) & (z < 1)",
 )
 distribution("cauchy", "-2 * z / (1 + z**2)")
@@ -22,10 +25,11 @@ distribution(
     "chi2",
     "(df / 2 - 1) / z - 0.5",
     {"df": "(np.log(z / 2) - special.psi(df / 2)) / 2"},
-    {"df": "gammainc_by_a(df / 2, z / 2) / 2"},
+    {"df": "runtime.gammainc_by_shape(df / 2, z / 2, 1) / 2"},
     support=POSITIVE,
 )
-distribution("expon", "-1.0", support="z >= 0")
+distribution("expon", "-1.0", support="z >= 0", log_sf={"z": "-1.0"})
+OF_BETA = "dfn * z / (dfd + dfn * z)"  # the variable of f's distribution that has a beta one
 distribution(
     "f",
     "(dfn / 2 - 1) / z - (dfn + dfd) / 2 * dfn / (dfd + dfn * z)",
@@ -35,40 +39,67 @@ distribution(
         "dfd": "(np.log(dfd / (dfd + dfn * z)) + 1 - (dfn + dfd) / (dfd + dfn * z)"
         " - special.psi(dfd / 2) + special.psi((dfn + dfd) / 2)) / 2",
     },
+    {
+        "dfn": f"runtime.betainc_by_shapes(dfn / 2, dfd / 2, {OF_BETA}, 1, 0) / 2"
+        " + density * z / dfn",
+        "dfd": f"runtime.betainc_by_shapes(dfn / 2, dfd / 2, {OF_BETA}, 0, 1) / 2"
+        " - density * z / dfd",
+    },
     support=POSITIVE,
 )
 distribution(
     "gamma",
     "(a - 1) / z - 1",
     {"a": "np.log(z) - special.psi(a)"},
-    {"a": "gammainc_by_a(a, z)"},
+    {"a": "runtime.gammainc_by_shape(a, z, 1)"},
     support=POSITIVE,
 )
 distribution(
     "gennorm",
     "-beta * np.sign(z) * abs(z) ** (beta - 1)",
     {"beta": "1 / beta + special.psi(1 / beta) / beta**2 - special.xlogy(abs(z) ** beta, abs(z))"},
+    {
+        "beta": "-np.sign(z) * runtime.gammainc_by_shape(1 / beta, abs(z) ** beta, 1)"
+        " / (2 * beta**2) + density * special.xlogy(z, abs(z)) / beta"
+    },
+    steep=True,
 )
-distribution("gumbel_l", "1 - np.exp(z)")
-distribution("gumbel_r", "np.exp(-z) - 1")
+distribution("gumbel_l", "-np.expm1(z)", log_sf={"z": "-np.exp(z)"}, steep=True)
+distribution("gumbel_r", "np.expm1(-z)", log_cdf={"z": "np.exp(-z)"}, steep=True)
 distribution("halfnorm", "-z", support="z >= 0")
 distribution(
     "invgamma",
     "-(a + 1) / z + 1 / z**2",
     {"a": "-np.log(z) - special.psi(a)"},
-    {"a": "-gammainc_by_a(a, 1 / z)"},
+    {"a": "-runtime.gammainc_by_shape(a, 1 / z, 1)"},
     support=POSITIVE,
+    steep=True,
 )
 distribution("laplace", "-np.sign(z)")
-distribution("logistic", "-np.tanh(z / 2)")
+distribution(
+    "logistic",
+    "-np.tanh(z / 2)",
+    log_cdf={"z": "special.expit(-z)"},
+    log_sf={"z": "-special.expit(z)"},
+)
 distribution(
     "lognorm",
     "-(1 + np.log(z) / s**2) / z",
     {"s": "(np.log(z) / s) ** 2 / s - 1 / s"},
     {"s": "-density * (z * np.log(z) / s)"},
     support=POSITIVE,
+    log_cdf={
+        "z": "inverse_mills(np.log(z) / s) / (s * z)",
+        "s": "-inverse_mills(np.log(z) / s) * np.log(z) / s**2",
+    },
+    log_sf={
+        "z": "-inverse_mills(-np.log(z) / s) / (s * z)",
+        "s": "inverse_mills(-np.log(z) / s) * np.log(z) / s**2",
+    },
 )
-distribution("norm", "-z")
+distribution(
+    "norm", "-z", log_cdf={"z": "inverse_mills(z)"}, log_sf={"z": "-inverse_mills(-z)"}
+)
 distribution(
     "pareto",
     "-(b + 1) / z",
@@ -76,24 +107,22 @@ distribution(
     {"b": "z**-b * np.log(z)"},
     support="z >= 1",
 )
-distribution("rayleigh", "1 / z - z", support=POSITIVE)
-# The ratio of the normal density and distribution function, phi(t) / Phi(t), at t = a * z.
-MILLS = "np.exp(-((a * z) ** 2) / 2 - special.log_ndtr(a * z)) / math.sqrt(2 * math.pi)"
+distribution("rayleigh", "1 / z - z", support=POSITIVE, log_sf={"z": "-z"})
 distribution(
     "skewnorm",
-    f"a * {MILLS} - z",
-    {"a": f"z * {MILLS}"},
+    "a * inverse_mills(a * z) - z",
+    {"a": "z * inverse_mills(a * z)"},
     {"a": "-np.exp(-(z**2) * (1 + a**2) / 2) / (math.pi * (1 + a**2))"},
 )
 distribution(
     "t",
     "-(df + 1) * z / (df + z**2)",
     {
-        "df": "(special.psi((df + 1) / 2) - special.psi(df / 2) - 1 / df - np.log1p(z**2 / df)"
-        " + (df + 1) * z**2 / (df * (df + z**2))) / 2"
+        "df": "(runtime.psi_half_step(df / 2, 0) - log1p_excess(z**2 / df)"
+        " + z**2 / (df * (df + z**2))) / 2"
     },
     {
-        "df": "-np.sign(z) * betainc_by_a(df / 2, 0.5, df / (df + z**2)) / 4"
+        "df": "-np.sign(z) * runtime.betainc_by_shapes(df / 2, 0.5, df / (df + z**2), 1, 0) / 4"
         " - density * z / (2 * df)"
     },
 )
@@ -104,17 +133,20 @@ distribution(
     {"c": "-np.where(z < c, z**2 / c**2, (1 - z) ** 2 / (1 - c) ** 2)"},
     support="(z > 0) & (z < 1)",
 )
-# The density at the bounds over the probability of what lies between them.
-BETWEEN = "np.exp(-({0}**2) / 2) / (math.sqrt(2 * math.pi) * (special.ndtr(b) - special.ndtr(a)))"
 distribution(
     "truncnorm",
     "-z",
-    {"a": BETWEEN.format("a"), "b": f"-{BETWEEN.format('b')}"},
-    {
-        "a": f"-{BETWEEN.format('a')} * dist.sf(z, a, b)",
-        "b": f"-{BETWEEN.format('b')} * dist.cdf(z, a, b)",
-    },
+    {"a": "dist.pdf(a, a, b)", "b": "-dist.pdf(b, a, b)"},
+    {"a": "-dist.pdf(a, a, b) * dist.sf(z, a, b)", "b": "-dist.pdf(b, a, b) * dist.cdf(z, a, b)"},
     support="(z >= a) & (z <= b)",
+    log_cdf={
+        "a": "-dist.pdf(a, a, b) * np.exp(dist.logsf(z, a, b) - y)",
+        "b": "-dist.pdf(b, a, b)",
+    },
+    log_sf={
+        "a": "dist.pdf(a, a, b)",
+        "b": "dist.pdf(b, a, b) * np.exp(dist.logcdf(z, a, b) - y)",
+    },
 )
 distribution("uniform", "0.0", support="(z >= 0) & (z <= 1)")
 distribution(
@@ -128,11 +160,14 @@ distribution(
     {"c": "1 / c + np.log(z) - z**c * np.log(z)"},
     {"c": "density * (z * np.log(z) / c)"},
     support=POSITIVE,
+    log_sf={"z": "-c * z ** (c - 1)", "c": "-(z**c) * np.log(z)"},
+    steep=True,
 )
+WRAPPED = "((1 - c) ** 2 + 4 * c * np.sin(z / 2) ** 2)"  # 1 + c**2 - 2 * c * cos(z)
 distribution(
     "wrapcauchy",
-    "-2 * c * np.sin(z) / (1 + c**2 - 2 * c * np.cos(z))",
-    {"c": "-2 * c / (1 - c**2) - 2 * (c - np.cos(z)) / (1 + c**2 - 2 * c * np.cos(z))"},
+    f"-2 * c * np.sin(z) / {WRAPPED}",
+    {"c": f"-2 * c / (1 - c**2) + 2 * (1 - c - 2 * np.sin(z / 2) ** 2) / {WRAPPED}"},
     support="(z >= 0) & (z <= 2 * math.pi)",
 )
 
@@ -163,7 +198,7 @@ discrete(
         "p": "n / p - k / (1 - p)",
     },
     {
-        "n": "np.where(k >= 0, betainc_by_a(n, k + 1, p), 0.0)",
+        "n": "np.where(k >= 0, runtime.betainc_by_shapes(n, k + 1, p, 1, 0), 0.0)",
         "p": "np.where(k >= 0, np.exp((n - 1) * np.log(p) + special.xlog1py(k, -p)"
         " - special.betaln(n, k + 1)), 0.0)",
     },

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 import scipy.stats
 
 from s2s_ad.core.registry import register
-from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special
-from s2s_ad.rules.scipy_special_gamma import betainc_by_a, gammainc_by_a
+from s2s_ad.rules import scipy_special_gamma  # noqa: F401  (registers slopes by shapes)
+from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, inverse_mills
 
 
 def standard(x: Any, loc: Any, scale: Any) -> Any:
@@ -29,13 +30,26 @@ def over(value: Any, scale: Any) -> Any:
     return value if _is(scale, 1) else value / scale
 
 
+def log1p_excess(w: Any) -> Any:
+    """log1p(w) - w / (1 + w) for w >= 0; near zero a series, for the two cancel."""
+    near = np.minimum(w, 0.25)
+    series = near**2 / 2 * called("hyp2f1", 2.0, 2.0, 3.0, -near)
+    return np.where(w < 0.25, series, np.log1p(w) - w / (1 + w))
+
+
+def damped(density: Any, slope: Any) -> Any:
+    """density * slope, and 0 where the density is too small for a number and the slope too large."""
+    return np.where(density == 0, 0.0, density * slope)
+
+
 def _is(value: Any, number: int) -> bool:
     return type(value) in (int, float) and value == number
 
 
 HELPERS = {
-    "betainc_by_a": betainc_by_a,
-    "gammainc_by_a": gammainc_by_a,
+    "damped": damped,
+    "inverse_mills": inverse_mills,
+    "log1p_excess": log1p_excess,
     "over": over,
     "standard": standard,
 }
@@ -69,6 +83,9 @@ def distribution(
     shapes: dict[str, str] | None = None,
     cdf: dict[str, str] | None = None,
     support: str = "",
+    log_cdf: dict[str, str] | None = None,
+    log_sf: dict[str, str] | None = None,
+    steep: bool = False,
 ) -> None:
     """A continuous distribution.
 
@@ -78,11 +95,13 @@ def distribution(
         cdf: of the distribution function with respect to the shape parameters that have a formula;
             `density` is the density of z.
         support: where the density is not zero: elsewhere all slopes are.
+        log_cdf: of the logarithm of the distribution function with respect to z and to shapes,
+            where SciPy's is finite though the function is too small for a number.
+        log_sf: the same of 1 less the distribution function.
+        steep: whether slopes may be too large for a number where the density is too small for one.
     """
-    shapes, cdf = shapes or {}, cdf or {}
-    slopes = _Slopes(
-        support, tuple(shapes), slope, list(shapes.values()), [cdf.get(each) for each in shapes]
-    )
+    shapes = shapes or {}
+    slopes = _Slopes(support, slope, shapes, cdf or {}, log_cdf or {}, log_sf or {}, steep)
     made = getattr(scipy.stats, name)
     defaults = {"loc": 0, "scale": 1}
     for method, texts in slopes.methods().items():
@@ -95,25 +114,33 @@ class _Slopes:
     """The texts of the adjoints of each method, for x, the shapes, loc and scale in turn."""
 
     def __init__(
-        self, support: str, names: tuple[str, ...], slope: str, shapes: list[str], cdf: list
+        self,
+        support: str,
+        slope: str,
+        shapes: dict[str, str],
+        cdf: dict[str, str],
+        log_cdf: dict[str, str],
+        log_sf: dict[str, str],
+        steep: bool,
     ):
         within = f"np.where({support}, {{}}, 0.0)".format if support else "{}".format
-        self.names, self.slope, self.cdf = names, within(slope), cdf
-        self.shapes = [within(each) for each in shapes]
-        self.cdf_within = [each and within(each) for each in cdf]
+        self.names, self.slope, self.steep = tuple(shapes), within(slope), steep
+        self.shapes = [within(each) for each in shapes.values()]
+        self.cdf = [cdf.get(each) for each in shapes]
+        self.cdf_within = [each and within(each) for each in self.cdf]
+        self.log_cdf = {name: within(each) for name, each in log_cdf.items()}
+        self.log_sf = {name: within(each) for name, each in log_sf.items()}
 
     def methods(self) -> dict[str, tuple[str, ...]]:
-        density, log_density = (self._call(each, "x") for each in ("pdf", "logpdf"))
-        ratio = f"np.exp({log_density} - y)"
+        y = "damped(y, {})" if self.steep else "y * ({})"
+        by_x, by_scale = y.format("{}"), y.format("1 + z * ({})")
         return {
-            "pdf": self._density(
-                "over(y * ({}), scale)", "over(y * (1 + z * ({})), scale)", "y * ({})"
-            ),
+            "pdf": self._density(f"over({by_x}, scale)", f"over({by_scale}, scale)", y),
             "logpdf": self._density("over({}, scale)", "over(1 + z * ({}), scale)", "{}"),
-            "cdf": self._distribution("", density, "{}"),
-            "sf": self._distribution("-", density, "{}"),
-            "logcdf": self._distribution("", ratio, "{} * np.exp(-y)"),
-            "logsf": self._distribution("-", ratio, "{} * np.exp(-y)"),
+            "cdf": self._distribution(""),
+            "sf": self._distribution("-"),
+            "logcdf": self._log_distribution("", self.log_cdf),
+            "logsf": self._log_distribution("-", self.log_sf),
             "ppf": self._inverse(""),
             "isf": self._inverse("-"),
         }
@@ -127,14 +154,21 @@ class _Slopes:
         texts = (f"y_bar * ({x})", *shapes, f"-y_bar * ({x})", f"-y_bar * ({scale})")
         return self._at("x", texts)
 
-    def _distribution(self, sign: str, density: str, by_shape: str) -> tuple[str, ...]:
-        shapes = [
-            f"{sign}y_bar * ({by_shape.format(f'({each})')})" if each else UNKNOWN
-            for each in self.cdf_within
-        ]
-        other = "" if sign else "-"
+    def _distribution(self, sign: str) -> tuple[str, ...]:
+        shapes = [f"{sign}y_bar * ({each})" if each else UNKNOWN for each in self.cdf_within]
+        density, other = self._call("pdf", "x"), "" if sign else "-"
         loc, scale = f"{other}y_bar * {density}", f"{other}y_bar * ({density} * z)"
         return self._at("x", (f"{sign}y_bar * {density}", *shapes, loc, scale))
+
+    def _log_distribution(self, sign: str, known: dict[str, str]) -> tuple[str, ...]:
+        """Where nothing else is known: quotients by the distribution function."""
+        ratio = f"{sign}np.exp({self._call('logpdf', 'x')} - y)"
+        by_x = f"over({known['z']}, scale)" if "z" in known else ratio
+        quotients = (each and f"{sign}({each}) * np.exp(-y)" for each in self.cdf_within)
+        by_shape = dict(zip(self.names, quotients, strict=True)) | known
+        shapes = [f"y_bar * ({by_shape[n]})" if by_shape[n] else UNKNOWN for n in self.names]
+        texts = (f"y_bar * ({by_x})", *shapes, f"-y_bar * ({by_x})", f"-y_bar * ({by_x} * z)")
+        return self._at("x", texts)
 
     def _inverse(self, sign: str) -> tuple[str, ...]:
         density = self._call("pdf", "y")
