@@ -1,8 +1,9 @@
-"""Every helper that generated code may call: short, NumPy only, pasted by `standalone`."""
+"""Every helper that generated code may call: NumPy only, pasted by `standalone`.
+
+A helper that stands for something of SciPy's imports what else it needs where it runs.
+"""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -26,6 +27,9 @@ def beta_tail_by_shapes(a, b, x, y, by_a, by_b):
     exp(-(a + 1) * s) * (1 + x / y * (1 - exp(-s)))**(b - 2): from t = x * exp(-s), and by parts,
     so that no term of a first derivative is much larger than the sum.
     """
+    import itertools
+    import math
+
     from scipy import special
 
     def slope(i, j):  # of the logarithm of the factor before the integral
@@ -34,12 +38,14 @@ def beta_tail_by_shapes(a, b, x, y, by_a, by_b):
         second = (j == 1) * np.log(y) - special.polygamma(n, b) if i == 0 else 0.0
         return special.polygamma(n, a + b) + first + second
 
-    orders = [(i, j) for i in range(by_a + 1) for j in range(by_b + 1)]
+    orders = list(itertools.product(range(by_a + 1), range(by_b + 1)))
     factors, moments = {}, {each: float(each == (0, 0)) for each in orders}
     for i, j in orders:
         p, q = (i - 1, j) if i else (0, j - 1)
-        ways = [(k, m, math.comb(p, k) * math.comb(q, m)) for k in range(p + 1) for m in range(q + 1)]
-        terms = (n * slope(i - p + k, j - q + m) * factors[p - k, q - m] for k, m, n in ways)
+        terms = (
+            math.comb(p, k) * math.comb(q, m) * slope(i - p + k, j - q + m) * factors[p - k, q - m]
+            for k, m in itertools.product(range(p + 1), range(q + 1))
+        )
         factors[i, j] = sum(terms) if i + j else 1.0
     bend = np.maximum(b - 2, 0) * x / y
     rate = abs(a + 1 - bend) + np.sqrt(bend / y)
@@ -61,7 +67,7 @@ def betainc_by_shapes(a, b, x, by_a, by_b):
 
     Left of the mean it is that of the lower tail, right of it that of the upper one.
     """
-    a, b, x = (each * 1.0 for each in np.broadcast_arrays(a, b, x))
+    a, b, x = (each.astype(float) for each in np.broadcast_arrays(a, b, x))
     valid = (a > 0) & (b > 0) & np.isfinite(a + b)
     result = np.where(valid & ((x == 0) | (x == 1)), 0.0, np.nan)
     valid, upper = valid & (x > 0) & (x < 1), x * (a + b) > a
@@ -304,6 +310,8 @@ def gamma_tail_by_shape(a, x, order, sign):
     They are x**a * exp(-x) / gamma(a), times the integral of exp(a * s - x * (exp(s) - 1)); the
     lower one is taken by parts as well, so that no term is much larger than the sum.
     """
+    import math
+
     from scipy import special
 
     shape = a if sign == 1 else a + 1
@@ -326,7 +334,7 @@ def gamma_tail_by_shape(a, x, order, sign):
 def gammainc_by_shape(a, x, order):
     """A derivative of scipy.special.gammainc by its shape: left of the mean that of the lower tail,
     right of it that of the upper one."""
-    a, x = (each * 1.0 for each in np.broadcast_arrays(a, x))
+    a, x = (each.astype(float) for each in np.broadcast_arrays(a, x))
     valid = (a > 0) & np.isfinite(a)
     result = np.where(valid & ((x == 0) | (x == np.inf)), 0.0, np.nan)
     valid, upper = valid & (x > 0) & np.isfinite(x), x > np.maximum(a, 1.0)
@@ -465,7 +473,7 @@ def psi_half_step(x, order):
     x, total = np.asarray(x) * 1.0, 0.0
     for node, weight in zip(*half_line(), strict=True):
         s = node / x
-        total = total + weight / x * (-s) ** order * math.exp(-node) * np.tanh(s / 4) / 2
+        total = total + weight / x * (-s) ** order * np.exp(-node) * np.tanh(s / 4) / 2
     return total
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     scipy_special_bessel,
     scipy_special_composites,
@@ -24,11 +26,21 @@ COMPLEX = {"holomorphic": True, "gives_complex": True}
 
 # ---- error functions and the normal distribution -------------------------------------------------
 
+
+def erfcx_slope(x: Any, y: Any) -> Any:
+    """2 * x * y - 2 / sqrt(pi); far out, where the two cancel, the asymptotic series."""
+    if x.builder.may_be_complex(x):
+        return 2 * x * y - 2 / math.sqrt(math.pi)
+    far = 1 / np.maximum(x, 100.0) ** 2
+    series = far * (1 - far * (1.5 - far * (3.75 - far * 13.125)))
+    return np.where(x < 100, 2 * x * y - 2 / math.sqrt(math.pi), series / -math.sqrt(math.pi))
+
+
 row("dawsn", "y_bar * (1 - 2 * x * y)", **HOLOMORPHIC)
 row("erf", "y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))", **HOLOMORPHIC)
 row("erfc", "-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))", **HOLOMORPHIC)
 row("erfcinv", "-y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **POSITIVE)
-row("erfcx", "y_bar * (2 * x * y - 2 / math.sqrt(math.pi))", **HOLOMORPHIC)
+row("erfcx", "y_bar * slope(x, y)", helpers={"slope": erfcx_slope}, **HOLOMORPHIC)
 row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))", **HOLOMORPHIC)
 row("erfinv", "y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **UNIT)
 row("log_ndtr", "y_bar * inverse_mills(x)", helpers={"inverse_mills": inverse_mills})
@@ -82,7 +94,7 @@ row("cosm1", "-y_bar * np.sin(x)")
 row("entr", "y_bar * (-np.log(x) - 1)", **POSITIVE)
 row("exp10", "y_bar * (math.log(10.0) * y)")
 row("exp2", "y_bar * (math.log(2.0) * y)")
-row("expit", "y_bar * (y * (1 - y))")
+row("expit", "y_bar * (y * special.expit(-x))")
 row("expm1", "y_bar * (y + 1)", **HOLOMORPHIC)
 row("exprel", "y_bar * (special.hyp1f1(2.0, 3.0, x) / 2)")
 row(

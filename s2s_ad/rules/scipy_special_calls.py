@@ -42,7 +42,8 @@ def whole(k: Any) -> Any:
 
 def inverse_mills(x: Any) -> Any:
     """phi(x) / Phi(x), the slope of log_ndtr: far out it neither cancels nor overflows."""
-    return math.sqrt(2 / math.pi) / called("erfcx", x / -math.sqrt(2))
+    quotient = math.sqrt(2 / math.pi) / called("erfcx", np.minimum(x, 9.0) / -math.sqrt(2))
+    return np.where(x < 9, quotient, np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))
 
 
 class Special(Elementwise):

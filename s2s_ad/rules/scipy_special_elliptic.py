@@ -34,6 +34,11 @@ def agm_by(a: Any, b: Any, y: Any, special: Any) -> Any:
     return y * (1 - relative * (4 * b * (a - b) / (a + b) ** 2)) / (a + b)
 
 
+def share(a: Any, slope: Any) -> Any:
+    """a * slope: nothing for the number 0, where R_D's slope is infinite and the product is 0."""
+    return 0.0 if isinstance(a, float) and a == 0 else a * slope
+
+
 row(
     "agm",
     "y_bar * by(a, b, y, special)",
@@ -56,14 +61,16 @@ row(
     "elliprd",
     f"y_bar * ({RD_A})",
     f"y_bar * ({RD_B})",
-    f"-y_bar * ((1.5 * y + a * ({RD_A}) + b * ({RD_B})) / c)",
+    f"-y_bar * ((1.5 * y + share(a, {RD_A}) + share(b, {RD_B})) / c)",
+    helpers={"share": share},
     **ABC,
 )
 RF = "-y_bar * (special.elliprd({0}, {1}, {2}) / 6)"
 row("elliprf", RF.format("b", "c", "a"), RF.format("a", "c", "b"), RF.format("a", "b", "c"), **ABC)
 RG = "y_bar * ((3 * special.elliprf(a, b, c) - {2} * special.elliprd({0}, {1}, {2})) / 12)"
 row("elliprg", RG.format("b", "c", "a"), RG.format("a", "c", "b"), RG.format("a", "b", "c"), **ABC)
-row("ellipe", "y_bar * ((y - special.ellipk(m)) / (2 * m))", operands=("m",), domain="unit")
+# of complete ones by R_D (DLMF 19.25.1), which is a number where m is zero, too
+row("ellipe", "-y_bar * (special.elliprd(0.0, 1 - m, 1.0) / 6)", operands=("m",), domain="unit")
 row(
     "ellipeinc",
     "y_bar * np.sqrt(1 - m * np.sin(phi) ** 2)",
@@ -71,12 +78,7 @@ row(
     operands=("phi", "m"),
     domain="unit",
 )
-row(
-    "ellipk",
-    "y_bar * ((special.ellipe(m) / (1 - m) - y) / (2 * m))",
-    operands=("m",),
-    domain="unit",
-)
+row("ellipk", "y_bar * (special.elliprd(0.0, 1.0, 1 - m) / 6)", operands=("m",), domain="unit")
 row(
     "ellipkinc",
     "y_bar / np.sqrt(1 - m * np.sin(phi) ** 2)",
@@ -85,12 +87,7 @@ row(
     operands=("phi", "m"),
     domain="unit",
 )
-row(
-    "ellipkm1",
-    "-y_bar * ((special.ellipe(1 - p) / p - y) / (2 * (1 - p)))",
-    operands=("p",),
-    domain="unit",
-)
+row("ellipkm1", "-y_bar * (special.elliprd(0.0, 1.0, p) / 6)", operands=("p",), domain="unit")
 
 
 def amplitude_by_m(u: Any, m: Any, parts: Any) -> Any:

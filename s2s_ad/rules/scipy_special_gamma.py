@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from typing import Any
@@ -54,8 +55,10 @@ def beta_density_by_shapes(a: Any, b: Any, x: Any, by_a: int, by_b: int) -> Any:
         if i + j == 0:
             return 1.0
         p, q = (i - 1, j) if i else (0, j - 1)
-        ways = [(k, m, math.comb(p, k) * math.comb(q, m)) for k in range(p + 1) for m in range(q + 1)]
-        terms = (n * slope(i - p + k, j - q + m) * factor(p - k, q - m) for k, m, n in ways)
+        terms = (
+            math.comb(p, k) * math.comb(q, m) * slope(i - p + k, j - q + m) * factor(p - k, q - m)
+            for k, m in itertools.product(range(p + 1), range(q + 1))
+        )
         return functools.reduce(operator.add, terms)
 
     return beta_density(a, b, x) * factor(by_a, by_b)
@@ -65,6 +68,30 @@ def multipsi(a: Any, d: int) -> Any:
     """The derivative of multigammaln, a sum of digamma functions."""
     terms = [a.builder.call(scipy.special.psi, (a - j / 2,), {}) for j in range(d)]
     return functools.reduce(operator.add, terms)
+
+
+def rgamma_slope(x: Any, y: Any) -> Any:
+    """-y * psi(x); left of 1/2 by reflection, gamma(1 - x) * sin(pi * x) / pi, for there are the
+    poles of psi, where y is zero."""
+    left = np.minimum(x, 0.5)
+    sine, cosine = called("sindg", 180 * left) / math.pi, called("cosdg", 180 * left)
+    reflected = called("gamma", 1 - left) * (cosine - called("psi", 1 - left) * sine)
+    return np.where(x < 0.5, reflected, -y * called("psi", np.maximum(x, 0.5)))
+
+
+def zeta_slope(x: Any) -> Any:
+    """The derivative of Riemann's zeta function; of negative numbers by reflection (DLMF 25.4.1),
+    zeta(x) = 2 * (2 * pi)**(x - 1) * sin(pi * x / 2) * gamma(1 - x) * zeta(1 - x)."""
+    left = np.minimum(x, -0.25)
+    factor = (2 * math.pi) ** left / math.pi * called("gamma", 1 - left)
+    sine, cosine = called("sindg", 90 * left), called("cosdg", 90 * left)
+    zeta = called("zeta", 1 - left, 1.0)
+    by_zeta = called(runtime.zeta_derivative, 1 - left, 1.0, 1)
+    of_sine = (math.log(2 * math.pi) - called("psi", 1 - left)) * zeta - by_zeta
+    reflected = factor * (math.pi / 2 * cosine * zeta + sine * of_sine)
+    return np.where(
+        x < -0.25, reflected, called(runtime.zeta_derivative, np.maximum(x, -0.25), 1.0, 1)
+    )
 
 
 AB = {"operands": ("a", "b"), "domain": "positive"}
@@ -133,7 +160,7 @@ register(
         domain="positive",
     )
 )
-row("rgamma", "-y_bar * (y * special.psi(x))", **POSITIVE)
+row("rgamma", "y_bar * slope(x, y)", helpers={"slope": rgamma_slope}, **POSITIVE)
 row(
     "zeta",
     "y_bar * runtime.zeta_derivative(x, q, 1)",
@@ -141,7 +168,7 @@ row(
     operands=("x", "q"),
     domain="above one",
 )
-row("zetac", "y_bar * runtime.zeta_derivative(x, 1.0, 1)", domain="above one")
+row("zetac", "y_bar * slope(x)", helpers={"slope": zeta_slope}, domain="above one")
 register(
     Special(
         runtime.zeta_derivative,

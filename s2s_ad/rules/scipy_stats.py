@@ -97,9 +97,7 @@ distribution(
         "s": "inverse_mills(-np.log(z) / s) * np.log(z) / s**2",
     },
 )
-distribution(
-    "norm", "-z", log_cdf={"z": "inverse_mills(z)"}, log_sf={"z": "-inverse_mills(-z)"}
-)
+distribution("norm", "-z", log_cdf={"z": "inverse_mills(z)"}, log_sf={"z": "-inverse_mills(-z)"})
 distribution(
     "pareto",
     "-(b + 1) / z",

@@ -38,7 +38,7 @@ def log1p_excess(w: Any) -> Any:
 
 
 def damped(density: Any, slope: Any) -> Any:
-    """density * slope, and 0 where the density is too small for a number and the slope too large."""
+    """density * slope; 0 where the one is too small for a number, though the other be too large."""
     return np.where(density == 0, 0.0, density * slope)
 
 

@@ -16,6 +16,8 @@ MILLS = 30 + 1 / 30 - 2 / 30**3 + 10 / 30**5 - 74 / 30**7 + 706 / 30**9 - 8162 /
 #: 1 - 1/t**2 + 6/t**4 - 50/t**6: minus the curvature of log(Phi)
 CURVE = 1 - 1 / 30**2 + 6 / 30**4 - 50 / 30**6 + 518 / 30**8 - 6354 / 30**10
 ROOT_PI = math.sqrt(math.pi)
+FAR = math.sqrt(2e10 - math.log(4e10 * math.pi))  # log(Phi(-FAR)) is -1e10
+GLAISHER, ZETA_3 = 1.2824271291006226, 1.2020569031595943
 #: the function of x, x, its slope there, its curvature there
 LIMITS = [
     # logarithms and exponentials near zero and far out
@@ -71,6 +73,10 @@ LIMITS = [
     ("scipy.special.erfc(x)", 20.0, -2 / ROOT_PI * math.exp(-400), 80 / ROOT_PI * math.exp(-400)),
     ("scipy.special.erfcx(x)", 1e-20, -2 / ROOT_PI, 2.0),
     ("scipy.special.log_ndtr(x)", TAIL, MILLS, -CURVE),
+    ("scipy.special.log_ndtr(x)", -1e8, 1e8, None),
+    ("scipy.special.ndtri_exp(x)", -1e10, 1 / (FAR + 1 / FAR), None),
+    ("scipy.special.erfcx(x)", 1e5, -(1 - 1.5e-10) / (1e10 * ROOT_PI), 2 / (1e15 * ROOT_PI)),
+    ("scipy.special.expit(x)", 40.0, math.exp(-40), -math.exp(-40)),
     ("scipy.special.log_ndtr(x)", 40.0, 0.0, 0.0),
     ("scipy.special.log_ndtr(x)", 0.0, math.sqrt(2 / math.pi), -2 / math.pi),
     ("scipy.stats.norm.logcdf(x)", TAIL, MILLS, -CURVE),
@@ -93,6 +99,16 @@ LIMITS = [
     ("scipy.special.boxcox1p(x, 0.0)", 1e-20, 1.0, -1.0),
     ("scipy.special.boxcox1p(1.0, x)", 0.0, math.log(2) ** 2 / 2, math.log(2) ** 3 / 3),
     ("scipy.special.inv_boxcox(x, 0.0)", 0.5, math.exp(0.5), math.exp(0.5)),
+    # elliptic integrals at zero, where quotients are 0 / 0
+    ("scipy.special.ellipk(x)", 1e-14, math.pi / 8, None),
+    ("scipy.special.ellipe(x)", 0.0, -math.pi / 8, None),
+    ("scipy.special.ellipkm1(x)", 1.0, -math.pi / 8, None),
+    # the zeta function left of zero, the gamma function's poles
+    ("scipy.special.zetac(x)", -1.0, 1 / 12 - math.log(GLAISHER), None),
+    ("scipy.special.zetac(x)", -2.0, -ZETA_3 / (4 * math.pi**2), None),
+    ("scipy.special.zetac(x)", 0.0, -math.log(2 * math.pi) / 2, None),
+    ("scipy.special.rgamma(x)", 0.0, 1.0, 2 * np.euler_gamma),
+    ("scipy.special.rgamma(x)", -3.0, -6.0, None),
     # logarithms of gamma functions
     ("scipy.special.gammaln(x)", 1e-10, -1e10 - np.euler_gamma, 1e20),
     ("scipy.special.gammaln(x)", 1e10, math.log(1e10) - 0.5e-10, 1e-10),
