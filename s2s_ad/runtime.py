@@ -85,6 +85,22 @@ def broadcast_like(value, array):
     return np.broadcast_to(value, np.shape(array))
 
 
+def by_parts(function, *operands):
+    """function(*operands), elementwise; of large arrays part by part, so that it stays in cache."""
+    shape = np.broadcast_shapes(*map(np.shape, operands))
+    flat = [each.reshape(-1) if np.shape(each) else each for each in operands]
+    size, width = max(map(np.size, flat)), 1 << 15
+    if size <= 2 * width or any(np.shape(each) not in ((), shape) for each in operands):
+        return function(*operands)
+    result = None
+    for start in range(0, size, width):
+        part = slice(start, start + width)
+        found = function(*(each[part] if np.shape(each) else each for each in flat))
+        result = np.empty(size, found.dtype) if result is None else result
+        result[part] = found
+    return result.reshape(shape)
+
+
 def cholesky_adjoint(lower, lower_bar):
     """The adjoint of the lower triangle of matrices, from that of their lower Cholesky factors.
 
@@ -129,6 +145,26 @@ def contract(spec, a, b):
 def log_abs_det(a):
     """The logarithm of the absolute value of the determinant."""
     return np.linalg.slogdet(a)[1]
+
+
+def moved_with(items, source, target, axis):
+    """`items`, which stand where the elements of `source` do, as those stand in `target`.
+
+    Of a vector only what lies between the elements whose item is not zero is put in order.
+    """
+    moving = np.flatnonzero(items) if np.ndim(source) == 1 else ()
+    if 0 < 8 * len(moving) < np.size(items):
+        low, high = np.min(source[moving]), np.max(source[moving])
+        before = np.flatnonzero((source >= low) & (source <= high))
+        after = np.flatnonzero((target >= low) & (target <= high))
+        if before.size and before.size == after.size:
+            result = np.zeros_like(items)
+            order = before[np.argsort(source[before])]
+            result[after[np.argsort(target[after])]] = items[order]
+            return result
+    order = np.argsort(source, axis=axis)
+    places = np.argsort(np.argsort(target, axis=axis), axis=axis)
+    return np.take_along_axis(np.take_along_axis(items, order, axis), places, axis)
 
 
 def pad_places(places, pad_width, mode):
@@ -523,6 +559,37 @@ def segment_ends(x, xp):
     return np.clip(np.searchsorted(xp, x, side="right"), 1, len(xp) - 1)
 
 
+def series_quotient(u, v):
+    """The first len(u) coefficients of the quotient of two power series."""
+    q = np.array(u, np.result_type(u, v))
+    for i in range(len(q)):
+        q[i] /= v[0]
+        q[i + 1 : i + len(v)] -= q[i] * v[1 : len(q) - i]
+    return q
+
+
+def shared_evenly(share, chosen, axis=None):
+    """`share` where an element is chosen, divided by how many are along the axes; 0 elsewhere.
+
+    Where few are chosen, all others cost no more than their zeros.
+    """
+    share, chosen = np.asarray(share), np.asarray(chosen)
+    places = np.flatnonzero(chosen)
+    axes = range(chosen.ndim) if axis is None else {i % chosen.ndim for i in np.atleast_1d(axis)}
+    lengths = [1 if i in axes else n for i, n in enumerate(chosen.shape)]
+    count = np.zeros(lengths, share.real.dtype)
+    if 8 * places.size > chosen.size:
+        count += np.sum(chosen, axis=tuple(axes), keepdims=True)
+        return where_or_zero(chosen, share / np.maximum(count, 1))
+    index = np.unravel_index(places, chosen.shape)
+    index = tuple(each * (i not in axes) for i, each in enumerate(index))
+    np.add.at(count, index, 1)
+    part = share / np.maximum(count, 1)
+    result = np.zeros(chosen.shape, part.dtype)
+    result.reshape(-1)[places] = part[index]
+    return result
+
+
 def sign_of_det(a):
     """The sign of the determinant."""
     return np.linalg.slogdet(a)[0]
@@ -582,11 +649,23 @@ def stop_gradient(value):
     return value
 
 
+def sums_of_runs(items, y, axis):
+    """The items, summed over each run of equal elements of y along an axis, where it begins."""
+    y, items = np.moveaxis(y, axis, -1), np.moveaxis(items, axis, -1)
+    new = np.ones(y.shape, bool)
+    new[..., 1:] = y[..., 1:] != y[..., :-1]
+    starts, result = np.flatnonzero(new), np.zeros(items.shape, items.dtype)
+    if starts.size:
+        result.reshape(-1)[starts] = np.add.reduceat(items.reshape(-1), starts)
+    return np.moveaxis(result, -1, axis)
+
+
 def unbroadcast(value, array):
     """Sum `value` over the axes along which `array` was broadcast; keep the dtype of `array`."""
     shape = np.shape(array)
     value = np.asarray(value) if np.iscomplexobj(array) else np.real(np.asarray(value))
-    value = np.sum(value, axis=tuple(range(value.ndim - len(shape))))
+    if value.ndim > len(shape):
+        value = np.sum(value, axis=tuple(range(value.ndim - len(shape))))
     ones = tuple(axis for axis, n in enumerate(shape) if n == 1 and value.shape[axis] != 1)
     value = np.sum(value, axis=ones, keepdims=True) if ones else value
     return value.astype(np.result_type(array), copy=False) if shape else value[()]
@@ -632,6 +711,39 @@ def unique_inverse(x, **options):
     return np.unique(x, return_inverse=True, **options)[1]
 
 
+def where_larger(value, a, b, skip_nan=False):
+    """`value` where a > b, half of it where they are equal, 0 elsewhere: np.maximum's adjoint.
+
+    With `skip_nan` the value also where b is nan.
+    """
+
+    def part(value, a, b):
+        return with_ties(a > b, a == b, b, skip_nan, value)
+
+    return by_parts(part, value, a, b)
+
+
+def where_or_zero(mask, value):
+    """np.where(mask, value, 0); of large arrays without a branch for each element."""
+    value = np.asarray(value)
+    if np.size(mask) < 4096 or value.dtype.itemsize > 8 or value.dtype.kind not in "fc":
+        return np.where(mask, value, value.dtype.type(0))
+    bits = value.view(f"i{value.dtype.itemsize}")
+    return (bits * np.asarray(mask, bool)).view(value.dtype)
+
+
+def where_smaller(value, a, b, skip_nan=False):
+    """`value` where a < b, half of it where they are equal, 0 elsewhere: np.minimum's adjoint.
+
+    With `skip_nan` the value also where b is nan.
+    """
+
+    def part(value, a, b):
+        return with_ties(a < b, a == b, b, skip_nan, value)
+
+    return by_parts(part, value, a, b)
+
+
 def windows_added(windows, length, axis):
     """What is read through sliding windows along an axis, added up where it stands."""
     windows = np.moveaxis(windows, axis, -2)
@@ -640,6 +752,16 @@ def windows_added(windows, length, axis):
     for start in range(width):
         total[..., start : start + count] += windows[..., start]
     return np.moveaxis(total, -1, axis)
+
+
+def with_ties(chosen, equal, other, skip_nan, value):
+    """`value` where chosen, and with `skip_nan` where `other` is nan; half of it where equal."""
+    if skip_nan:
+        chosen = chosen | np.isnan(other)
+    if np.result_type(value).kind not in "fc":
+        value = np.multiply(value, 1.0)
+    result = where_or_zero(chosen, value)
+    return np.where(equal, 0.5 * value, result) if np.any(equal) else result
 
 
 def zeros_like(value):

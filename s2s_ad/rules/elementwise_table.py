@@ -54,9 +54,9 @@ elementwise(np.cbrt, "y_bar / (3 * y**2)", domain="positive")
 # np.clip passes the derivative on the closed interval, as torch.clamp does.
 elementwise(
     np.clip,
-    "np.where(a == y, y_bar, 0.0)",
-    "np.where(a < a_min, y_bar, 0.0)",
-    "np.where(a > a_max, y_bar, 0.0)",
+    "runtime.where_or_zero(a == y, y_bar)",
+    "runtime.where_or_zero(a < a_min, y_bar)",
+    "runtime.where_or_zero(a > a_max, y_bar)",
     operands=("a", "a_min", "a_max"),
     kind=Clip,
     dtype_of=slice(None),
@@ -74,14 +74,14 @@ elementwise(np.fabs, "y_bar * np.sign(x)", total=True)
 # As np.maximum and np.minimum, but a number goes before nan.
 elementwise(
     np.fmax,
-    "np.where((a > b) | np.isnan(b), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
-    "np.where((b > a) | np.isnan(a), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "runtime.where_larger(y_bar, a, b, True)",
+    "runtime.where_larger(y_bar, b, a, True)",
     total=True,
 )
 elementwise(
     np.fmin,
-    "np.where((a < b) | np.isnan(b), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
-    "np.where((b < a) | np.isnan(a), y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "runtime.where_smaller(y_bar, a, b, True)",
+    "runtime.where_smaller(y_bar, b, a, True)",
     total=True,
 )
 elementwise(np.fmod, "y_bar", "-y_bar * np.trunc(a / b)", domain="positive")
@@ -112,19 +112,19 @@ elementwise(
 )
 elementwise(
     np.maximum,
-    "np.where(a > b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
-    "np.where(b > a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "runtime.where_larger(y_bar, a, b)",
+    "runtime.where_larger(y_bar, b, a)",
     total=True,
 )
 elementwise(
     np.minimum,
-    "np.where(a < b, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
-    "np.where(b < a, y_bar, np.where(a == b, 0.5 * y_bar, 0.0))",
+    "runtime.where_smaller(y_bar, a, b)",
+    "runtime.where_smaller(y_bar, b, a)",
     total=True,
 )
 elementwise(
     np.nan_to_num,
-    "np.where(np.isfinite(x), y_bar, 0.0)",
+    "runtime.where_or_zero(np.isfinite(x), y_bar)",
     options=", copy=True, nan=0.0, posinf=None, neginf=None",
     kind=Filled,
     total=True,
@@ -179,6 +179,23 @@ elementwise(
     "np.where(condition, 0.0, y_bar)",
     dtype_of=slice(1, 3),
     total=True,
+)
+
+# np.where and the adjoints of np.maximum and its kin, written as functions that are fast.
+OF_LARGER = {"operands": ("value", "a", "b"), "options": ", skip_nan=False", "total": True}
+elementwise(
+    runtime.where_larger, "runtime.where_larger(y_bar, a, b, skip_nan)", None, None, **OF_LARGER
+)
+elementwise(
+    runtime.where_or_zero,
+    None,
+    "runtime.where_or_zero(mask, y_bar)",
+    operands=("mask", "value"),
+    dtype_of=slice(1, 2),
+    total=True,
+)
+elementwise(
+    runtime.where_smaller, "runtime.where_smaller(y_bar, a, b, skip_nan)", None, None, **OF_LARGER
 )
 
 # One item of the tuples that np.frexp and np.modf give.

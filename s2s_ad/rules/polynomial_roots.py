@@ -125,16 +125,55 @@ def _poly(x: Symbol) -> Any:
     return np.real(found)
 
 
+class SeriesQuotient(Rule):
+    """series_quotient(u, v): the first coefficients of v * q are those of u, a triangular system.
+
+    The transposed system is the same one with all vectors from their ends.
+    """
+
+    of_complex = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        kinds = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(kinds) else np.result_type(*kinds)
+        return values.Array(dtype, values.shape_of(operands[0]))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (u, v), q = operation.operands, operation.result
+        y_bar = u.builder.call(runtime.broadcast_like, (y_bar, q), {})
+        quotient = u.builder.call(runtime.series_quotient, (y_bar[::-1], support.conj(v)), {})
+        u_bar = quotient[::-1]
+        if not operation.active[1]:
+            return [u_bar, None]
+        whole = np.pad(u_bar, (0, support.length(v, 0) - 1))
+        v_bar = -np.convolve(whole, support.conj(q)[::-1], mode="valid")
+        return [u_bar, u.builder.call(runtime.unbroadcast, (v_bar, v), {})]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (u, v), (u_dot, v_dot) = operation.operands, tangents
+        terms = [] if u_dot is None else [u_dot]
+        if v_dot is not None:
+            terms.append(-np.convolve(v_dot, operation.result)[: support.length(u, 0)])
+        return u.builder.call(runtime.series_quotient, (sum(terms[1:], terms[0]), v), {})
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        u, v = (batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True))
+        places = batch.builder.call(np.arange, (support.length(u, 1),), {})
+        behind, n = places[:, None] - places, support.length(v, 1)
+        inside = (behind >= 0) & (behind < n)
+        factors = np.where(inside, v[:, np.clip(behind, 0, n - 1)], 0.0)
+        return np.linalg.solve(factors, u[..., None])[..., 0]
+
+
 def _polydiv(builder: Builder, u: Any, v: Any) -> tuple:
-    """The first coefficients of v * q are those of u, which is a triangular system."""
     u, v = (np.atleast_1d(_inexact(support.as_operand(builder, each))) for each in (u, v))
     m, n = (support.length(each, 0) for each in (u, v))
     count = builder.call(max, (m - n + 1, 1), {})
-    places = builder.call(np.arange, (count,), {})
-    behind = places[:, None] - places
-    inside = (behind >= 0) & (behind < n)
-    factors = np.where(inside, v[np.clip(behind, 0, n - 1)], 0.0)
-    q = np.linalg.solve(factors, np.where(m >= n, u[:count], 0.0))
+    first = np.where(m >= n, u[:count], 0.0)
+    q = builder.call(runtime.series_quotient, (first, v), {})
     rest = u - np.convolve(v, q)[:m]
     significant = ~(np.abs(rest) <= 1e-8)  # the bound of np.allclose, which NumPy asks
     start = np.sum(np.cumsum(significant) == 0)
@@ -159,6 +198,7 @@ def _roots(x: Symbol) -> Any:
 
 
 composite(np.poly, "x", _poly)
+register(SeriesQuotient(runtime.series_quotient, "series_quotient"))
 composed(np.polydiv, "u, v", _polydiv, of_complex=True)
 composed(np.polyfit, "x, y, deg, rcond=None, w=None", _polyfit, of_complex=True)
 composite(np.roots, "x", _roots, of_complex=True)

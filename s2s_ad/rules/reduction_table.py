@@ -163,17 +163,26 @@ def _without_nan(function: Callable, neutral: float) -> Callable:
     return meaning
 
 
-def _extreme_without_nan(function: Callable, worst: float) -> Callable:
-    """nan remains where there is nothing else."""
+class NanExtreme(Reduction):
+    """np.nanmax and np.nanmin: nan equals nothing, and so has no share in the derivative.
 
-    def meaning(x: Any, out: Any, where: Any, initial: Any, **options: Any) -> Any:
+    With `where` or `initial` it is an extreme of numbers, nan where there is nothing else.
+    """
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        x, where, initial = given.pop("x"), given.pop("where"), given.pop("initial")
+        plain = where is True and initial is None
+        if plain or not isinstance(x, Symbol):
+            return super().bind(builder, args, kwargs)
+        highest = self.function is np.nanmax
+        extreme, worst = (np.max, -math.inf) if highest else (np.min, math.inf)
         missing = np.isnan(x) if where is True else np.isnan(x) | np.logical_not(where)
-        result = function(np.where(missing, worst, x), **options)
+        options = {key: given[key] for key in ("axis", "keepdims")}
+        result = extreme(np.where(missing, worst, x), **options)
         if initial is not None:
-            return {np.max: np.maximum, np.min: np.minimum}[function](result, initial)
+            return (np.maximum if highest else np.minimum)(result, initial)
         return np.where(np.all(missing, **options), math.nan, result)
-
-    return meaning
 
 
 def _nanmean(x: Any, dtype: Any, out: Any, where: Any, **options: Any) -> Any:
@@ -192,9 +201,9 @@ def _nanstd(**arguments: Any) -> Any:
     return np.sqrt(_nanvar(**arguments))
 
 
-composite(np.nanmax, OF_ORDER, _extreme_without_nan(np.max, -math.inf))
+register(NanExtreme(np.nanmax, extreme_adjoint, extreme_tangent, text=OF_ORDER))
 composite(np.nanmean, OF_MEAN, _nanmean)
-composite(np.nanmin, OF_ORDER, _extreme_without_nan(np.min, math.inf))
+register(NanExtreme(np.nanmin, extreme_adjoint, extreme_tangent, text=OF_ORDER))
 composite(np.nanprod, OF_TOTAL, _without_nan(np.prod, 1))
 composite(np.nanstd, OF_MOMENT, _nanstd)
 composite(np.nansum, OF_TOTAL, _without_nan(np.sum, 0))

@@ -239,22 +239,67 @@ class Partition(Scan):
     def dtype(self, x: values.AbstractValue) -> np.dtype | None:
         return values.strong_dtype(x)
 
-    def _moved(self, value: Any, source: Any, target: Any, axis: int) -> Any:
-        """Elements moved from their places in the order of one array to those of another."""
-        order, back = np.argsort(source, axis=axis), np.argsort(target, axis=axis)
-        places = np.argsort(back, axis=axis)
-        return np.take_along_axis(np.take_along_axis(value, order, axis=axis), places, axis=axis)
-
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (x,), axis = operation.operands, operation["axis"]
-        return [self._moved(y_bar, operation.result, x, axis)]
+        return [moved_with(y_bar, operation.result, x, axis)]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         (x,), axis = operation.operands, operation["axis"]
-        return self._moved(tangents[0], x, operation.result, axis)
+        return moved_with(tangents[0], x, operation.result, axis)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return _with_kth(call)
+
+
+def moved_with(items: Any, source: Symbol, target: Symbol, axis: int) -> Any:
+    """Items moved from where the elements of `source` stand to where they stand in `target`."""
+    return source.builder.call(runtime.moved_with, (items, source, target), {"axis": axis})
+
+
+class Alongside(Scan):
+    """A function of items and of arrays of their shape, which say what is done with the items."""
+
+    linear = conjugates = (0,)
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        items = builder.call(runtime.broadcast_like, args[:2], {})
+        return builder.emit(self, [items, *args[1:]], kwargs)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        items, other = operands[:2]
+        if support.any_unknown(*operands):
+            return support.unknown(items, other)
+        return values.Array(values.strong_dtype(items), other.shape)
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        operands = [tangents[0], *operation.operands[1:]]
+        return operands[1].builder.call(self.function, tuple(operands), operation.params)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        pairs = list(zip(operation.operands, batched, strict=True))
+        axis = support.normal_axis(operation["axis"], support.sample_rank(*pairs[1]))
+        operands = [batch.spread(*pair) for pair in pairs]
+        return batch.builder.emit(self, operands, {"axis": axis + 1})
+
+
+class MovedWith(Alongside):
+    """moved_with(items, source, target, axis): its adjoint moves them back."""
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        _, source, target = operation.operands
+        return [moved_with(y_bar, target, source, operation["axis"]), None, None]
+
+
+class SumsOfRuns(Alongside):
+    """sums_of_runs(items, y, axis): its adjoint gives each item what its run has."""
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        y, axis = operation.operands[1], operation["axis"]
+        places = y.builder.call(runtime.first_places, (y, axis), {})
+        y_bar = y.builder.call(runtime.broadcast_like, (y_bar, y), {})
+        return [np.take_along_axis(y_bar, places, axis=axis), None]
 
 
 class ArgPartition(ArgSort):
@@ -321,12 +366,14 @@ SORTING = ", kind=None, order=None, *, stable=None"
 
 register(ArgPartition(np.argpartition, -1, SELECTING, "kth, "))
 register(ArgSort(np.argsort, -1, SORTING))
+register(MovedWith(runtime.moved_with, None))
 register(Partition(np.partition, -1, SELECTING, "kth, "))
 register(ProductsOfOthers(runtime.products_of_others, None))
 register(Recurrence(runtime.recurrence, "recurrence"))
 register(RunningProduct(np.cumprod, None, TYPED))
 register(RunningSum(np.cumsum, None, TYPED))
 register(Sort(np.sort, -1, SORTING))
+register(SumsOfRuns(runtime.sums_of_runs, None))
 register(Unwrap(np.unwrap, -1, ", discont=None, period=2 * np.pi"))
 
 CUMULATIVE = "x, *, axis=None, dtype=None, out=None, include_initial=False"

@@ -139,18 +139,14 @@ def _accumulation(function: Any, row: Elementwise) -> Rule:
 class RunningExtreme(Scan):
     """np.maximum.accumulate: of equal elements the first one gets the derivative."""
 
-    def _places(self, operation: Operation) -> Any:
-        y, axis = operation.result, operation["axis"]
-        return y.builder.call(runtime.first_places, (y, axis), {})
-
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        rule = RULES[np.take_along_axis]
-        operands = [operation.operands[0], self._places(operation)]
-        taken = Operation(rule, operands, {"axis": operation["axis"]}, operation.result)
-        return rule.reverse(taken, y_bar)[:1]
+        y, axis = operation.result, {"axis": operation["axis"]}
+        return [y.builder.call(runtime.sums_of_runs, (y_bar, y), axis)]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
-        return np.take_along_axis(tangents[0], self._places(operation), axis=operation["axis"])
+        y, axis = operation.result, operation["axis"]
+        places = y.builder.call(runtime.first_places, (y, axis), {})
+        return np.take_along_axis(tangents[0], places, axis=axis)
 
 
 class FirstPlaces(Scan):
