@@ -1,8 +1,9 @@
 """What the derivative and the batch of every function cost: `python benchmarks/rule_costs.py`.
 
-The gradient of a function (its value, and the adjoint of each argument for a given adjoint of the
-result) may cost four times the function; a batch of a thousand small samples has to be twenty times
-as fast as a loop over them. The programs are those of the coverage table, with large inputs.
+The gradient of a function (the adjoint of each argument, for a given adjoint of the result) may
+cost four times the function; what it costs together with the value is shown beside it. A batch of
+a thousand small samples has to be twenty times as fast as a loop over them. The programs are those
+of the coverage table, with large inputs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import functools
 import gc
 import math
 import os
@@ -34,7 +36,7 @@ MOST = 4.0  # times the function
 LEAST = 20.0  # times as fast as the loop
 SAMPLES = 1000
 ENOUGH = 0.2  # seconds for the rounds of one program, where it is fast
-SLOW = 0.3  # seconds for one call: its program is measured at a tenth of the size
+SLOW = 0.3  # seconds for one call: its program is measured at a tenth of the size, or less
 
 #: numbers that programs have for the sizes of their inputs: what stands for them here
 SCALED = {
@@ -137,12 +139,14 @@ OF_VECTORS = ("toeplitz", "circulant", "companion", "hankel", "leslie", "fiedler
 class Cost:
     """Seconds for one call, and for one of what is derived from it; `why` there is none.
 
-    `as_copy`: it takes less time than a copy of its arguments, and is compared with that.
+    `with_value`: for one of what gives the value, too. `as_copy`: it takes less time than a copy of
+    its arguments, and is compared with that.
     """
 
     row: probes.Row
     plain: float = math.nan
     derived: float = math.nan
+    with_value: float = math.nan
     as_copy: bool = False
     why: str = ""
 
@@ -205,6 +209,8 @@ def module_of(statements: list[ast.stmt], names: Iterable[str]) -> ModuleType:
     for name, total in (("loss", "result * W"), ("complex_loss", "np.real(result * W)")):
         end = [f"result = {last}", f"return np.sum({total}), result"]
         text += probes.function(name, list(names), [*before, *end])
+        end[-1] = f"return np.sum({total})"
+        text += probes.function(name.replace("loss", "total"), list(names), [*before, *end])
     return probes.load(text)
 
 
@@ -241,24 +247,26 @@ def _once(call: Callable[[], Any]) -> float:
 
 
 def gradient_cost(row: probes.Row, rounds: int) -> Cost:
-    """The function, and its value with its adjoints for a given adjoint of the value."""
-    made, arguments = large_program(row)
-    start = process_time()
-    y = np.asarray(made.f(*arguments))
-    if process_time() - start > SLOW:
-        made, arguments = large_program(row, 10)
+    """The function, its adjoints for a given adjoint of the value, and both."""
+    for part in (1, 10, 100):
+        made, arguments = large_program(row, part)
+        start = process_time()
         y = np.asarray(made.f(*arguments))
+        if process_time() - start < SLOW:
+            break
     made.W = np.random.default_rng(5).uniform(0.5, 1.5, y.shape).astype(y.dtype)[()]
     loss = made.complex_loss if np.iscomplexobj(y) else made.loss
     inexact = [i for i, each in enumerate(arguments) if np.asarray(each).dtype.kind in "fc"]
-    gradient = grad(loss, tuple(inexact), has_aux=True)
+    both = grad(loss, tuple(inexact), has_aux=True)
+    gradient = grad(made.complex_total if np.iscomplexobj(y) else made.total, tuple(inexact))
 
     def copies() -> list:
         return [np.array(each) for each in arguments]
 
-    calls = [lambda: made.f(*arguments), lambda: gradient(*arguments), copies]
-    plain, derived, copied = least(calls, rounds)
-    return Cost(row, max(plain, copied), derived, as_copy=copied > plain)
+    calls = [made.f, gradient, both, lambda *_: copies()]
+    found = least([functools.partial(each, *arguments) for each in calls], rounds)
+    plain, derived, with_value, copied = found
+    return Cost(row, max(plain, copied), derived, with_value, as_copy=copied > plain)
 
 
 def batch_cost(row: probes.Row, rounds: int) -> Cost:
@@ -329,11 +337,15 @@ def report(title: str, costs: list[Cost], names: tuple[str, str], is_bad: Callab
     worst = sorted(found, key=lambda each: each.ratio, reverse=names[0] == "function")
     bad = [each for each in worst if is_bad(each.ratio)]
     print(f"## {title}: {len(found)} functions, {len(bad)} beyond the target\n")
-    print(f"| function | {names[0]} | {names[1]} | ratio | why |\n| --- | --- | --- | --- | --- |")
+    of_gradients = names[0] == "function"
+    head = [*names, *["with the value"] * of_gradients, "ratio", "why"]
+    print(f"| function | {' | '.join(head)} |\n{'| --- ' * (len(head) + 1)}|")
     for each in worst[: max(10, len(bad))]:
-        plain = f"{shown(each.plain)}{' (a copy)' * each.as_copy}"
-        why = (NOTES if names[0] == "function" else BATCHED).get(each.row.name, "")
-        print(f"| {each.row} | {plain} | {shown(each.derived)} | {each.ratio:.1f} | {why} |")
+        cells = [f"{shown(each.plain)}{' (a copy)' * each.as_copy}", shown(each.derived)]
+        if of_gradients:
+            cells.append(f"{shown(each.with_value)} ({each.with_value / each.plain:.1f})")
+        cells += [f"{each.ratio:.1f}", (NOTES if of_gradients else BATCHED).get(each.row.name, "")]
+        print(f"| {' | '.join([str(each.row), *cells])} |")
     for each in costs:
         if each.why:
             print(f"\n{each.row}: not measured: {each.why}")

@@ -568,28 +568,6 @@ def series_quotient(u, v):
     return q
 
 
-def shared_evenly(share, chosen, axis=None):
-    """`share` where an element is chosen, divided by how many are along the axes; 0 elsewhere.
-
-    Where few are chosen, all others cost no more than their zeros.
-    """
-    share, chosen = np.asarray(share), np.asarray(chosen)
-    places = np.flatnonzero(chosen)
-    axes = range(chosen.ndim) if axis is None else {i % chosen.ndim for i in np.atleast_1d(axis)}
-    lengths = [1 if i in axes else n for i, n in enumerate(chosen.shape)]
-    count = np.zeros(lengths, share.real.dtype)
-    if 8 * places.size > chosen.size:
-        count += np.sum(chosen, axis=tuple(axes), keepdims=True)
-        return where_or_zero(chosen, share / np.maximum(count, 1))
-    index = np.unravel_index(places, chosen.shape)
-    index = tuple(each * (i not in axes) for i, each in enumerate(index))
-    np.add.at(count, index, 1)
-    part = share / np.maximum(count, 1)
-    result = np.zeros(chosen.shape, part.dtype)
-    result.reshape(-1)[places] = part[index]
-    return result
-
-
 def sign_of_det(a):
     """The sign of the determinant."""
     return np.linalg.slogdet(a)[0]

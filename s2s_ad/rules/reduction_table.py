@@ -163,11 +163,22 @@ def _without_nan(function: Callable, neutral: float) -> Callable:
     return meaning
 
 
+def _share_without_nan(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
+    return shared_evenly(x, y, axes, y_bar, some=False)
+
+
+def _tangent_without_nan(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, Any]:
+    return np.sum, x_dot * shared_evenly(x, y, axes, some=False)
+
+
 class NanExtreme(Reduction):
     """np.nanmax and np.nanmin: nan equals nothing, and so has no share in the derivative.
 
     With `where` or `initial` it is an extreme of numbers, nan where there is nothing else.
     """
+
+    def __init__(self, function: Callable):
+        super().__init__(function, _share_without_nan, _tangent_without_nan, text=OF_ORDER)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.text, args, kwargs)
@@ -201,9 +212,9 @@ def _nanstd(**arguments: Any) -> Any:
     return np.sqrt(_nanvar(**arguments))
 
 
-register(NanExtreme(np.nanmax, extreme_adjoint, extreme_tangent, text=OF_ORDER))
+register(NanExtreme(np.nanmax))
 composite(np.nanmean, OF_MEAN, _nanmean)
-register(NanExtreme(np.nanmin, extreme_adjoint, extreme_tangent, text=OF_ORDER))
+register(NanExtreme(np.nanmin))
 composite(np.nanprod, OF_TOTAL, _without_nan(np.prod, 1))
 composite(np.nanstd, OF_MOMENT, _nanstd)
 composite(np.nansum, OF_TOTAL, _without_nan(np.sum, 0))

@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
@@ -195,56 +195,17 @@ def count_of(x: Symbol, axes: Any) -> Any:
     return support.product([support.length(x, axis) for axis in axes])
 
 
-def shared_evenly(x: Symbol, y: Any, axes: Any, share: Any = 1.0) -> Any:
-    """`share` / (number of ties) at each extreme value, 0 elsewhere: ties share the derivative."""
-    axis = axes if axes is None or isinstance(axes, int) else support.axis_of(axes)
-    if x.ndim is not None and len(axes) == x.ndim:
-        axis = None
-    params = {} if axis is None else {"axis": axis}
-    if type(share) is float and x.dtype is not None and x.dtype != float:
-        share = x.builder.call(x.dtype.type, (share,), {})
-    return x.builder.call(runtime.shared_evenly, (share, x == y), params)
+def shared_evenly(x: Symbol, y: Any, axes: Any, share: Any = 1.0, *, some: bool = True) -> Any:
+    """`share` / (number of ties) at each extreme value, 0 elsewhere: ties share the derivative.
 
-
-class SharedEvenly(Rule):
-    """shared_evenly(share, chosen, axis): linear in what is shared.
-
-    The share has the axes of `chosen`, with length one where it is shared, or none at all.
+    Without `some` there may be rows in which nothing is equal to y: all of it gets 0.
     """
-
-    linear = conjugates = (0,)
-    of_complex = total = True
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        return builder.emit(self, list(args), kwargs)
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        share, chosen = operands
-        if support.any_unknown(share, chosen):
-            return support.unknown(share, chosen)
-        return values.Array(values.strong_dtype(share), values.shape_of(chosen))
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        share, chosen = operation.operands
-        axis = operation.params.get("axis")
-        options = {} if axis is None else {"axis": axis, "keepdims": True}
-        taken = np.sum(np.where(chosen, y_bar, 0.0), **options)
-        share_bar = taken / np.maximum(np.sum(chosen, **options), 1)
-        return [chosen.builder.call(runtime.unbroadcast, (share_bar, share), {}), None]
-
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        return operation.result.builder.emit(
-            self, [tangents[0], operation.operands[1]], operation.params
-        )
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        pairs = zip(operation.operands, batched, strict=True)
-        share, chosen = (batch.spread(*pair) for pair in pairs)
-        rank = support.sample_rank(chosen, True)
-        axes = support.normal_axes(operation.params.get("axis"), rank)
-        share = support.align(share, True, rank)
-        axis = support.axis_of(tuple(each + 1 for each in axes))
-        return batch.builder.emit(self, [share, chosen], {"axis": axis})
-
-
-register(SharedEvenly(runtime.shared_evenly, "shared_evenly"))
+    chosen = x == y
+    if not values.is_dtype(x.dtype, float):
+        chosen = chosen.astype(x.dtype if x.dtype is not None else float)
+    if axes is None or (x.ndim is not None and len(axes) == x.ndim):
+        part = share / np.sum(chosen)
+    else:
+        axis = axes if isinstance(axes, int) else support.axis_of(axes)
+        part = share / np.sum(chosen, axis=axis, keepdims=True)
+    return chosen * part if some else np.where(x == y, part, 0.0)
