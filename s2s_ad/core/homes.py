@@ -35,6 +35,24 @@ OPTIONAL = ("scipy",)
 OF_UFUNCS = ("scipy.special",)
 
 
+class Held:
+    """An object of the user's that text calls by a name made of where it stands.
+
+    Two are the same where the objects are: what these say of `==` is not asked.
+    """
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, value: Any, text: str):
+        self.value, self.text = value, text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 class Home(NamedTuple):
     """The module that has to be imported, and the dotted path by which text names the object."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.callee import Callee
-from s2s_ad.core.homes import home_of
+from s2s_ad.core.homes import Held, home_of
 from s2s_ad.core.registry import rule_for
 from s2s_ad.emit.literals import is_negative
 
@@ -125,6 +125,8 @@ class Surface:
             return gast.Call(dotted("np", "dtype"), [gast.Constant(value.str, None)], [])
         if isinstance(value, Callee):
             return gast.Name(self.name_of(value), gast.Load(), None, None)
+        if isinstance(value, Held):
+            return gast.Name(self._named(value.value, value.text), gast.Load(), None, None)
         label, home = getattr(value, "__name__", ""), home_of(value)
         if home is not None:
             self.modules |= {home.module} - {"numpy"}

@@ -1,13 +1,14 @@
-"""scipy.sparse.linalg: linear systems that are solved step by step."""
+"""scipy.sparse: products with a matrix that the function captured, and linear systems."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import gast
 import numpy as np
 import scipy.sparse.linalg
 
-from s2s_ad.core import tree, values
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, describe, static
 from s2s_ad.core.registry import Operation, Ragged, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
@@ -75,6 +76,106 @@ class Restarted(Iterative):
 
     text = "A, b, x0=None, rtol=1e-05, atol=0.0, restart=None, maxiter=None"
 
+
+class OfMatrix(Rule):
+    """A linear function of an array, by a sparse matrix that is not differentiated.
+
+    The matrix is a parameter: text reads the object where it stands.
+    """
+
+    of_complex = allocates = True
+    linear = (0,)
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        x = support.as_operand(builder, args[0])
+        if support.rank(x) not in (1, 2):
+            raise UnsupportedError(
+                "S2S203",
+                "a sparse matrix and an array that is neither a vector nor a matrix",
+                origin=builder.origin,
+                help="give example arguments, so that ranks are known",
+            )
+        return builder.emit(self, [x], kwargs)
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        flipped = operation.params | {"transposed": not operation["transposed"]}
+        call = operation.result.builder.emit
+        if operation["matrix"].value.dtype.kind != "c":
+            return [call(self, [y_bar], flipped)]
+        return [support.conj(call(self, [support.conj(y_bar)], flipped))]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        return operation.result.builder.emit(self, tangents, operation.params)
+
+    def _dtype(self, x: values.AbstractValue, matrix: Any) -> np.dtype | None:
+        kind = values.dtype_argument(x)
+        return None if kind is None else np.result_type(matrix.dtype, kind)
+
+    def _written(self, call: gast.Call) -> tuple[gast.AST, gast.AST, dict[str, Any]]:
+        """The matrix or its transpose, the array, and the other parameters."""
+        given = {each.arg: each.value for each in call.keywords}
+        matrix, transposed = given.pop("matrix"), given.pop("transposed").value
+        matrix = gast.Attribute(matrix, "T", gast.Load()) if transposed else matrix
+        return matrix, call.args[0], given
+
+
+def sparse_product(x: Any, *, matrix: Any, transposed: bool, left: bool) -> Any:
+    """matrix @ x, or x @ matrix where x is on the left."""
+    matrix = matrix.value.T if transposed else matrix.value
+    return x @ matrix if left else matrix @ x
+
+
+class SparseProduct(OfMatrix):
+    """The adjoint is the product with the transpose, and so is a vector for each sample."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        matrix, (x,) = params["matrix"].value, operands
+        rows, columns = matrix.shape[::-1] if params["transposed"] else matrix.shape
+        shape = (*x.shape[:-1], columns) if params["left"] else (rows, *x.shape[1:])
+        return values.Array(self._dtype(x, matrix), shape)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        """All rows in one product: of the matrix on the left that of the transposes."""
+        (x,), params = operation.operands, operation.params
+        left, vectors = params["left"], support.rank(x) == 2
+        params = params | {"left": True, "transposed": params["transposed"] ^ (not left)}
+        if vectors:
+            return x.builder.emit(self, [x], params)
+        x = x if left else np.swapaxes(x, 1, 2)
+        y = x.builder.emit(self, [np.reshape(x, (-1, np.size(x, 2)))], params)
+        y = np.reshape(y, (np.size(x, 0), np.size(x, 1), np.size(y, 1)))
+        return y if left else np.swapaxes(y, 1, 2)
+
+    def surface(self, call: gast.Call, facts: Any) -> gast.AST:
+        matrix, x, given = self._written(call)
+        left, right = (x, matrix) if given["left"].value else (matrix, x)
+        return gast.BinOp(left, gast.MatMult(), right)
+
+
+def sparse_solution(b: Any, *, matrix: Any, transposed: bool) -> Any:
+    """The solution of a sparse system."""
+    matrix = matrix.value.T if transposed else matrix.value
+    return scipy.sparse.linalg.spsolve(matrix, b)
+
+
+class SparseSolution(OfMatrix):
+    """The adjoint solves the transposed system."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        (b,) = operands
+        dtype = self._dtype(b, params["matrix"].value)
+        return values.Array(dtype and np.result_type(dtype, np.float32), b.shape)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise Ragged  # SciPy factorises anew for each system
+
+    def surface(self, call: gast.Call, facts: Any) -> gast.AST:
+        matrix, b, _ = self._written(call)
+        return gast.Call(form.constant(scipy.sparse.linalg.spsolve), [matrix, b], [])
+
+
+PRODUCT = register(SparseProduct(sparse_product, "sparse_product"))
+SOLUTION = register(SparseSolution(sparse_solution, "sparse_solution"))
 
 LINEAR = scipy.sparse.linalg
 for _function in (LINEAR.bicg, LINEAR.bicgstab, LINEAR.cg, LINEAR.cgs):

@@ -20,10 +20,14 @@ class Coordinates:
             unsupported("a sparse matrix with dtype=", "convert the entries")
         self.dense = None
         if isinstance(arg1, tuple):
-            if len(arg1) != 2 or not isinstance(arg1[1], tuple):
+            self.data = np.asarray(arg1[0])
+            if len(arg1) == 2 and isinstance(arg1[1], tuple):
+                self.rows, self.columns = np.asarray(arg1[1][0]), np.asarray(arg1[1][1])
+            elif len(arg1) == 3:
+                places, starts = np.arange(self.data.shape[0]), np.asarray(arg1[2])
+                self.compressed(np.searchsorted(starts, places, "right") - 1, np.asarray(arg1[1]))
+            else:
                 unsupported("a sparse matrix of these", "give (data, (rows, columns))")
-            self.data, self.rows = np.asarray(arg1[0]), np.asarray(arg1[1][0])
-            self.columns = np.asarray(arg1[1][1])
             if shape is None:
                 unsupported("a sparse matrix without shape=", "give shape=(m, n)")
             self.shape = shape
@@ -32,6 +36,10 @@ class Coordinates:
             if self.dense.ndim != 2:
                 unsupported("a sparse matrix of these", "give a matrix, or (data, (rows, columns))")
             self.shape = self.dense.shape
+
+    def compressed(self, first, second) -> None:
+        """Keep the indices along the axis that the kind compresses, and those along the other."""
+        unsupported("a sparse matrix of these", "give (data, (rows, columns))")
 
     def toarray(self) -> Any:
         if self.dense is not None:
@@ -52,6 +60,12 @@ class Coordinates:
         np.add.at(y, self.rows, self.data[:, None] * x[self.columns])
         return y
 
+    def __rmatmul__(self, other):
+        x = np.asarray(other)
+        if x.ndim == 1:
+            return self.T @ x
+        return (self.T @ x.T).T
+
     def dot(self, other) -> Any:
         return self @ other
 
@@ -63,6 +77,19 @@ class Coordinates:
     @property
     def T(self) -> Any:
         return self.transpose()
+
+
+class Rows(Coordinates):
+    def compressed(self, first, second) -> None:
+        self.rows, self.columns = first, second
+
+
+class Columns(Coordinates):
+    def compressed(self, first, second) -> None:
+        self.rows, self.columns = second, first
+
+
+KINDS = {"coo": Coordinates, "csc": Columns, "csr": Rows}
 
 
 def spsolve(A, b, permc_spec=None, use_umfpack=True) -> Any:

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from rules.properties import case, check_all, invertible, module, real, some_slow
-from s2s_ad import grad, value_and_grad, vmap
+from s2s_ad import grad, hessian, jvp, value_and_grad, vmap
 from s2s_ad.diagnostics import S2SError
 
 LIKE = {"general": False, "empty": False}
 PLACES = "(np.array([0, 1, 2, 2, 0, 0]), np.array([1, 0, 2, 1, 0, 1]))"  # one of them twice
+STARTS = "np.array([2, 0, 1, 2, 0]), np.array([0, 2, 5])"  # the second index, and where rows begin
 MADE = f"scipy.sparse.csr_matrix((v, {PLACES}), shape=(3, 3))"
 
 CASES = [
@@ -16,6 +18,8 @@ CASES = [
     case(f"{MADE}.T @ b", v=real(6), b=real(3, 2), **LIKE),
     case(f"{MADE.replace('csr_matrix', 'coo_array')}.dot(b)", v=real(6), b=real(3), **LIKE),
     case(f"{MADE}.toarray()", v=real(6), **LIKE),
+    case(f"scipy.sparse.csr_array((v, {STARTS}), (2, 3)) @ b", v=real(5), b=real(3), **LIKE),
+    case(f"b @ scipy.sparse.csc_array((v, {STARTS}), (3, 2))", v=real(5), b=real(2, 3), **LIKE),
     case("scipy.sparse.csc_matrix(A) @ b", A=real(2, 3), b=real(3), **LIKE),
     case(
         "scipy.sparse.linalg.spsolve(scipy.sparse.csc_matrix(A), b)",
@@ -30,6 +34,106 @@ CASES = [
 @pytest.mark.parametrize("each", some_slow(CASES, 2))
 def test_properties(each):
     check_all(each)
+
+
+DENSE = np.array([[0.0, 1.5, 0.0, -2.0], [0.3, 0.0, 0.0, 0.0], [0.0, -1.1, 0.7, 0.0]])
+#: a product with a matrix M that is captured, and the shape of what it multiplies
+PRODUCTS = [
+    ("M @ x", (4,)),
+    ("M @ x", (4, 2)),
+    ("M.T @ x", (3,)),
+    ("M.T @ x", (3, 2)),
+    ("x @ M", (3,)),
+    ("x @ M", (2, 3)),
+    ("x @ M.T", (2, 4)),
+    ("M.transpose().T.dot(x)", (4,)),
+    ("M.T @ (M @ x)", (4,)),
+]
+
+
+@pytest.mark.parametrize(
+    "kind", ["csr_array", "csc_matrix", "coo_array", "bsr_matrix", "dia_array"]
+)
+@pytest.mark.parametrize("call, shape", PRODUCTS, ids=str)
+def test_products_with_a_captured_matrix(kind, call, shape):
+    """All modes are those of the same program with the dense matrix."""
+    made = module(f"def f(x):\n    return np.sum(np.sin({call}) * np.exp({call}))\n")
+    plain = module(f"def f(x):\n    return np.sum(np.sin({call}) * np.exp({call}))\n")
+    made.M, plain.M = getattr(scipy.sparse, kind)(DENSE), DENSE
+    rng = np.random.default_rng(0)
+    x, v, samples = rng.normal(size=shape), rng.normal(size=shape), rng.normal(size=(5, *shape))
+    for transform, arguments in [
+        (grad, (x,)),
+        (lambda f: vmap(f), (samples,)),
+        (lambda f: vmap(grad(f)), (samples,)),
+        (lambda f: lambda x: jvp(f, (x,), (v,)), (x,)),
+        (lambda f: lambda x: jvp(grad(f), (x,), (v,)), (x,)),
+        (lambda f: vmap(hessian(f)), (samples[:2],)),
+    ]:
+        found, wanted = (transform(each.f)(*arguments) for each in (made, plain))
+        for pair in zip(*map(np.atleast_1d, (found, wanted)), strict=True):
+            np.testing.assert_allclose(*pair, rtol=1e-12, atol=1e-13)
+
+
+def test_the_adjoint_of_a_product_is_one_with_the_transpose():
+    made = module("def f(x):\n    return np.sum(np.sin(M @ x))\n")
+    made.M = scipy.sparse.csr_array(DENSE)
+    assert "x_bar = M.T @ np.cos(M @ x)" in grad(made.f).source(np.ones(4))
+
+
+def test_the_matrix_is_read_at_each_call():
+    made = module("def f(x):\n    return np.sum(M @ x)\n")
+    made.M = scipy.sparse.csr_array(DENSE)
+    gradient, x = grad(made.f), np.ones(4)
+    np.testing.assert_allclose(gradient(x), DENSE.sum(axis=0))
+    made.M.data *= 3.0
+    np.testing.assert_allclose(gradient(x), 3 * DENSE.sum(axis=0))
+    made.M = scipy.sparse.csc_array(DENSE[:2])
+    np.testing.assert_allclose(gradient(x), DENSE[:2].sum(axis=0))
+
+
+def test_the_matrix_may_be_an_argument_or_an_attribute():
+    given = module("def f(x, M):\n    return np.sum(M @ x)\n").f
+    gradient, x = grad(given), np.ones(4)
+    for factor in (1.0, -2.0):
+        matrix = scipy.sparse.csr_array(factor * DENSE)
+        np.testing.assert_allclose(gradient(x, matrix), factor * DENSE.sum(axis=0))
+    text = "class C:\n    def __call__(self, x):\n        return np.sum(self.M.T @ x)\nf = C()\n"
+    made = module(text)
+    made.f.M = scipy.sparse.csr_array(DENSE)
+    np.testing.assert_allclose(grad(made.f)(np.ones(3)), DENSE.sum(axis=1))
+
+
+def test_a_complex_matrix():
+    """The gradient of |M x|**2 is 2 M* (M x), its real part where x is real."""
+    made = module("def f(x):\n    return np.sum(np.abs(M @ x) ** 2)\n")
+    dense = DENSE * (1 - 2j)
+    made.M = scipy.sparse.csr_array(dense)
+    z = np.arange(4) * (0.5 + 1j)
+    np.testing.assert_allclose(grad(made.f)(z), 2 * dense.conj().T @ (dense @ z))
+    np.testing.assert_allclose(grad(made.f)(z.real), 2 * np.real(dense.conj().T @ (dense @ z.real)))
+
+
+def test_single_precision_stays():
+    made = module("def f(x):\n    return np.sum((M @ x) ** 2)\n")
+    made.M = scipy.sparse.csr_array(DENSE.astype(np.float32))
+    assert grad(made.f)(np.ones(4, np.float32)).dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", ["spsolve(M, b)", "spsolve(M.T, b)"])
+def test_systems_with_a_captured_matrix(call):
+    text = f"def f(b):\n    return np.sum(scipy.sparse.linalg.{call} ** 3)\n"
+    made, plain = module(text), module(text.replace("scipy.sparse.linalg.sp", "np.linalg."))
+    plain.M = DENSE[:, :3] + 2 * np.eye(3)
+    made.M, b = scipy.sparse.csc_array(plain.M), np.array([0.3, -0.7, 1.1])
+    for transform, argument in [
+        (grad, b),
+        (hessian, b),
+        (lambda f: vmap(grad(f)), np.stack([b, 2 * b])),
+    ]:
+        found, wanted = (transform(each.f)(argument) for each in (made, plain))
+        np.testing.assert_allclose(found, wanted, rtol=1e-11)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -64,8 +168,13 @@ def test_without_a_solution_the_derivative_is_nan():
 @pytest.mark.parametrize(
     "call, said",
     [
-        ("scipy.sparse.csr_matrix((x, x, x)) @ x", "data"),
+        ("scipy.sparse.csr_matrix((x, x, x)) @ x", "shape="),
         ("scipy.sparse.csr_matrix((x, (x, x))) @ x", "shape="),
+        ("scipy.sparse.coo_matrix((x, x, x), (3, 3)) @ x", "data"),
+        ("SPARSE @ SPARSE @ x", "two sparse matrices"),
+        ("SPARSE @ np.ones((3, 2, 2))", "neither a vector nor a matrix"),
+        ("(SPARSE * x)[0]", "__mul__"),
+        ("SPARSE.sum() * x", "sum"),
         ("scipy.sparse.linalg.cg(np.eye(3), x, x0=x)[0]", "x0="),
         ("scipy.sparse.linalg.cg(np.eye(3), x, M=np.eye(3))[0]", "M="),
         ("scipy.sparse.linalg.eigsh(np.eye(3))[0] * x", "eigsh"),
@@ -73,6 +182,7 @@ def test_without_a_solution_the_derivative_is_nan():
     ],
 )
 def test_what_is_refused(call, said):
-    f = module(f"def f(x):\n    return np.sum({call})\n").f
+    made = module(f"def f(x):\n    return np.sum({call})\n")
+    made.SPARSE, f = scipy.sparse.csr_array(np.eye(3)), made.f
     with pytest.raises(S2SError, match=said):
         grad(f)(np.ones(3))

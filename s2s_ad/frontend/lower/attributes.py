@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.homes import module_of
+from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.program import Capture
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
@@ -246,8 +246,9 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
 
 
 def is_method_of_optional(holder: Any, name: str) -> bool:
-    """Whether it is a method of an optional library's object, such as scipy.stats.norm.pdf."""
-    return module_of(holder) is not None and callable(getattr(holder, name, None))
+    """Whether it is a method of an object that an optional library has, as scipy.stats.norm.pdf."""
+    method = getattr(holder, name, None) if module_of(holder) is not None else None
+    return callable(method) and home_of(method) is not None
 
 
 METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property
