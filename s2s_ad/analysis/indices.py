@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -52,3 +53,34 @@ def index_text(index: gast.AST | None) -> str:
         return ":".join(map(index_text, (index.lower, index.upper, index.step)))
     items = getattr(index, "elts", ())
     return f"({', '.join(map(index_text, items))})"
+
+
+def are_apart(a: gast.AST, b: gast.AST) -> bool:
+    """Whether two indices of one array are certain to name no element in common."""
+    pairs = zip(_spans(a), _spans(b), strict=False)
+    return any(one[1] <= other[0] or other[1] <= one[0] for one, other in pairs)
+
+
+def _spans(index: gast.AST) -> list[tuple[float, float]]:
+    """From where to where an index reaches along the first axes, as far as constants say so."""
+    found = []
+    for item in index.elts if isinstance(index, gast.Tuple) else [index]:
+        if isinstance(item, gast.Constant) and (item.value is None or item.value is Ellipsis):
+            break  # which axis comes next is another question
+        found.append(_span(item))
+    return found
+
+
+def _span(item: gast.AST) -> tuple[float, float]:
+    if isinstance(item, gast.Slice):
+        start, stop = (getattr(each, "value", None) for each in (item.lower, item.upper))
+        forwards = item.step is None or getattr(item.step, "value", -1) > 0
+        known = forwards and (item.lower is None or _is_place(start))
+        end = stop if _is_place(stop) else math.inf
+        return (start or 0, end) if known else (0, math.inf)
+    place = getattr(item, "value", None)
+    return (place, place + 1) if _is_place(place) else (0, math.inf)
+
+
+def _is_place(value: Any) -> bool:
+    return type(value) is int and value >= 0

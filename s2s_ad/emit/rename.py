@@ -61,6 +61,7 @@ class Naming:
         arrays = {each for each in outside if not _is_immutable(program.facts.get(each))}
         arrays |= {line.name for line in flat(lines) if _is_view(program, line)}
         self.arrays = _reached(arrays, lines, variables)
+        self.sums = _partial_sums(program, lines)
         self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
         self.kept = {  # a list -> what is appended to it
             variables.of(line.store.base): line.expression
@@ -151,8 +152,8 @@ class Naming:
         """The best of the hints of the values that the variable holds in turn."""
         hints = [self.program.hints.get(n, TEMPORARY) for n in self.variables.names(variable)]
         ranks = [n in self.variables.weak for n in self.variables.names(variable)]
-        best = min(zip(ranks, hints, strict=True), key=lambda each: _rank(*each))
-        return best[1]
+        best = min(zip(ranks, hints, strict=True), key=lambda each: _rank(*each))[1]
+        return best if best.text else self.sums.get(variable, best)
 
     def _name_bound(self, line: Line) -> None:
         """The loop variables of a batched effect, and those of comprehensions in it."""
@@ -218,6 +219,33 @@ class Naming:
             return node
         fields = {name: self.renamed(getattr(node, name, None)) for name in node._fields}
         return type(node)(**fields)
+
+
+def _partial_sums(program: Program, lines: list[Line]) -> dict[str, Hint]:
+    """What is called after the adjoint of which it is a part: `x_bar = a - b; x_bar = x_bar + c`.
+
+    A sum that has no name, and that nothing reads but the sum which goes on with it.
+    """
+    found: dict[str, Hint] = {}
+    every = [*flat(lines)]
+    reads = [name for line in every for name in line.reads()]
+    sums = [line for line in every if line.kind == "assign" and _is_sum(line.expression)]
+    made = {line.name for line in sums if line.statement.phase == "backward"}
+    for line in reversed(sums):
+        hint = program.hints.get(line.name, TEMPORARY)
+        hint = hint if hint.text else found.get(line.name, hint)
+        first = line.expression
+        while _is_sum(first):
+            first = first.left
+        name = getattr(first, "id", None)
+        own = program.hints.get(name, TEMPORARY).text
+        if hint.kind == "derived" and name in made and not own and reads.count(name) == 1:
+            found[name] = hint
+    return found
+
+
+def _is_sum(node: Any) -> bool:
+    return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub)
 
 
 def _rank(weak: bool, hint: Hint) -> tuple:

@@ -162,7 +162,15 @@ class Squeeze(Structural):
         return values.with_shape(x, tuple(d for i, d in enumerate(x.shape) if i not in axes))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        return operands[0] if params.get("axis") == () else None
+        if params.get("axis") == ():
+            return operands[0]
+        rule, inner, kept = builder.definition(operands[0])
+        if not builder.derived or rule is None or not rule.reduction or "axis" not in params:
+            return None
+        if kept.get("keepdims") is not True or kept.get("axis") != params["axis"]:
+            return None
+        rest = {key: value for key, value in kept.items() if key != "keepdims"}
+        return builder.call(rule.function, (inner[0],), rest) if len(inner) == 1 else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         axis = operation.params.get("axis")

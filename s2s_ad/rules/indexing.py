@@ -59,6 +59,11 @@ class GetItem(Rule):
         return values.Array(x.dtype, None if found is None else found.shape, some)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        if params["index"] is Ellipsis and values.shape_of(builder.fact(operands[0])) == ():
+            return operands[0]
+        axes = _axes_added(builder, operands[0], params["index"])
+        if axes:
+            return builder.call(np.expand_dims, (operands[0], axes), {})
         joined = joined_index(builder, operands[0], params["index"])
         if joined is not None:
             return builder.emit(self, [joined[0]], {"index": joined[1]})
@@ -102,6 +107,19 @@ class GetItem(Rule):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Subscript(value=call.args[0], slice=call.keywords[0].value, ctx=gast.Load())
+
+
+def _axes_added(builder: Builder, x: Any, index: Any) -> tuple[int, ...]:
+    """The axes of length one that an index adds, where it does nothing else."""
+    items = index if isinstance(index, tuple) else (index,)
+    whole = all(each is None or _is_whole_axis(each) for each in items)
+    if not whole or values.shape_of(builder.fact(x)) is None:
+        return ()
+    return tuple(place for place, each in enumerate(items) if each is None)
+
+
+def _is_whole_axis(item: Any) -> bool:
+    return isinstance(item, slice) and item.start is None and item.stop is None is item.step
 
 
 def zeros_like(x: Symbol) -> Any:
@@ -217,6 +235,14 @@ class IndexAdd(Update):
             total = value if untouched else builder.call(runtime.accumulate, (x[index], value), {})
             return builder.call(runtime.index_set, (x, index, total), {})
         return super().bind(builder, args, kwargs)
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        """What is one number in the shape of the elements is added to each of them."""
+        x, value = operands
+        source = broadcast_source(builder, value) if builder.derived else None
+        if source is None or values.shape_of(builder.fact(source[0])) != ():
+            return None
+        return builder.emit(self, [x, source[0]], params)
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         return y_bar

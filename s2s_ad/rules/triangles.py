@@ -15,6 +15,7 @@ from s2s_ad.core.registry import METHODS, Operation, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.structure import Structural, leading
 
 
@@ -72,7 +73,8 @@ class Diagonal(Structural):
             (operation.params.get("axis1", 0), operation.params.get("axis2", 1)), x.ndim
         )
         offset = operation.params.get("offset", 0)
-        count = np.arange(support.length(y_bar, y_bar.ndim - 1), like=y_bar)
+        shown = y_bar if broadcast_source(x.builder, y_bar) is None else operation.result
+        count = np.arange(support.length(shown, y_bar.ndim - 1), like=y_bar)
         places: list[Any] = [slice(None)] * x.ndim
         places[axes[0]] = count - offset if offset < 0 else count
         places[axes[1]] = count + offset if offset > 0 else count

@@ -14,7 +14,7 @@ from s2s_ad.core.callee import compound_of, has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, block, everywhere, region_of
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.registry import ITEM, rule_for
 
 OURS = ("backward", "tangent")  # the user's own operations stay where he wrote them
 
@@ -237,11 +237,16 @@ def _readers(program: Program) -> dict[str, int]:
 def _with_operands(
     program: Program, statement: gast.Assign, readers: dict[str, int], moved: dict
 ) -> gast.Assign:
-    """The branch with the operations that one of its sides alone needs."""
+    """The branch with the operations that one of its sides alone needs.
+
+    What is read of an array before it is changed stays there: later it would need a copy.
+    """
+    changed = {name for each in program.body for name in _changed(each)}
     computed = {
         form.target(each): each
         for each in program.body
         if not has_effect(each)
+        and changed.isdisjoint(form.reads(each))
         and each.phase in OURS
         and compound_of(each) is None
         and item_of(each) is None
@@ -262,6 +267,12 @@ def _with_operands(
         for each in set(form.reads(computed[name])):
             readers[each] -= 1 if each in names else 0
         statement = _with_operand(program, statement, place, sides[0], computed[name])
+
+
+def _changed(statement: form.Statement) -> list[str]:
+    """The array that is changed, where the text updates elements in place."""
+    rule = None if form.is_effect(statement) else rule_for(form.function_of(statement))
+    return form.reads(statement.value.args[0]) if rule is not None and rule.updates else []
 
 
 def _names_read(program: Program) -> set[str]:

@@ -6,35 +6,66 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
-from s2s_ad.analysis.indices import index_kind, index_text
+from s2s_ad.analysis.indices import are_apart, index_kind, index_text
 from s2s_ad.core import form, values
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
+from s2s_ad.core.registry import rule_for
 
 
 def set_sums(program: Program) -> Program:
     """Elements that are set to zero and then added to are set to what is added.
 
     Before: `b = index_set(a, i, 0.0); c = index_add(b, i, v)`; after: `c = index_set(a, i, v)`.
+    The same of zeros that were made for nothing else, as long as no element is named twice:
+    before: `a = zeros(3); b = index_add(a, 0, v)`; after: `a = zeros(3); b = index_set(a, 0, v)`.
     """
     counts = liveness.counts(program.body, program.outputs())
     cleared: dict[str, gast.Assign] = {}
+    untouched: dict[str, list[gast.AST]] = {}  # zeros -> the indices of what is none any more
     body = []
     for statement in program.body:
         if _clears(program, statement):
             cleared[form.target(statement)] = statement
         base = _summed(statement)
-        zeros = cleared.get(base) if base is not None and counts[base] == 1 else None
+        single = base is not None and counts[base] == 1
+        zeros = cleared.get(base) if single else None
         if zeros is not None and _same_elements(program, zeros, statement):
-            operands = [zeros.value.args[0], statement.value.args[1]]
-            params = {"index": statement.value.keywords[0].value}
-            call = form.operation(runtime.index_set, operands, params)
-            name, origin, phase = form.target(statement), statement.origin, statement.phase
-            statement = form.assign(name, call, origin, phase)
+            statement = _as_store(statement, zeros.value.args[0])
             body.remove(zeros)
+        elif single and base in untouched:
+            index = statement.value.keywords[0].value
+            untouched[form.target(statement)] = [*untouched[base], index]
+            if _touches_zeros(program, statement, untouched[base]):
+                statement = _as_store(statement, statement.value.args[0])
+        elif _makes_zeros(statement):
+            untouched[form.target(statement)] = []
         body.append(statement)
     return program.with_(body=tuple(body))
+
+
+def _as_store(statement: gast.Assign, array: gast.AST) -> gast.Assign:
+    """The sum into elements of the array as a store."""
+    params = {"index": statement.value.keywords[0].value}
+    call = form.operation(runtime.index_set, [array, statement.value.args[1]], params)
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+def _makes_zeros(statement: form.Statement) -> bool:
+    """Whether it makes zeros that hold an adjoint; the user's own are summed as he wrote it."""
+    if form.is_effect(statement) or statement.phase != "backward":
+        return False
+    rule = rule_for(form.function_of(statement))
+    return rule is not None and rule.zeros
+
+
+def _touches_zeros(program: Program, statement: gast.Assign, others: list[gast.AST]) -> bool:
+    """Whether what is added to is certain to be zero still, and the dtype stays what it is."""
+    fact, index = program.fact(statement.value.args[0]), statement.value.keywords[0].value
+    plain = index_kind(index, fact, program.fact) in ("number", "row", "slice")
+    apart = all(are_apart(index, other) for other in others)
+    return plain and apart and values.is_inexact(fact) is True and _fits(program, statement)
 
 
 def _clears(program: Program, statement: form.Statement) -> bool:
@@ -58,10 +89,14 @@ def _summed(statement: form.Statement) -> str | None:
 def _same_elements(program: Program, zeros: gast.Assign, statement: gast.Assign) -> bool:
     """Whether the two name the same elements, and the dtype stays what it is."""
     indices = [each.value.keywords[0].value for each in (zeros, statement)]
+    return _fits(program, statement) and index_text(indices[0]) == index_text(indices[1])
+
+
+def _fits(program: Program, statement: gast.Assign) -> bool:
+    """Whether a store converts what is added as the sum does."""
     given, array = (program.fact(each) for each in reversed(statement.value.args))
     weak = isinstance(given, values.Scalar) and given.kind in (int, float)
-    fits = weak or values.is_dtype(values.strong_dtype(given), array.dtype)
-    return fits and index_text(indices[0]) == index_text(indices[1])
+    return weak or values.is_dtype(values.strong_dtype(given), array.dtype)
 
 
 SET_SUMS = Pass("set sums", everywhere(set_sums))

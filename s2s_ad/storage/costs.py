@@ -58,9 +58,10 @@ def value_of(statement: gast.Assign, fact: values.AbstractValue, *, repeated: bo
     """The value that a statement computes.
 
     Where the statement runs once (not `repeated`) its value is simply still there: keeping it
-    costs nothing worth a computation.
+    costs nothing worth a computation. Of an array and its view the array is kept.
     """
     keep, again = cost_of_keeping(fact), cost_of_computing(statement, fact)
+    keep = keep + 1 if keep is not None and again == 0 else keep
     if not repeated:
         keep, again = (None if keep is None else 1), (0 if again == 0 else None)
     return Value(keep, again, tuple(dict.fromkeys(form.reads(statement))))

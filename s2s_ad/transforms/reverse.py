@@ -241,9 +241,12 @@ class Reverse:
                 origin=statement.origin,
                 help="give example arguments, or write it with other NumPy functions",
             ) from None
-        for name, contribution in zip(names, contributions, strict=True):
-            if contribution is not None and name in self.active:
-                self.add(name, contribution)
+        pairs = zip(names, contributions, strict=True)
+        given = [(n, each) for n, each in pairs if each is not None and n in self.active]
+        if len(given) == 2 and given[0][0] == given[1][0] and _is_same(given[0][1], given[1][1]):
+            given = [(given[0][0], 2 * given[0][1])]  # of x * x, say
+        for name, contribution in given:
+            self.add(name, contribution)
 
     # ---- adjoints
 
@@ -318,5 +321,9 @@ class Reverse:
         if not isinstance(adjoint.fact, values.Scalar) or adjoint.fact == fact:
             return adjoint
         kind = complex if values.is_complex(fact) else float
-        kind = fact.dtype.type if isinstance(fact, values.Array) else kind
+        kind = getattr(getattr(fact, "dtype", None), "type", kind)
         return self.builder.call(kind, (adjoint,), {})
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    return isinstance(a, Symbol) and isinstance(b, Symbol) and a.name == b.name

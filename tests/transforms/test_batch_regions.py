@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from programs.interpreter import interpret
+from s2s_ad import grad, vmap
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import SampleLoopWarning
 from s2s_ad.transforms.batches import batched_program
@@ -95,3 +96,45 @@ def test_tangent_of_batch_and_batch_of_tangent(name, flags):
     inside = in_batch(single, [*flags, *(flags[i] for i in places)])
     _, dot = interpret(inside, [*given, *directions])
     np.testing.assert_allclose(dot, expected, rtol=1e-12)
+
+
+def truth_or_values(x, n):
+    return (x > 0 and x * 2.5) or n
+
+
+def whole_or_not(x, n):
+    y = n
+    if x > 0:
+        y = x * x
+    return 2 * y
+
+
+def truth_then_number(x, n):
+    y = x > 0
+    if x > 0.5:
+        y = x + n
+    elif x < -1:
+        y = 7
+    return y
+
+
+def whole_numbers_in_a_loop(x, n):
+    y = n
+    for i in range(3):
+        if x > 0.4 * i:
+            y = y + x
+    return y
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+@pytest.mark.parametrize(
+    "function", [truth_or_values, whole_or_not, truth_then_number, whole_numbers_in_a_loop]
+)
+def test_sides_of_several_dtypes_give_what_numpy_makes_of_both(function):
+    x, n = np.array([0.3, -0.2, 1.4, -2.0]), np.array([1, 0, 3, 4])
+    expected = np.array([function(*each) for each in zip(x, n, strict=True)])
+    found = vmap(function)(x, n)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert found.dtype == expected.dtype
+    slopes = [grad(function)(*each) for each in zip(x, n, strict=True)]
+    np.testing.assert_allclose(vmap(grad(function))(x, n), slopes, rtol=1e-12)

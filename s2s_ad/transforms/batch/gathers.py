@@ -86,10 +86,18 @@ def written(context: Batch, base: Symbol, places: Symbol, value: Any) -> Symbol:
     shape, own = base.shape, values.shape_of(context.builder.fact(value))
     if shape is None or own is None or base.dtype is None:
         raise Ragged
+    if not _takes(base.dtype, context.builder.fact(value)):
+        raise Ragged
     sample = own[1:] if context.is_batched(value) else own
     if len(sample) != len(shape) - 1 or not all(map(values.same_dim, sample, shape[1:])):
         raise Ragged
     return context.builder.call(runtime.index_set, (base, places, value), {})
+
+
+def _takes(dtype: np.dtype, value: Any) -> bool:
+    """Whether an array of this dtype holds such values as they are."""
+    given = values.dtype_argument(value)
+    return given is not None and np.result_type(dtype, given) == dtype
 
 
 def empty(context: Batch, facts: Sequence[Any], known: Sequence[Any]) -> Symbol:

@@ -5,6 +5,7 @@ So a side sees no sample that does not take it, and a side that no sample takes 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -67,7 +68,7 @@ class Partition:
 
     def outputs(self) -> list:
         for place, fact in enumerate(self.region.facts):
-            self._start(place, self.lengths.translated(fact))
+            self._start(place, self._promoted(place, self.lengths.translated(fact)))
         masks = (lambda: self.condition), (lambda: inverted(self.condition))
         for side, at_hand, mask, name in zip(
             self.region.blocks, self.at_hand, masks, ("taken", "others"), strict=True
@@ -86,6 +87,14 @@ class Partition:
         return Whole(array, operand.places, operand.start) if isinstance(operand, Whole) else array
 
     # ---- where the results go
+
+    def _promoted(self, place: int, fact: Any) -> Any:
+        """The fact of an output; sides of several dtypes give what NumPy makes of both."""
+        if not isinstance(fact, values.Array) or fact.dtype is not None:
+            return fact
+        sides = [side.fact(side.outputs()[place]) for side in self.region.blocks]
+        dtypes = [values.strong_dtype(each) for each in sides]
+        return fact if values.missing(dtypes) else replace(fact, dtype=np.result_type(*dtypes))
 
     def _start(self, place: int, fact: Any) -> None:
         """What is at hand of an output; else an array for the sides to write to."""
