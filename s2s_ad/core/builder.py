@@ -337,17 +337,20 @@ class Builder:
         name = form.target(statement)
         atoms[name] = self.named(result, program.hints.get(name, TEMPORARY))
 
-    def splice(self, program: Program, arguments: Mapping[str, Any]) -> Any:
+    def splice(
+        self, program: Program, arguments: Mapping[str, Any], *, phase: str | None = None
+    ) -> Any:
         """Emit a whole program with its leaves replaced; returns its output, a Tree of values.
 
-        A captured name that is not among the arguments stays what it is.
+        A captured name that is not among the arguments stays what it is. The statements are of
+        the phase that they were, or of `phase`.
         """
         atoms = dict(arguments)
         for capture in program.captured():
             if capture.name not in atoms:
                 atoms[capture.name] = self.import_name(program, capture.name)
         for statement in program.body:
-            with self.at(statement.origin, statement.phase):
+            with self.at(statement.origin, statement.phase if phase is None else phase):
                 self.replay(statement, atoms, program)
         return tree.tree_map(lambda atom: self.view(atom, atoms), program.output)
 

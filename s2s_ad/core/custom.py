@@ -119,7 +119,7 @@ class InsertGrad(Compound):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder, others = operation.result.builder, operation.operands[1:]
         leaves = dict(zip(self.program.leaves(), [y_bar, *others], strict=True))
-        x_bar = builder.splice(self.program, leaves)
+        x_bar = builder.splice(self.program, leaves, phase=builder.phase)
         return [x_bar, *(None for _ in others)]
 
     def forward(self, operation: Operation, tangents: list) -> Any:

@@ -7,6 +7,7 @@ from s2s_ad.core.passes import Pass, run
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.dead import DEAD
+from s2s_ad.simplify.decided import DECIDE
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.inlining import in_place
 from s2s_ad.simplify.merging import MERGE
@@ -18,7 +19,7 @@ from s2s_ad.simplify.undefined import BIND
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
-    *(ERASE, PASS_BY, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, KEEP_DIMENSIONS, DEAD),
+    *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, KEEP_DIMENSIONS, DEAD),
     *(SET_SUMS, READERS_FIRST, BIND),
 )
 FINAL_CALLED = (*FINAL, OWN)

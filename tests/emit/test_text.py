@@ -176,3 +176,42 @@ def quotient_of_sums(a, b, c):
 def test_parts_of_an_adjoint_are_called_after_it():
     text = grad(quotient_of_sums, (0, 1, 2)).source(*[np.ones(3)] * 3)
     assert not re.search(r"\b(total|difference)(_\d)? = .*_bar", text)
+
+
+def factor(K, y):
+    for jitter in (0.0, 1e-6, 1e-3):
+        try:
+            L = np.linalg.cholesky(K + jitter * np.eye(2))
+            break
+        except np.linalg.LinAlgError:
+            continue
+    else:
+        raise ValueError("not positive definite")
+    return np.sum(np.linalg.solve(L, y))
+
+
+@pytest.mark.parametrize("corner", [1.2, 1 - 5e-4], ids=["at once", "at the third attempt"])
+def test_a_flag_of_which_side_was_taken_is_the_condition(corner):
+    K, y = np.array([[1.0, 1.0], [1.0, corner]]), np.array([1.0, 2.0])
+    derived = grad(factor, 1)
+    text = derived.source(K, y)
+    assert " = not failed" in text
+    assert "False if" not in text
+    expected = [(factor(K, y + d) - factor(K, y - d)) / 2e-6 for d in 1e-6 * np.eye(2)]
+    np.testing.assert_allclose(derived(K, y), expected, rtol=1e-6)
+
+
+def first_negative(x):
+    for v in x:
+        if v < 0:
+            return 2 * v
+    return x[0]
+
+
+@pytest.mark.parametrize("x", [[1.0, -2.0, 3.0], [1.0, 2.0, 3.0], [-1.0, -2.0, 3.0]])
+def test_a_flag_of_a_return_is_its_condition(x):
+    derived = grad(first_negative)
+    assert "returned = v < 0" in derived.source(np.array(x))
+    expected = np.where(np.cumsum(np.array(x) < 0) == 1, np.where(np.array(x) < 0, 2.0, 0.0), 0.0)
+    expected[0] += 1.0 if min(x) > 0 else 0.0
+    np.testing.assert_allclose(derived(np.array(x)), expected)

@@ -318,3 +318,40 @@ def test_a_checkpoint_of_a_function_of_the_function_around():
     expected = numeric(lambda w: with_a_checkpoint_inside(X, w), 1.3)
     assert of_w == pytest.approx(float(expected), rel=1e-6)
     assert "layer_backward(x, " in grad(with_a_checkpoint_inside).source(X, 1.3)
+
+
+def turned_in_a_loop(x):
+    y = x
+    for _ in range(3):
+        y = np.sin(y) * x
+        with insert_grad_of(y) as y_bar:
+            y_bar = A @ y_bar
+            if np.sum(y_bar) > 1.0:
+                y_bar = y_bar / np.sum(y_bar)
+    return np.sum(y)
+
+
+def test_code_for_an_adjoint_in_a_loop_runs_in_the_backward_pass_alone():
+    """The same by hand: the adjoint of each pass goes through the code, the last pass first."""
+    ys = [X]
+    for _ in range(3):
+        ys.append(np.sin(ys[-1]) * X)
+    x_bar, y_bar = np.zeros(3), np.ones(3)
+    for y in ys[-2::-1]:
+        y_bar = A @ y_bar
+        y_bar = y_bar / np.sum(y_bar) if np.sum(y_bar) > 1.0 else y_bar
+        x_bar, y_bar = x_bar + y_bar * np.sin(y), y_bar * X * np.cos(y)
+    np.testing.assert_allclose(grad(turned_in_a_loop)(X), x_bar + y_bar, rtol=1e-12)
+    forward, _, _ = grad(turned_in_a_loop).source(X).partition("# backward")
+    assert "y_bar" not in forward
+
+
+@checkpoint
+def power_by_checkpoints(x, n):
+    return x if n == 0 else np.sin(power_by_checkpoints(2 * x, n - 1))
+
+
+def test_a_checkpoint_that_calls_itself_is_refused():
+    with pytest.raises(S2SError, match="power_by_checkpoints calls itself") as caught:
+        grad(lambda x: power_by_checkpoints(x, 3))(0.5)
+    assert "np.sin(power_by_checkpoints" in caught.value.origin.text

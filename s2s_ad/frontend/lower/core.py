@@ -112,6 +112,7 @@ class Lowering:
         self.needed_at: Origin | None = None
         self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
+        self.checkpoints: list[Any] = []  # functions that are, and are being lowered
 
     @property
     def frame(self) -> Frame:

@@ -28,7 +28,20 @@ def checkpoint_call(
 ) -> Any:
     """A call whose backward pass computes again what it needs."""
     own = _symbols([*args, *kwargs.values()])
-    body, result = _cut(lowering, function, name, args, kwargs)
+    code = getattr(function, "node", None) or unwrap(function)
+    if any(code is each for each in lowering.checkpoints):
+        raise UnsupportedError(
+            "S2S201",
+            f"the checkpoint {name} calls itself",
+            origin=lowering.builder.origin,
+            why="what each call computes again would be computed again by the call around it",
+            help="make a checkpoint of the part that does not call the function, or of one call",
+        )
+    lowering.checkpoints.append(code)
+    try:
+        body, result = _cut(lowering, function, name, args, kwargs)
+    finally:
+        lowering.checkpoints.pop()
     outputs = _symbols([result])
     if not outputs:
         return result
