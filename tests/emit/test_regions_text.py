@@ -269,10 +269,10 @@ WRITTEN = [
         return x
     """),
     (collected, (xs,), """
-        items = []
+        squares = []
         for x in xs:
-            items.append(x * x)
-        return np.sum(np.array(items))
+            squares.append(x * x)
+        return np.sum(np.array(squares))
     """),
 ]  # fmt: skip
 
