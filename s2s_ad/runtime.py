@@ -87,18 +87,18 @@ def broadcast_like(value, array):
 
 def by_parts(function, *operands):
     """function(*operands), elementwise; of large arrays part by part, so that it stays in cache."""
-    shape = np.broadcast_shapes(*map(np.shape, operands))
-    flat = [each.reshape(-1) if np.shape(each) else each for each in operands]
-    size, width = max(map(np.size, flat)), 1 << 15
-    if size <= 2 * width or any(np.shape(each) not in ((), shape) for each in operands):
+    size, width = max(map(np.size, operands)), 1 << 15
+    shapes = {np.shape(each) for each in operands} - {()}
+    if size <= 2 * width or len(shapes) > 1:
         return function(*operands)
+    flat = [np.reshape(each, -1) if np.shape(each) else each for each in operands]
     result = None
     for start in range(0, size, width):
         part = slice(start, start + width)
         found = function(*(each[part] if np.shape(each) else each for each in flat))
         result = np.empty(size, found.dtype) if result is None else result
         result[part] = found
-    return result.reshape(shape)
+    return result.reshape(*shapes)
 
 
 def cholesky_adjoint(lower, lower_bar):
