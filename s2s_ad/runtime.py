@@ -220,9 +220,15 @@ def polynomial_roots(p):
     rows = np.reshape(p, (-1, np.shape(p)[-1]))
     if rows.shape[1] == 0 or np.any(rows[:, 0] == 0):
         raise ValueError("np.roots: the first coefficient is zero; np.trim_zeros takes it away")
-    y = np.empty((len(rows), rows.shape[1] - 1), np.result_type(p, np.complex64))
-    for place, row in enumerate(rows):
-        y[place] = np.roots(row)
+    y = np.zeros((len(rows), rows.shape[1] - 1), np.result_type(p, np.complex64))
+    if y.shape[1] > 1 and np.all(rows[:, -1]):  # the eigenvalues of companion matrices
+        companions = np.zeros((len(rows), *2 * y.shape[1:]), rows.dtype)
+        companions[:, 1:, :-1] = np.eye(y.shape[1] - 1)
+        companions[:, 0] = -rows[:, 1:] / rows[:, :1]
+        y[:] = np.linalg.eigvals(companions)
+    else:
+        for place, row in enumerate(rows):
+            y[place] = np.roots(row)
     return np.reshape(y, (*np.shape(p)[:-1], rows.shape[1] - 1))
 
 
@@ -554,6 +560,14 @@ def row_order(piv, matrix):
     return order
 
 
+def samples_equal(a, b, equal_nan=False):
+    """np.array_equal for each of a batch of pairs."""
+    if np.shape(a) != np.shape(b):
+        return np.zeros(len(a), bool)
+    same = (a == b) | (np.isnan(a) & np.isnan(b)) if equal_nan else a == b
+    return np.all(same, axis=tuple(range(1, same.ndim)))
+
+
 def segment_ends(x, xp):
     """For each x the place of the point at which its segment ends."""
     return np.clip(np.searchsorted(xp, x, side="right"), 1, len(xp) - 1)
@@ -575,18 +589,24 @@ def sign_of_det(a):
 
 def sinc_derivative(x, order=1):
     """A derivative of np.sinc: by its power series near zero, by recurrence elsewhere."""
-    near = np.abs(x) < 1
-    small, large = np.where(near, x, 0.0), np.where(near, 1.0, x)
-    series = np.zeros_like(small)
-    for k in range((order + 1) // 2 + 14, (order - 1) // 2, -1):
-        rest = 2 * k - order
-        factor = (-1.0) ** k * np.pi ** (2 * k) / np.prod(np.arange(1.0, rest + 1)) / (2 * k + 1)
-        series = series * small**2 + float(factor)
-    series = series * small ** (order % 2)
-    y = np.sinc(large)
-    for n in range(1, order + 1):
-        y = (np.pi ** (n - 1) * np.sin(np.pi * large + n * np.pi / 2) - n * y) / large
-    return np.where(near, series, y)[()]
+
+    def part(x):
+        near = np.abs(x) < 1
+        small, large = np.where(near, x, 0.0), np.where(near, 1.0, x)
+        series = np.zeros_like(small)
+        for k in range((order + 1) // 2 + 14, (order - 1) // 2, -1):
+            rest = 2 * k - order
+            factor = (-1.0) ** k * np.pi ** (2 * k) / np.prod(np.arange(1.0, rest + 1))
+            series = series * small**2 + float(factor / (2 * k + 1))
+        series = series * small ** (order % 2)
+        if np.all(near):
+            return series
+        y = np.sinc(large)
+        for n in range(1, order + 1):
+            y = (np.pi ** (n - 1) * np.sin(np.pi * large + n * np.pi / 2) - n * y) / large
+        return np.where(near, series, y)
+
+    return by_parts(part, x)[()]
 
 
 def spread_segments(sums, indices, length, axis):
@@ -636,6 +656,30 @@ def sums_of_runs(items, y, axis):
     if starts.size:
         result.reshape(-1)[starts] = np.add.reduceat(items.reshape(-1), starts)
     return np.moveaxis(result, -1, axis)
+
+
+def trigamma(x):
+    """The derivative of the digamma function: terms of its series up to x + 8, and from there its
+    asymptotic series; left of zero by reflection (Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.12)."""
+
+    def part(x):
+        right = x > 0
+        z, total = np.where(right, x, 1 - x), 0.0
+        for n in range(8):
+            w = 1 / (z + n)
+            total = total + w * w
+        w = 1 / (z + 8)
+        square, tail = w * w, 0.0
+        bernoulli = (43867 / 798, -3617 / 510, 7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42)
+        for number in (*bernoulli, -1 / 30, 1 / 6):
+            tail = tail * square + number
+        total = total + w + square / 2 + tail * square * w
+        if np.all(right):
+            return total
+        return np.where(right, total, (np.pi / np.sin(np.pi * (x - np.rint(x)))) ** 2 - total)
+
+    with np.errstate(all="ignore"):
+        return by_parts(part, x)
 
 
 def unbroadcast(value, array):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import CannotBatch, Operation, Rule, register
@@ -43,16 +44,34 @@ class WholeComparison(Rule):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         """Where the elements of the samples are certain to be comparable one by one."""
-        pairs = zip(operation.operands, batched, strict=True)
+        pairs = list(zip(operation.operands, batched, strict=True))
         if None in map(support.rank, operation.operands):
             raise CannotBatch
         shapes = [support.shape(x)[1:] if flag else support.shape(x) for x, flag in pairs]
+        if self.function is np.array_equal and shapes[0] != shapes[1]:
+            operands = tuple(batch.spread(*pair) for pair in pairs)
+            return batch.builder.call(runtime.samples_equal, operands, operation.params)
         if self.same_shape and shapes[0] != shapes[1]:
             raise CannotBatch
         operands = support.align_all(operation.operands, batched)
         found = self.elements(*operands, **operation.params)
         rank = support.known_rank(found, f"np.{self.name}")
         return np.all(found, axis=support.axis_of(range(1, rank))) if rank > 1 else found
+
+
+class SamplesEqual(Rule):
+    """samples_equal(a, b): what np.array_equal is for each of a batch."""
+
+    flat = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), kwargs)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Array(np.dtype(bool), values.shape_of(operands[0])[:1])
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise CannotBatch
 
 
 def _equal(a: Any, b: Any, equal_nan: bool = False) -> Any:
@@ -64,3 +83,4 @@ CLOSE = "a, b, rtol=1e-05, atol=1e-08, equal_nan=False"
 register(WholeComparison(np.allclose, CLOSE, np.isclose, same_shape=False))
 register(WholeComparison(np.array_equal, "a, b, equal_nan=False", _equal, same_shape=True))
 register(WholeComparison(np.array_equiv, "a, b", _equal, same_shape=True))
+register(SamplesEqual(runtime.samples_equal, "samples_equal"))

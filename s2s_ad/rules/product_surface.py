@@ -51,9 +51,11 @@ def _matmul_surface(a: str, b: str, out: str, x: Any, w: Any) -> gast.AST | None
         left = x if a[1] == k else _transposed(x)
         return _binary(left, w if b[0] == k else _transposed(w))
     if len(a) > 2 and len(a) == len(b) == len(out) and a[:-2] == b[:-2] == out[:-2]:
-        i, k, j = a[-2], a[-1], b[-1]
-        if b[-2] == k and out[-2:] == i + j:
-            return _binary(x, w)
+        shared = set(a[-2:]) & set(b[-2:])
+        if len(shared) == 1 and not shared & set(out) and out[-2] in a and out[-1] in b:
+            (k,) = shared
+            left = x if a[-1] == k else _transposed(x, "mT")
+            return _binary(left, w if b[-2] == k else _transposed(w, "mT"))
     stack = len(a) > 2 and len(b) in (1, 2) and out == a[:-1] + b[1:]
     if stack and a[-1] == b[0] and b[0] not in out:
         return _binary(x, w)
@@ -90,5 +92,5 @@ def _binary(left: gast.AST, right: gast.AST) -> gast.AST:
     return form.operation(operator.matmul, [left, right], {})
 
 
-def _transposed(x: gast.AST) -> gast.AST:
-    return gast.Attribute(value=x, attr="T", ctx=gast.Load())
+def _transposed(x: gast.AST, attribute: str = "T") -> gast.AST:
+    return gast.Attribute(value=x, attr=attribute, ctx=gast.Load())

@@ -92,6 +92,16 @@ class Quantile(Reduction):
         y = builder.call(self.function, (_merged(x, axes),), given)
         return np.expand_dims(y, tuple(axis + q_rank for axis in axes)) if keepdims else y
 
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        """NumPy takes the rows of np.nanquantile one by one: all at once they are put in order."""
+        (x,), params = operation.operands, operation.params
+        method, rank = params.get("method", "linear"), support.sample_rank(x, True)
+        if self.function is not np.nanquantile or method not in PLACES or not rank:
+            return super().batch(operation, batched, batch)
+        axes = tuple(axis + 1 for axis in support.normal_axes(params.get("axis"), rank))
+        keepdims = params.get("keepdims", False)
+        return _between(x, params["q"], method, axes, keepdims, skips_nan=True)
+
     def taken(self, operation: Operation, share: Any = 1.0) -> Any:
         """How much of each element there is in the result, times `share`."""
         (x,), params = operation.operands, operation.params

@@ -105,7 +105,8 @@ row(
     operands=("n", "k"),
     domain="positive",
 )
-row(("digamma", "psi"), "y_bar * special.polygamma(1, x)", **POSITIVE)
+row(("digamma", "psi"), "y_bar * runtime.trigamma(x)", **POSITIVE)
+register(Special(runtime.trigamma, ("y_bar * special.polygamma(2, x)",), **POSITIVE))
 row("gamma", "y_bar * (y * special.psi(x))", **POSITIVE)
 GAMMA = {"density": gamma_density, "density_by_shape": gamma_density_by_shape}
 AX |= {"helpers": GAMMA}

@@ -1,5 +1,7 @@
 """scipy.special: each function in every mode, and at the edges that its formula singles out."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.special
@@ -194,3 +196,30 @@ def test_series_come_to_an_end(call, x):
     f = module(f"def f(a, x):\n    return scipy.special.{call}\n").f
     with np.errstate(all="ignore"):
         assert np.shape(grad(f)(1.5, x)) == ()
+
+
+CATALAN = 0.915965594177219015
+
+
+@pytest.mark.parametrize(
+    "x, slope",
+    [
+        (1.0, math.pi**2 / 6),
+        (0.5, math.pi**2 / 2),
+        (0.25, math.pi**2 + 8 * CATALAN),
+        (2.0, math.pi**2 / 6 - 1),
+        (-0.5, math.pi**2 / 2 + 4),
+        (-1.5, math.pi**2 / 2 + 4 + 4 / 9),
+        (1e9, 1e-9 + 0.5e-18),
+        (1e-9, 1e18 + math.pi**2 / 6),
+        (math.inf, 0.0),
+        (-1.0, math.inf),
+        (math.nan, math.nan),
+    ],
+)
+def test_slope_of_digamma(x, slope):
+    """Known values of the trigamma function, alone and in a large array with all others."""
+    f = module("def f(x):\n    return np.sum(scipy.special.psi(x))\n").f
+    np.testing.assert_allclose(grad(f)(x), slope, rtol=1e-14)
+    many = np.tile([x, 1.0, -0.5], 30_000)
+    np.testing.assert_allclose(grad(f)(many)[-3], slope, rtol=1e-14)
