@@ -66,7 +66,16 @@ A list that grows in a loop whose passes are not counted when code is generated 
 arrays, lists of these, or tuples, dicts and objects of one structure (the same keys, the same
 classes). It is appended to, popped from, joined, sliced, indexed by numbers that are not known,
 and looped over; an array is made of it by `np.array(items)`. An item that is a dict or an object is
-read, and replaced as a whole: changing it where it stands is refused.
+read, and replaced as a whole.
+
+What only a list of known length can do (objects in it that are changed, keys made of its places, a
+chain of objects, items of other structures) is done where its length follows from the lengths of
+arrays and from integers that are passed: these then count by value, the loops that make the list
+are written out, and other lengths have code of their own. Where values decide the length, as in
+`[x for x in xs if x > 0]`, it is refused.
+
+`x in items`, `items.index(x)`, `items.count(x)` and `items.remove(x)` compare numbers when the code
+runs, in lists of any length; `pop`, `insert` and `del` take places that are not known.
 """
 
 CAPTURED = """\

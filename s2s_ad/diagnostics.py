@@ -72,6 +72,12 @@ class S2SError(Exception):
         self.code, self.what, self.origin, self.why, self.help = code, what, origin, why, help
         super().__init__(self._text())
 
+    def at(self, origin: Origin | None) -> S2SError:
+        """The same error with this place, where it has none."""
+        if self.origin is not None or origin is None:
+            return self
+        return type(self)(self.code, self.what, origin=origin, why=self.why, help=self.help)
+
     def _text(self) -> str:
         lines = [f"{self.code}: {self.what}"]
         if self.origin is not None:

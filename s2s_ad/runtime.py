@@ -462,6 +462,21 @@ def list_concatenate(items):
     return np.concatenate(items)
 
 
+def list_contains(items, value):
+    """Whether the value is one of the items."""
+    return value in items
+
+
+def list_count(items, value):
+    """How many of the items are the value."""
+    return items.count(value)
+
+
+def list_index(items, value):
+    """Where the value stands first among the items."""
+    return items.index(value)
+
+
 def list_join(a, b):
     """A list of the items of both lists."""
     return a + b

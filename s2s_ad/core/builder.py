@@ -19,7 +19,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
-from s2s_ad.diagnostics import InternalError, Origin
+from s2s_ad.diagnostics import InternalError, Origin, S2SError
 
 _counter = itertools.count()
 
@@ -30,10 +30,13 @@ def fresh_name() -> str:
 
 
 class NeedStatic(Exception):
-    """A rule needs the value of a name while code is generated."""
+    """A rule needs the value of a name while code is generated.
 
-    def __init__(self, name: str, purpose: str):
-        self.name, self.purpose = name, purpose
+    `error` says what to raise where it cannot be known; None where the purpose says enough.
+    """
+
+    def __init__(self, name: str, purpose: str, error: S2SError | None = None):
+        self.name, self.purpose, self.error = name, purpose, error
         super().__init__(f"{purpose} must be known when the code is generated")
 
 
@@ -293,14 +296,19 @@ class Builder:
         name = value.name if isinstance(value, Symbol) else None
         return self.definitions.get(name, (None, [], {}))
 
-    def ancestors(self, name: str) -> set[str]:
-        """The names that a value was computed from, and its own."""
+    def ancestors(
+        self, name: str, through: Callable[[Rule | None], bool] = lambda rule: True
+    ) -> set[str]:
+        """The names that a value was computed from `through` some operations, and its own."""
         waiting, found = [name], set()
         while waiting:
             each = waiting.pop()
+            if each in found:
+                continue
             found.add(each)
-            _, operands, _ = self.definitions.get(each, (None, [], {}))
-            waiting += [operand.name for operand in operands if isinstance(operand, Symbol)]
+            rule, operands, params = self.definitions.get(each, (None, [], {}))
+            if rule is None or through(rule):
+                waiting += _names_in([*operands, *params.values()])
         return found
 
     # ---- programs
@@ -357,6 +365,17 @@ class Builder:
     def import_name(self, program: Program, name: str) -> Symbol:
         """A leaf or captured name of `program` under its own name."""
         return self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """The names of the Symbols in operands."""
+    if isinstance(value, Symbol):
+        yield value.name
+    elif isinstance(value, slice):
+        yield from _names_in([value.start, value.stop, value.step])
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _names_in(each)
 
 
 def _key(value: Any) -> Any:

@@ -47,6 +47,7 @@ from s2s_ad.rules import (  # noqa: F401
     repeats,
     scans,
     schedules,
+    searches,
     selection,
     sets,
     shapes,

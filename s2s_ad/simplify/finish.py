@@ -251,7 +251,7 @@ def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) 
         fact = program.fact(atom)
         if not isinstance(atom, gast.Name) or not isinstance(fact, values.Array | values.List):
             continue
-        if not numbers and fact.shape == ():
+        if fact.shape == () and (not numbers or _is_item(program, atom)):
             continue
         here = Edge("end", (), len(program.body), slot)
         cuts, memory = _owned(program, memory, cuts, here, taken, costs)
@@ -307,6 +307,14 @@ def _is_certain(program: Program, atom: gast.Name) -> bool:
         return True
     statement = next((s for s in program.body if _is_target(s, atom.id)), None)
     return statement is not None and form.function_of(statement) is not ITEM
+
+
+def _is_item(program: Program, atom: gast.Name) -> bool:
+    """Whether it is an item of a list, which is a number where it has no axes."""
+    statement = next((s for s in program.body if _is_target(s, atom.id)), None)
+    if statement is None or form.function_of(statement) is not operator.getitem:
+        return False
+    return isinstance(program.fact(statement.value.args[0]), values.List)
 
 
 def _is_target(statement: form.Statement, name: str) -> bool:

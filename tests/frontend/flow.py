@@ -14,16 +14,37 @@ from s2s_ad.simplify.dead import remove_dead
 
 
 def lowered(function, args):
-    """Its Program for these arguments; those whose value is asked for are part of it."""
+    """Its Program for these arguments; ints and lengths that are asked for are part of it."""
     names = list(signature_of(function).parameters)[: len(args)]
-    given = {n: values.of_object(a, n) for n, a in zip(names, args, strict=True)}
+    known = frozenset()
     while True:
+        given = {n: _facts(n, a, known) for n, a in zip(names, args, strict=True)}
         try:
             return remove_dead(lower(function, given).verify()).verify()
         except StaticNeeded as need:
-            if not need.inputs or any(path for _, path in need.inputs):
+            places = [(n, *each) for n, a in zip(names, args, strict=True) for each in _known(a)]
+            fresh = {each[:2] for each in places} & {*need.inputs} - known
+            if not fresh:
                 raise need.error from None
-            given |= {name: Static(args[names.index(name)]) for name, _ in need.inputs}
+            known |= fresh
+
+
+def _known(argument):
+    """The places of the ints and arrays in an argument, which may count by value, and they."""
+    value = tree.from_object(argument, lambda leaf, _: leaf)
+    pairs = zip(tree.paths(value), tree.leaves(value), strict=True)
+    return [(path, leaf) for path, leaf in pairs if type(leaf) is int or type(leaf) is np.ndarray]
+
+
+def _facts(name, argument, known):
+    """The abstract value of an argument; at the places that are known, it is exact."""
+
+    def leaf(value, path):
+        if (name, path) not in known:
+            return values.of_leaf(value)
+        return Static(value) if type(value) is int else values.Array(value.dtype, value.shape)
+
+    return tree.from_object(argument, leaf)
 
 
 def interpreted(function, args):

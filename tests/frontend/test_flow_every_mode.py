@@ -7,8 +7,10 @@ from frontend import (
     test_flow_functions,
     test_flow_generators,
     test_flow_iterators,
+    test_flow_lengths,
     test_flow_optional,
     test_flow_rows,
+    test_flow_searches,
     test_flow_sorting,
 )
 from frontend.every_mode import assert_batched, assert_both_modes
@@ -16,6 +18,7 @@ from frontend.flow import assert_like_python
 
 MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
 MODULES += (test_flow_sorting, test_flow_generators, test_flow_entries)
+MODULES += (test_flow_lengths, test_flow_searches)
 every_program = pytest.mark.parametrize(
     "function, args", [program for module in MODULES for program in module.PROGRAMS]
 )

@@ -42,7 +42,7 @@ def deleted(x):
 
 
 def tuple_of_many(xs):
-    doubled = [x * 2 for x in xs]
+    doubled = [x * 2 for x in xs if x > 0]
     return tuple(doubled)
 
 

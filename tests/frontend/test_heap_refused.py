@@ -118,7 +118,7 @@ def perhaps_no_pass(x, n):
 
 def in_a_list_of_unknown_length(x, n):
     y, items = x * 1.0, []
-    for _ in range(n):
+    for _ in x[x > n]:
         y[0] += 1.0
         items.append(y)
     return np.array(items)

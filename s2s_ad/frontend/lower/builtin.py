@@ -19,10 +19,18 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Super, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import choose, known_truth
-from s2s_ad.frontend.lower.containers import known_items, known_key, new_dict, new_list, sequence
+from s2s_ad.frontend.lower.containers import (
+    known_items,
+    known_key,
+    new_dict,
+    new_list,
+    of_key,
+    sequence,
+)
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.resolve import unwrap
@@ -51,7 +59,8 @@ def _refused(what: str, help: str) -> UnsupportedError:
 def _items(lowering: Lowering, value: Any, what: str) -> list:
     found = known_items(lowering, value)
     if found is None:
-        raise _refused(f"{what} of a value whose length is not known", "use NumPy's function")
+        error = _refused(f"{what} of a value whose length is not known", "use NumPy's function")
+        raise items_needed(value, error)
     return found
 
 
@@ -206,7 +215,7 @@ def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 
 @evaluates(dict.keys)
 def dict_keys(lowering: Lowering, value: Tree) -> Any:
-    return sequence(list, list(value.keys))
+    return sequence(list, [*map(of_key, value.keys)])
 
 
 @evaluates(dict.values)
@@ -217,7 +226,7 @@ def dict_values(lowering: Lowering, value: Tree) -> Any:
 @evaluates(dict.items)
 def dict_items(lowering: Lowering, value: Tree) -> Any:
     pairs = zip(value.keys, value.items, strict=True)
-    return sequence(list, [sequence(tuple, list(pair)) for pair in pairs])
+    return sequence(list, [sequence(tuple, [of_key(key), item]) for key, item in pairs])
 
 
 @evaluates(functools.reduce)

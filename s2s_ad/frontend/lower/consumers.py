@@ -18,6 +18,7 @@ from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
+from s2s_ad.frontend.lower.lengths import PURPOSE, items_needed
 from s2s_ad.frontend.lower.references import Box, symbols
 
 HERE = gast.Constant(value=None, kind=None)
@@ -119,9 +120,8 @@ def _tuple(lowering: Lowering, items: Generator) -> Any:
         items = replace(items, first=_one_by_one(lowering, items.first))
     found = known_items(lowering, _list(lowering, items))
     if found is None:
-        raise UnsupportedError(
-            "S2S205", "tuple() of a number of items that is not known", help="make a list"
-        )
+        what = "tuple() of a number of items that is not known"
+        raise items_needed(items.first, UnsupportedError("S2S205", what, help="make a list"))
     return sequence(tuple, found)
 
 
@@ -130,7 +130,7 @@ def _one_by_one(lowering: Lowering, items: Any) -> Any:
     passes = passes_of(lowering, items)
     for each in passes.bounds:
         if isinstance(each, Symbol):
-            raise NeedStatic(each.name, "the number of items of a tuple")
+            raise NeedStatic(each.name, PURPOSE)
     return sequence(tuple, [passes.item(index) for index in passes.known()])
 
 

@@ -14,6 +14,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.iteration import Items, named_once
 from s2s_ad.frontend.lower.kinds import constant_value
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
 from s2s_ad.frontend.resolve import unwrap
 
@@ -114,6 +115,11 @@ def known_key(lowering: Lowering, value: Any) -> Any:
     return known
 
 
+def of_key(key: Any) -> Any:
+    """A key of a dict, or a member of a set, as a value."""
+    return sequence(tuple, [*map(of_key, key)]) if type(key) is tuple else key
+
+
 def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
     """The items, with *starred ones spread out."""
     items: list = []
@@ -122,11 +128,9 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
             value = lowering.evaluate(node.value)
             found = all_items(lowering, value)
             if found is None:
-                raise lowering.refuse(
-                    node,
-                    "a value whose number of items is not known",
-                    "use a tuple or a list of known length",
-                )
+                what = "a value whose number of items is not known"
+                error = lowering.refuse(node, what, "use a tuple or a list of known length")
+                raise items_needed(value, error)
             items += found
         else:
             items.append(lowering.evaluate_any(node))
@@ -148,7 +152,7 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
     if is_sequence(value):
         return list(value.items)
     if isinstance(value, Tree) and value.kind in (dict, set):
-        return list(value.keys)
+        return [*map(of_key, value.keys)]
     if isinstance(value, range | str | bytes):
         return list(value)
     if isinstance(value, Items):

@@ -87,6 +87,7 @@ class Lowering:
 
     Args:
         static: keys of the captured numbers that are part of the code (see `Captures`).
+        apart: where the loops stand that are written out, for what they make has to be known.
         recursive: definitions that are known to call themselves through others.
         lacks_entries: let dicts and objects have entries on some paths only; other ways to know
             which there are have failed.
@@ -95,10 +96,12 @@ class Lowering:
     def __init__(
         self,
         static: frozenset[tuple] = frozenset(),
+        apart: frozenset[tuple] = frozenset(),
         recursive: frozenset[gast.AST] = frozenset(),
         lacks_entries: bool = False,
     ) -> None:
-        self.recursive, self.lacks_entries = recursive, lacks_entries
+        self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
+        self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
         self.memory = Memory(self.builder)
         self.assumptions = Assumptions()
@@ -222,9 +225,7 @@ class Lowering:
                 yield
             except S2SError as error:
                 if error.origin is None:
-                    raise type(error)(
-                        error.code, error.what, origin=origin, why=error.why, help=error.help
-                    ) from None
+                    raise error.at(origin) from None
                 raise
             except NeedStatic:
                 self.needed_at = self.needed_at or origin

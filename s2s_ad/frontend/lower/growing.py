@@ -18,7 +18,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.kinds import Kinds, Leaf, contents, is_list, is_same
-from s2s_ad.frontend.lower.references import Box, View, settled
+from s2s_ad.frontend.lower.references import Box, View, is_open, settled
 from s2s_ad.frontend.resolve import unwrap
 
 ADVICE = "append to it, pop from its end, read and assign items by index, or make an array of it"
@@ -196,6 +196,15 @@ def _made_of(lowering: Lowering, part: Any, leaf: Callable[[Symbol], Any]) -> An
     return box
 
 
+def change(lowering: Lowering, box: Box, content: Any, added: Any = None) -> None:
+    """Let a list hold something else, which is called as what it held."""
+    if is_growing(box) and is_open(content):
+        pairs = zip(rows.columns(box.content), rows.columns(content), strict=True)
+        for old, new in pairs:
+            lowering.builder.named(new, lowering.builder.hints.get(old.name, TEMPORARY))
+    lowering.memory.change(box, content, added)
+
+
 def set_item(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
     """`items[i] = value`."""
     if isinstance(index, slice):
@@ -207,7 +216,7 @@ def set_item(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
         operands = (column, place, as_value(lowering, part))
         return lowering.builder.call(runtime.index_set, operands, {})
 
-    lowering.memory.change(box, each_column(set_column, content, value), value)
+    change(lowering, box, each_column(set_column, content, value), value)
 
 
 def _set_slice(lowering: Lowering, box: Box, part: slice, items: Tree) -> None:
@@ -228,7 +237,7 @@ def _set_slice(lowering: Lowering, box: Box, part: slice, items: Tree) -> None:
     content = pieces[0]
     for each in pieces[1:]:
         content = each_column(lambda *pair: _join(lowering, *pair), *_alike(content, each))
-    lowering.memory.change(box, content, None if is_growing(items) else items)
+    change(lowering, box, content, None if is_growing(items) else items)
     if is_growing(items):
         lowering.memory.share_items(box, items)
 
@@ -246,7 +255,7 @@ def append(lowering: Lowering, box: Box, value: Any) -> None:
         operands = (column, as_value(lowering, part))
         return lowering.builder.call(runtime.list_append, operands, {})
 
-    lowering.memory.change(box, each_column(append_to, box.content, value), value)
+    change(lowering, box, each_column(append_to, box.content, value), value)
 
 
 def extend(lowering: Lowering, box: Box, items: Tree) -> None:
@@ -254,7 +263,7 @@ def extend(lowering: Lowering, box: Box, items: Tree) -> None:
         return
     content, more = _alike(*(as_value(lowering, each) for each in (box, items)))
     content = each_column(lambda *pair: _join(lowering, *pair), content, more)
-    lowering.memory.change(box, content, None if is_growing(items) else items)
+    change(lowering, box, content, None if is_growing(items) else items)
     if is_growing(items):
         lowering.memory.share_items(box, items)
 
@@ -279,8 +288,8 @@ def joined(lowering: Lowering, a: Tree, b: Tree) -> Box:
 
 
 def insert(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
-    place = settled(index)
-    matched(box.content, value)
+    place, content = settled(index), begin(lowering, box)
+    matched(content, value)
 
     def insert_into(column: Symbol, part: Any) -> Symbol:
         made = lowering.builder.call(runtime.list_of, (as_value(lowering, part),), {})
@@ -288,18 +297,19 @@ def insert(lowering: Lowering, box: Box, index: Any, value: Any) -> None:
             made = _join(lowering, _part(lowering, column, slice(place)), made)
         return _join(lowering, made, _part(lowering, column, slice(place, None)))
 
-    lowering.memory.change(box, each_column(insert_into, box.content, value), value)
+    change(lowering, box, each_column(insert_into, content, value), value)
 
 
 def delete(lowering: Lowering, box: Box, index: Any) -> None:
     """`del items[i]`."""
-    if isinstance(index, Symbol | slice):
+    if isinstance(index, slice):
         raise refuse("'del' of such items of")
+    if isinstance(index, Symbol):
+        _pop_anywhere(lowering, box, index)
+        return
     needed = index + 1 if index >= 0 else -index
     missing = lowering.builder.call(operator.lt, (length(lowering, box), needed), {})
-    error = gast.Call(form.constant(IndexError), [form.constant("list index out of range")], [])
-    check = gast.If(form.name(missing.name), [gast.Raise(error, None)], [])
-    lowering.builder.effect(check, {missing.name: missing})
+    require(lowering, missing, IndexError("list index out of range"))
     _pop_anywhere(lowering, box, index)
 
 
@@ -319,7 +329,7 @@ def pop(lowering: Lowering, box: Box, index: Any) -> Any:
 
     rest = each_column(pop_from, box.content)
     popped = _popped(lowering, box, lambda column: last[column.name])
-    lowering.memory.change(box, rest)
+    change(lowering, box, rest)
     return popped
 
 
@@ -331,18 +341,40 @@ def _popped(lowering: Lowering, box: Box, item: Callable[[Symbol], Symbol]) -> A
 
 def _pop_anywhere(lowering: Lowering, box: Box, index: Any) -> Any:
     """`items.pop(0)`: the item, and the list of the others."""
+    begin(lowering, box)
     if isinstance(index, Symbol):
-        raise refuse("pop() from a place that is not known of")
+        index = _counted_from_start(lowering, box, index)
 
     def without(column: Symbol) -> Symbol:
-        pieces = [slice(index)] if index else []
-        pieces += [slice(index + 1, None)] if index != -1 else []
+        known = not isinstance(index, Symbol)
+        pieces = [slice(index)] if not known or index else []
+        pieces += [slice(index + 1, None)] if not known or index != -1 else []
         parts = [_part(lowering, column, each) for each in pieces]
         return parts[0] if len(parts) == 1 else _join(lowering, *parts)
 
     popped = _popped(lowering, box, lambda column: _part(lowering, column, index))
-    lowering.memory.change(box, each_column(without, box.content))
+    change(lowering, box, each_column(without, box.content))
     return popped
+
+
+def _counted_from_start(lowering: Lowering, box: Box, index: Symbol) -> Symbol:
+    """A place that is not known as one that is not negative; IndexError where there is none."""
+    rule, _, _ = lowering.builder.definition(index)
+    if rule is not None and rule.function is runtime.list_index:
+        return index
+    call, count = lowering.builder.call, length(lowering, box)
+    beyond = call(operator.ge, (index, count), {})
+    before = call(operator.lt, (index, call(operator.neg, (count,), {})), {})
+    missing = call(np.logical_or, (beyond, before), {})
+    require(lowering, missing, IndexError("pop index out of range"))
+    return call(operator.mod, (index, count), {})
+
+
+def require(lowering: Lowering, missing: Symbol, error: Exception) -> None:
+    """Where the condition is true the function raises this error."""
+    made = gast.Call(form.constant(type(error)), [*map(form.constant, error.args)], [])
+    check = gast.If(form.name(missing.name), [gast.Raise(made, None)], [])
+    lowering.builder.effect(check, {missing.name: missing})
 
 
 def as_array(lowering: Lowering, content: Any) -> Any:
@@ -369,7 +401,7 @@ def copy(lowering: Lowering, value: Tree) -> Box:
 
 def reverse(lowering: Lowering, box: Box) -> None:
     order = slice(None, None, -1)
-    lowering.memory.change(box, each_column(lambda c: _part(lowering, c, order), box.content))
+    change(lowering, box, each_column(lambda c: _part(lowering, c, order), box.content))
 
 
 def is_repeated(lowering: Lowering, value: Tree, count: Any) -> bool:
@@ -380,6 +412,16 @@ def is_repeated(lowering: Lowering, value: Tree, count: Any) -> bool:
     number = fact is not None and values.shape_of(fact) == ()
     whole = isinstance(count, Symbol) and count.shape == () and not values.is_inexact(count.fact)
     return number and whole
+
+
+def several(lowering: Lowering, value: Box, count: int) -> Box:
+    """`items * 2`"""
+    made = copy(lowering, value)
+    if count < 1:
+        lowering.memory.change(made, sequence_of(Tree(list, (), ())))
+    for _ in range(count - 1):
+        extend(lowering, made, value)
+    return made
 
 
 def repeated(lowering: Lowering, value: Tree, count: Symbol) -> Box:

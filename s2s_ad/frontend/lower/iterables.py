@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower.containers import is_sequence, known_items, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.effects import require
 from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
+from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
@@ -136,7 +137,7 @@ def _backwards(lowering: Lowering, items: Items) -> Items:
 
 @evaluates(range)
 def make_range(lowering: Lowering, *bounds: Any) -> Any:
-    known = [_whole(each) for each in bounds]
+    known = [_whole(constant_value(each)) for each in bounds]
     if not any(isinstance(each, Symbol) for each in known):
         return range(*known)
     if len(known) == 1:

@@ -20,6 +20,7 @@ from s2s_ad.frontend.lower.containers import all_items, is_sequence, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.iterables import is_apart, is_number, items_of
 from s2s_ad.frontend.lower.iteration import Items
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.resolve import unwrap
 
 MOST = 10_000
@@ -28,9 +29,8 @@ MOST = 10_000
 def _items(lowering: Lowering, value: Any) -> list:
     found = all_items(lowering, value)
     if found is None:
-        raise UnsupportedError(
-            "S2S205", "itertools over items whose number is not known", help="write nested loops"
-        )
+        what = "itertools over items whose number is not known"
+        raise items_needed(value, UnsupportedError("S2S205", what, help="write nested loops"))
     return found
 
 

@@ -15,8 +15,8 @@ import gast
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower import growing, searches
+from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import (
     changeable,
@@ -24,12 +24,14 @@ from s2s_ad.frontend.lower.containers import (
     mapping,
     new_dict,
     new_set,
+    of_key,
     sequence,
 )
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
 from s2s_ad.frontend.lower.growing import is_growing
-from s2s_ad.frontend.lower.references import Box, symbols
+from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -59,7 +61,8 @@ def known(lowering: Lowering, items: Any) -> list:
     """The items of any iterable whose number is known."""
     found = iterated(lowering, items)
     if is_growing(found):
-        raise UnsupportedError("S2S205", "items whose number is not known", help="make a list")
+        error = UnsupportedError("S2S205", "items whose number is not known", help="make a list")
+        raise items_needed(found, error)
     return list(found.items)
 
 
@@ -107,8 +110,8 @@ HANDLERS[deque] = lambda lowering, args, kwargs: make_deque(lowering, *args, **k
 
 @method(list.pop)
 def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
-    if is_growing(value):
-        return growing.pop(lowering, value, index)
+    if is_growing(value) or isinstance(index, Symbol):
+        return growing.pop(lowering, changeable(value), index)
     items = list(value.items)
     popped = items.pop(operator.index(unwrap(index)))
     set_items(lowering, value, items)
@@ -117,8 +120,8 @@ def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
 
 @method(list.insert)
 def insert(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
-    if is_growing(value):
-        return growing.insert(lowering, value, index, item)
+    if is_growing(value) or isinstance(index, Symbol):
+        return growing.insert(lowering, changeable(value), index, item)
     items = list(value.items)
     items.insert(operator.index(unwrap(index)), item)
     set_items(lowering, value, items)
@@ -126,32 +129,19 @@ def insert(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
 
 @method(list.remove)
 def remove(lowering: Lowering, value: Any, item: Any) -> None:
-    items = list(value.items)
-    del items[position(lowering, value, item)]
-    set_items(lowering, value, items)
+    pop(lowering, value, position(lowering, value, item))
 
 
 @method(tuple.index)
 @method(list.index)
-def position(lowering: Lowering, value: Any, item: Any) -> int:
-    for place, each in enumerate(value.items):
-        if each is item or _equal(each, item):
-            return place
-    raise ValueError("the item is not in the list")
+def position(lowering: Lowering, value: Any, item: Any) -> Any:
+    return searches.position(lowering, value, item)
 
 
 @method(tuple.count)
 @method(list.count)
-def count(lowering: Lowering, value: Any, item: Any) -> int:
-    return sum(each is item or _equal(each, item) for each in value.items)
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if any(True for _ in symbols((a, b))):
-        raise UnsupportedError(
-            "S2S205", "a search among values that are not known", help="search by position"
-        )
-    return bool(known_object(a) == known_object(b))
+def count(lowering: Lowering, value: Any, item: Any) -> Any:
+    return searches.count(lowering, value, item)
 
 
 @method(list.reverse)
@@ -250,9 +240,9 @@ def pop_entry(lowering: Lowering, value: Any, key: Any, *default: Any) -> Any:
 @method(dict.popitem)
 def pop_last(lowering: Lowering, value: Any) -> Any:
     entries = entries_of(value)
-    pair = entries.popitem()
+    key, item = entries.popitem()
     set_entries(lowering, value, entries)
-    return sequence(tuple, list(pair))
+    return sequence(tuple, [of_key(key), item])
 
 
 @method(dict.clear)

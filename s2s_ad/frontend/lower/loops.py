@@ -81,6 +81,10 @@ def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> E
     if known is not None and len(known) == 0:
         return unrolled(lowering, node, ())
 
+    place, few = place_of(lowering), known is not None and len(known) <= MOST_PASSES
+    if few and place in lowering.apart:
+        return unrolled(lowering, node, Lazily(known, passes.item))
+
     def start(index: Any) -> None:
         bind(lowering, node.target, passes.item(index))
 
@@ -99,12 +103,19 @@ def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> E
         if not rolling.explains(need):
             raise
         lowering.needed_at = None
-        if isinstance(need, NeedStatic | StructureChanges):
-            ask_for(lowering, passes.bounds, need)
-        if known is None or len(known) > MOST_PASSES:
+        ask_for(lowering, passes.bounds, need)
+        if not few:
             raise
         return unrolled(lowering, node, Lazily(known, passes.item))
+    if few:
+        lowering.rolled |= dict.fromkeys(rolling.made, place)
     return after(lowering, node, rolled)
+
+
+def place_of(lowering: Lowering) -> tuple:
+    """Where a loop stands, which is the same when the function is lowered again."""
+    origin = lowering.builder.origin
+    return (origin.file, origin.line, origin.column, origin.function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +137,9 @@ def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
     unknown = [each for each in bounds if isinstance(each, Symbol)]
     if all(may_be_known(lowering, each) for each in unknown):
         for each in unknown:
-            raise NeedStatic(each.name, getattr(need, "purpose", "the number of passes"))
+            error = need if isinstance(need, UnsupportedError) else getattr(need, "error", None)
+            purpose = getattr(need, "purpose", "the number of passes")
+            raise NeedStatic(each.name, purpose, error) from None
 
 
 @statement(gast.While)
@@ -163,6 +176,8 @@ def known_passes(lowering: Lowering, node: gast.While, need: Exception) -> Exits
         test = condition(lowering, node.test)
         if test is False:
             return CONTINUE
+        if isinstance(test, Symbol) and may_be_known(lowering, test):
+            raise NeedStatic(test.name, "the condition of the loop", getattr(need, "error", None))
         if test is not True:
             break
         lowering.needed_at = None

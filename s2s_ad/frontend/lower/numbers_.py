@@ -16,17 +16,16 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import settled, symbols
 
 
 def _items(lowering: Lowering, value: Any, what: str) -> list:
     found = known_items(lowering, value)
     if found is None:
-        raise UnsupportedError(
-            "S2S205",
-            f"{what} of a number of values that is not known",
-            help="use NumPy's function of the array",
-        )
+        what = f"{what} of a number of values that is not known"
+        error = UnsupportedError("S2S205", what, help="use NumPy's function of the array")
+        raise items_needed(value, error)
     return found
 
 

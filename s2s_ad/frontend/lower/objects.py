@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
+from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
@@ -246,11 +247,12 @@ def returned(value: Any) -> Any:
     """A value as it is returned to the caller, who makes the containers in it anew."""
     if isinstance(value, Box) and value.is_dynamic:
         if is_rows(value.content):
-            raise UnsupportedError(
+            error = UnsupportedError(
                 "S2S304",
                 "a list of containers whose length is not known is returned",
                 help="return a list for each of their parts",
             )
+            raise items_needed(value, error)
         return settled(value)
     if not isinstance(value, Tree):
         return settled(value)

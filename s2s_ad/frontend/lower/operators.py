@@ -21,7 +21,6 @@ from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.conditions import choose, lazily, negated
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
@@ -29,6 +28,7 @@ from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
+from s2s_ad.frontend.lower.searches import contains
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 BINARY: dict[type, Callable] = {
@@ -142,11 +142,20 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
     items, other = (left, right) if kinds[0] else (right, left)
     if isinstance(other, Symbol) and isinstance(other.fact, values.Array) and other.shape != ():
         return lowering.call(function, *map(to_object, (left, right)))
-    if function is operator.mul and growing.is_repeated(lowering, items, other):
-        return growing.repeated(lowering, items, other)
-    if function is operator.mul and not isinstance(other, Tree) and not _is_array(other):
-        return _made(lowering, items.kind, list(items.items) * operator.index(unwrap(other)))
+    if function is operator.mul and not isinstance(other, Tree):
+        return _repeated(lowering, items, other)
     raise _unsupported(left, right)
+
+
+def _repeated(lowering: Lowering, items: Tree, count: Any) -> Tree:
+    """`items * count`"""
+    if growing.is_growing(items) and type(count) is int:
+        return growing.several(lowering, items, count)
+    if growing.is_repeated(lowering, items, count):
+        return growing.repeated(lowering, items, count)
+    if _is_array(count):
+        raise _unsupported(items, count)
+    return _made(lowering, items.kind, list(items.items) * operator.index(unwrap(count)))
 
 
 def _made(lowering: Lowering, kind: type, items: list) -> Tree:
@@ -184,7 +193,7 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
 
 @expression(gast.Compare)
 def compare(lowering: Lowering, node: gast.Compare) -> Any:
-    """`a < b`, `a < b < c`, `is`, `in` The last two on what is known; `is None` on any value."""
+    """`a < b`, `a < b < c`, `is`, `in` Of numbers and containers; `is` of objects and None."""
     return _chain(lowering, node, lowering.evaluate_any(node.left), 0)
 
 
@@ -360,25 +369,12 @@ def _is_of_other_kind(value: Symbol, known: Any) -> bool:
 
 def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> Any:
     """`in`: known for containers and texts that are, a condition for numbers."""
-    if not symbols_in(left):
-        if isinstance(right, Tree) and right.kind in (dict, set):
-            return has_entry(lowering, right, known_object(left))
-        if is_sequence(right) and not symbols_in(right):
-            return known_object(left) in known_object(right)
-        if isinstance(unwrap(right), str | bytes | range | frozenset):
-            return known_object(left) in unwrap(right)
-    number = not isinstance(left, Tree) and is_number(left)
-    if number and isinstance(right, Symbol) and right.shape not in (None, ()):
-        return lowering.call(np.any, lowering.call(operator.eq, right, left))
-    if number and is_sequence(right) and all(map(is_number, right.items)):
-        return _is_one_of(lowering, left, right.items)
-    raise lowering.refuse(node, "'in' on values that are not known", "compare with np.any(x == v)")
 
+    def equal(value: Any, item: Any) -> Any:
+        return _compared(lowering, node, gast.Eq, value, item)
 
-def _is_one_of(lowering: Lowering, value: Any, items: Sequence[Any]) -> Any:
-    """Whether a number equals one of some numbers, which are compared in turn."""
-    if not items:
-        return False
-    first, *rest = items
-    truth = lowering.call(operator.eq, value, first)
-    return lazily(lowering, True, truth, lambda: _is_one_of(lowering, value, rest))
+    found = contains(lowering, right, left, equal)
+    if found is None:
+        help = "compare with np.any(x == v)"
+        raise lowering.refuse(node, "'in' on values that are not known", help)
+    return found

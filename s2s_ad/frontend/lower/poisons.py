@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from s2s_ad.core.builder import NeedStatic, Symbol
+import numpy as np
+
+from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.values import Scalar
 from s2s_ad.diagnostics import Origin, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
@@ -36,8 +38,12 @@ class Unjoined:
     def error(self, lowering: Lowering | None = None) -> Exception:
         """What reading it raises; where the condition can be known, the path is decided."""
         lowering = lowering or self.lowering
+        error = self._refusal(lowering)
         if isinstance(self.source, Symbol) and may_be_known(lowering, self.source):
-            return NeedStatic(self.source.name, "the condition of the branch")
+            return NeedStatic(self.source.name, "the condition of the branch", error)
+        return error
+
+    def _refusal(self, lowering: Lowering) -> StructureChanges:
         line = self.origin.line if self.origin else "?"
         error = StructureChanges(
             "S2S201",
@@ -80,11 +86,17 @@ class Hole(Unjoined, Unassigned):
 
 
 def may_be_known(lowering: Lowering, condition: Symbol) -> bool:
-    """Whether a condition depends on captured numbers and integer arguments alone."""
+    """Whether a condition depends on lengths, captured numbers and integer arguments alone."""
     builder, numbers = lowering.builder, lowering.captures.numbers
-    names = builder.ancestors(condition.name)
-    inputs = [each for each in names if each not in builder.definitions]
+    names = builder.ancestors(condition.name, through=lambda rule: rule.function is not np.size)
+    sizes = {each for each in names if _function(builder, each) is np.size}
+    inputs = [each for each in names - sizes if each not in builder.definitions]
     return all(each in numbers or builder.facts[each] == Scalar(int) for each in inputs)
+
+
+def _function(builder: Builder, name: str) -> Any:
+    rule, _, _ = builder.definitions.get(name, (None, [], {}))
+    return None if rule is None else rule.function
 
 
 def is_unreadable(value: Any) -> bool:

@@ -16,7 +16,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, Origin, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import apply, method_of
 from s2s_ad.frontend.lower.core import CallsItself, Lowering, StaticNeeded
@@ -44,19 +44,24 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
         S2SError: the function uses what is not supported; the error points at the place.
     """
     static: frozenset[tuple] = frozenset()
+    apart: frozenset[tuple] = frozenset()
     recursive: frozenset[gast.AST] = frozenset()
     lacks_entries = False
     while True:
-        lowering = Lowering(static, recursive, lacks_entries)
+        lowering = Lowering(static, apart, recursive, lacks_entries)
         inputs, given = inputs_of(lowering, function, arguments)
         try:
             return _program(lowering, function, inputs, given)
         except NeedStatic as need:
             ancestors = lowering.builder.ancestors(need.name)
             numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
-            if not numbers:
+            loops = {lowering.rolled.get(name) for name in ancestors} - {None}
+            if loops:
+                apart |= loops
+            elif numbers:
+                static |= numbers
+            else:
                 raise _static_needed(lowering, inputs, ancestors, need) from None
-            static |= numbers
         except CallsItself as found:
             if found.node in recursive:
                 raise found.error from None
@@ -182,14 +187,19 @@ def _static_needed(
         for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True)
         if leaf in ancestors
     ]
-    error = UnsupportedError(
+    return StaticNeeded(found, _cannot_be_known(need, lowering.needed_at))
+
+
+def _cannot_be_known(need: NeedStatic, origin: Origin | None) -> S2SError:
+    if need.error is not None:
+        return need.error.at(origin)
+    return UnsupportedError(
         "S2S205",
         f"{need.purpose} must be known when the code is generated",
-        origin=lowering.needed_at,
+        origin=origin,
         help="pass it as a plain Python int or a constant; as text without example arguments "
         "it cannot be known",
     )
-    return StaticNeeded(found, error)
 
 
 # ---- inputs and outputs --------------------------------------------------------------------------
@@ -242,9 +252,10 @@ def output_of(result: Any, name: str, origin: Origin) -> Any:
     try:
         return tree.tree_map(lambda leaf: output_node(leaf, name, origin), returned(result))
     except UnsupportedError as error:
-        raise UnsupportedError(
-            error.code, error.what, origin=error.origin or origin, why=error.why, help=error.help
-        ) from None
+        raise error.at(origin) from None
+    except NeedStatic as need:
+        error = None if need.error is None else need.error.at(origin)
+        raise NeedStatic(need.name, need.purpose, error) from None
 
 
 def output_node(leaf: Any, name: str, origin: Origin) -> gast.AST:

@@ -19,7 +19,7 @@ from s2s_ad.core.builder import Builder, NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.paths import free_names
 from s2s_ad.frontend.lower.references import changing, opened
@@ -160,7 +160,9 @@ def _changes(call: OpenCall, lowering: Lowering) -> UnsupportedError:
     )
 
 
-def _static(call: OpenCall, need: NeedStatic, lowering: Lowering) -> UnsupportedError:
+def _static(call: OpenCall, need: NeedStatic, lowering: Lowering) -> S2SError:
+    if need.error is not None:
+        return need.error
     return UnsupportedError(
         "S2S206",
         f"{call.name} calls itself with a number that {need.purpose} depends on",

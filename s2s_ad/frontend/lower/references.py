@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import List, Scalar, shape_of
 from s2s_ad.diagnostics import Origin, UnsupportedError
@@ -188,11 +188,12 @@ class Box(Tree):
         if isinstance(self.content, Tree) and not is_rows(self.content):
             return self.content
         if is_open(self.content):
-            raise UnsupportedError(
+            error = UnsupportedError(
                 "S2S205",
                 "a list whose length is not known when code is generated",
                 help="make an array of it: np.array(items)",
             )
+            raise NeedStatic(next(symbols(self)).name, "the number of items", error)
         raise self.content.error()
 
     def __repr__(self) -> str:

@@ -105,6 +105,7 @@ class Rolling:
         self.contents: list[dict[int, Any]] = []  # what earlier rounds left in each object
         self.links = 0  # how many there were at the start of the last pass
         self.clock = lowering.memory.tick()
+        self.made: list[str] = []  # what the emitted loop leaves
         self._enter_names(bound, set(updated))
 
     def _enter_names(self, bound: Iterable[str], updated: set[str]) -> None:
@@ -407,6 +408,7 @@ class Rolling:
         else:
             results = segmented(lowering, loop, operands, self.schedule)
         carrying.bind(results)
+        self.made = [each.name for each in results]
 
 
 def _is_as_before(a: Any, b: Any) -> bool:
