@@ -60,6 +60,14 @@ a condition.
 """
 
 LISTS = """\
+## Texts that differ from path to path
+
+`mode = "heat"` on one path and `mode = "idle"` on another is a text when the code runs, too. It is
+compared (`==`, `!=`, `in`, `match`), printed and returned as it is; a function that is called with
+it, and a dict that is read or written at it, are a choice among the texts that it may be. As a key
+of a new dict, or taken apart into characters, it is refused. A batch whose samples differ in it is
+taken sample by sample.
+
 ## Lists whose length is not known
 
 A list that grows in a loop whose passes are not counted when code is generated holds numbers,

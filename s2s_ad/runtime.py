@@ -524,6 +524,16 @@ def products_of_others(x, axis):
     return np.moveaxis(others, -1, axis)
 
 
+def other_text(a, b):
+    """Whether two texts differ."""
+    return a != b
+
+
+def same_text(a, b):
+    """Whether two texts are the same."""
+    return a == b
+
+
 def psi_half_step(x, order):
     """A derivative of psi(x + 1/2) - psi(x) - 1 / (2 * x), for x > 0, without their cancellation:
     half the integral of exp(-x * s) * tanh(s / 4)."""

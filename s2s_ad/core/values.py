@@ -117,6 +117,15 @@ class Saved:
     rank = None
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One of several texts; a text that is known is a Static."""
+
+    options: frozenset[str]
+    shape = ()
+    rank = 0
+
+
 class Undefined:
     """The value of a name on a path that does not assign it; nothing reads it there."""
 
@@ -126,7 +135,7 @@ class Undefined:
 
 UNDEFINED = Undefined()
 
-AbstractValue = Array | Scalar | Static | Unknown | List | Saved
+AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Word
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 COMPLEX = (complex, np.complex64, np.complex128)
@@ -199,7 +208,7 @@ def is_inexact(value: Any) -> bool | None:
         return value.kind in (float, complex)
     if isinstance(value, Array) and value.dtype is not None:
         return value.dtype.kind in "fc"
-    if isinstance(value, Static | Saved):
+    if isinstance(value, Static | Saved | Word):
         return False
     if isinstance(value, List):
         return is_inexact(value.item)
@@ -359,12 +368,23 @@ def join(a: Any, b: Any) -> AbstractValue:
         return Scalar(max(a.kind, b.kind, key=PYTHON_NUMBERS.index))
     if isinstance(a, List) and isinstance(b, List):
         return List(join_items((a.item, b.item)))
+    texts = options_of(a), options_of(b)
+    if all(texts):
+        return Word(texts[0] | texts[1])
     absent = may_be_absent(a) or may_be_absent(b)
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
         tensor = is_tensor(a) or is_tensor(b)
         return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects, tensor, absent)
     return Unknown(bool(is_inexact(a) or is_inexact(b)), absent=absent)
+
+
+def options_of(value: Any) -> frozenset[str]:
+    """The texts that a value may be; none where it is no text."""
+    if isinstance(value, Word):
+        return value.options
+    is_text = isinstance(value, Static) and type(value.value) is str
+    return frozenset([value.value]) if is_text else frozenset()
 
 
 def join_items(items: Iterable[Any]) -> AbstractValue:

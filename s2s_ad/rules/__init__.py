@@ -58,4 +58,5 @@ from s2s_ad.rules import (  # noqa: F401
     ufunc_methods,
     unsupported,
     windows,
+    words,
 )

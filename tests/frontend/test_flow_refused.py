@@ -15,11 +15,6 @@ def two_structures(x):
     return x, x
 
 
-def two_texts(x):
-    name = "a" if x > 0 else "b"
-    return x if name == "a" else -x
-
-
 def never_assigned(x, n):
     for _ in range(n):
         x = x + y  # noqa: F821
@@ -63,7 +58,6 @@ def returns_at_the_end(x):
     "function, args, line, advice",
     [
         (two_structures, (1.5,), "", "same structure on all paths"),
-        (two_texts, (1.5,), "", "same kind"),
         (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
         (grows_each_pass, (1.5, 3), "", ""),
         (deleted, (1.5,), "return y", "before it is assigned"),

@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
+from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 from s2s_ad.tensors import Tensor
 from s2s_ad.tensors.tensor import EAGER
@@ -206,6 +207,8 @@ PROPERTIES = {
 def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     """A field, a property or a method of a dataclass or namedtuple; methods of a dict."""
     kind = value.kind
+    if is_word(value) and isinstance(getattr(str, name, None), types.MethodDescriptorType):
+        return Method(getattr(str, name), value)
     if kind in CONTAINERS:
         if kind is list and name in OF_DEQUES:
             return Method(getattr(deque, name), value)

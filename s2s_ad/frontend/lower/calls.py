@@ -26,6 +26,7 @@ from s2s_ad.frontend.lower.iteration import Produced, named_once
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_call
+from s2s_ad.frontend.lower.words import Word, is_word, texts_differ
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import is_generator
@@ -106,10 +107,21 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         raise UnsupportedError("S2S203", "a call of a value that is not a function")
     known = _known_function(unwrap(function))
     if known is not None:
-        return known(lowering, unwrap(function), args, kwargs)
+        return _called(lowering, known, function, args, kwargs)
     if isinstance(function, Captured):
         return _of_object(lowering, function, args, kwargs)
     raise refused_call(function, lowering.builder.origin, args, kwargs)
+
+
+def _called(
+    lowering: Lowering, known: Callable, function: Any, args: list, kwargs: dict[str, Any]
+) -> Any:
+    """The call of a function, once for each text that an argument may be."""
+    place = next((i for i, each in enumerate(args) if is_word(each)), None)
+    asks = known in (_by_handler, _by_rule, _of_text) and unwrap(function) not in HOLDS_ANY
+    if place is not None and asks:
+        return HANDLERS[Word](lowering, [function, args, place], kwargs)
+    return known(lowering, unwrap(function), args, kwargs)
 
 
 def _known_function(function: Any) -> Callable | None:
@@ -186,6 +198,8 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
         return value.kind(_as_item(lowering, each) for each in value.items)
     if tree.is_namedtuple(value.kind):
         return tuple(_as_item(lowering, each) for each in value.items)
+    if is_word(value):
+        raise texts_differ("an argument of a NumPy function")
     raise UnsupportedError(
         "S2S203",
         f"a {value.kind.__name__} as an argument of a NumPy function",

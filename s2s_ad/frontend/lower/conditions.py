@@ -11,20 +11,23 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError, UnsupportedError
 from s2s_ad.frontend.lower import effects
-from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.meeting import meet, where
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import Path, as_symbols
 from s2s_ad.frontend.lower.poisons import Unjoined
-from s2s_ad.frontend.lower.references import Box, symbols
+from s2s_ad.frontend.lower.references import Box, settled, symbols
+from s2s_ad.frontend.lower.words import Word, is_word, options_of, text_of
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 #: where the sides of a choice leave its value among the locals
@@ -139,6 +142,8 @@ def negated(lowering: Lowering, node: gast.UnaryOp) -> Any:
 
 def truth_of(lowering: Lowering, value: Any) -> Any:
     """What a branch asks for to know whether a value is true."""
+    if is_word(value):
+        return is_text_of(lowering, value, "", same=False)
     if is_optional(value):
         return _truth_of_present(lowering, value)
     if isinstance(value, Box) and value.is_dynamic:
@@ -157,6 +162,41 @@ def _truth_of_present(lowering: Lowering, value: Tree) -> Any:
         return truth_of(lowering, known) if truth is None else truth
 
     return lazily(lowering, False, there, held)
+
+
+# ---- texts that are not known -----------------------------------------------------------------
+
+
+def is_text_of(lowering: Lowering, value: Any, other: Any, *, same: bool = True) -> Any:
+    """Whether two texts are the same, or are not."""
+    pair = tuple(settled(text_of(each)) for each in (value, other))
+    return lowering.builder.call(runtime.same_text if same else runtime.other_text, pair, {})
+
+
+def for_each_text(lowering: Lowering, value: Any, act: Callable[[str], Any]) -> Any:
+    """What `act` does with the text that a value is, when the code runs."""
+
+    def among(options: list[str]) -> Any:
+        first, *rest = options
+        if not rest:
+            return act(first)
+        test = is_text_of(lowering, value, first)
+        return choose(lowering, test, lambda: act(first), lambda: among(rest))
+
+    return among(options_of(value))
+
+
+def _of_each_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """A call of a function whose argument at a place is a text that is not known."""
+    function, given, place = args
+
+    def act(text: str) -> Any:
+        return apply(lowering, function, [*given[:place], text, *given[place + 1 :]], kwargs)
+
+    return for_each_text(lowering, given[place], act)
+
+
+HANDLERS[Word] = _of_each_text
 
 
 # ---- choices -------------------------------------------------------------------------------------
@@ -252,6 +292,8 @@ def known_truth(value: Any) -> bool | None:
     value = constant_value(value)
     if isinstance(value, Symbol) or (isinstance(value, Box) and value.is_dynamic):
         return None
+    if is_word(value):
+        return None if "" in options_of(value) else True
     if is_optional(value):
         return False if known_truth(value.items[1]) is False else None
     if isinstance(value, Tree):

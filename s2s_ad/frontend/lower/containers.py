@@ -16,6 +16,7 @@ from s2s_ad.frontend.lower.iteration import Items, named_once
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
+from s2s_ad.frontend.lower.words import is_word, texts_differ
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -110,6 +111,8 @@ def known_key(lowering: Lowering, value: Any) -> Any:
         return operator.index(value)  # tells who asks that it is not known
     if is_sequence(value):
         return tuple(known_key(lowering, item) for item in value.items)
+    if is_word(value):
+        raise texts_differ("a key")
     known = unwrap(value)
     hash(known)
     return known
@@ -147,6 +150,8 @@ def all_items(lowering: Lowering, value: Any) -> list | None:
 
 def known_items(lowering: Lowering, value: Any) -> list | None:
     """The items that iterating over a value gives; None where their number is not known."""
+    if is_word(value):
+        raise texts_differ("what is iterated over")
     if isinstance(value, Box) and value.is_dynamic:
         return None
     if is_sequence(value):

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
+from s2s_ad.frontend.lower.words import as_result
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap
 from s2s_ad.frontend.scopes import COMPREHENSIONS
 
@@ -304,6 +305,7 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
 def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     """An expression that gives a lowering value."""
     value = lowering.certain(value, "a print, an assert, a raise or an f-string of")
+    value = as_result(value)
     if isinstance(value, Symbol):
         return form.name(value.name)
     if isinstance(value, Closure | Method):

@@ -48,6 +48,7 @@ from s2s_ad.frontend.lower.poisons import (
     unreadable,
 )
 from s2s_ad.frontend.lower.references import Box, Poison, Reference
+from s2s_ad.frontend.lower.words import is_text, text_of, word
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -96,6 +97,8 @@ class Join:
             return self.optional(items, hint, kind)
         if all(map(is_leaf, present)):
             return self.leaf(items, hint)
+        if all(map(is_text, present)):
+            return word(self.leaf([*map(text_of, items)], hint))
         if any(isinstance(each, Tree) for each in present):
             joined = self.container(items, present, hint)
             if joined is not None:
@@ -274,7 +277,8 @@ def _is_of_path(value: Any, path: Path) -> bool:
 def _atom_key(atom: gast.AST) -> Any:
     if isinstance(atom, gast.Name):
         return atom.id
-    return (type(atom.value), repr(atom.value), None if is_leaf(atom.value) else id(atom.value))
+    plain = is_leaf(atom.value) or is_text(atom.value)
+    return (type(atom.value), repr(atom.value), None if plain else id(atom.value))
 
 
 # ---- frames and memory ---------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
 from s2s_ad.frontend.lower.optional import is_optional, whole
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
+from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def describe(value: Any) -> str:
         return "a number or an array"
     if is_optional(value):
         return f"None or {describe(value.items[1])}"
+    if is_word(value):
+        return "one of several texts"
     if isinstance(value, Tree):
         return f"a {value.kind.__name__} of {len(value.items)}"
     return f"a {type(value).__name__}"

@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
+from s2s_ad.frontend.lower.words import Word
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.tensors import Parameter
@@ -321,7 +322,7 @@ NOTHING = object()
 def class_of(value: Any) -> type | None:
     """The class of an object of the user's; None of numbers, arrays and Python's own."""
     if isinstance(value, Tree):
-        return None if value.kind in (dict, list, set, tuple) else value.kind
+        return None if value.kind in (dict, list, set, tuple, Word) else value.kind
     if isinstance(value, Captured) and not isinstance(value.value, type | types.ModuleType):
         return type(value.value)
     return None

@@ -18,7 +18,13 @@ from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.calls import known_object
-from s2s_ad.frontend.lower.conditions import choose, lazily, negated
+from s2s_ad.frontend.lower.conditions import (
+    choose,
+    for_each_text,
+    is_text_of,
+    lazily,
+    negated,
+)
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.kinds import constant_value
@@ -29,6 +35,7 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.searches import contains
+from s2s_ad.frontend.lower.words import is_text, is_word
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 BINARY: dict[type, Callable] = {
@@ -62,6 +69,7 @@ COMPARE: dict[type, Callable] = {
 OF_SETS = (operator.and_, operator.or_, operator.sub, operator.xor)
 ORDER = (gast.Gt, gast.GtE, gast.Lt, gast.LtE)
 IDENTITY = {gast.Is: True, gast.IsNot: False}
+SAMENESS = (gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
 
 @expression(gast.Name)
@@ -86,6 +94,10 @@ def binary(lowering: Lowering, node: gast.BinOp) -> Any:
 def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
     """left op right: an operation on numbers and arrays, or containers joined."""
     function = BINARY[type(node)]
+    if is_word(left):
+        return for_each_text(lowering, left, lambda x: apply_operator(lowering, node, x, right))
+    if is_word(right):
+        return for_each_text(lowering, right, lambda x: apply_operator(lowering, node, left, x))
     if class_of(left) is not None or class_of(right) is not None:
         result = of_objects(lowering, function, left, right)
         if result is not NOTHING:
@@ -211,8 +223,8 @@ def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any
 def _compared(
     lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
 ) -> Any:
-    if is_optional(left) or is_optional(right):
-        return _compared_optional(lowering, node, kind, left, right)
+    if any(is_optional(each) or is_word(each) for each in (left, right)):
+        return _compared_of_paths(lowering, node, kind, left, right)
     if kind in IDENTITY:
         return _identical(lowering, node, left, right) is IDENTITY[kind]
     if kind in (gast.In, gast.NotIn):
@@ -234,6 +246,38 @@ def _compared(
     return COMPARE[kind](*(_comparable(lowering, node, each) for each in (left, right)))
 
 
+def _compared_of_paths(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
+    """A comparison of what is None on some paths, or another text."""
+    if is_optional(left) or is_optional(right):
+        return _compared_optional(lowering, node, kind, left, right)
+    return _compared_texts(lowering, node, kind, left, right)
+
+
+def _compared_texts(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
+    """A comparison of a text that is not known."""
+    positive = kind in (gast.Eq, gast.Is, gast.In)
+    if kind in SAMENESS and is_text(left) and is_text(right):
+        return is_text_of(lowering, left, right, same=positive)
+    if kind in SAMENESS:
+        return not positive
+    if is_word(right):
+        return for_each_text(
+            lowering, right, lambda text: _compared(lowering, node, kind, left, text)
+        )
+    if kind in ORDER:
+        return for_each_text(
+            lowering, left, lambda text: _compared(lowering, node, kind, text, right)
+        )
+    found = _contains(lowering, node, left, right)
+    if isinstance(found, bool):
+        return found is positive
+    return found if positive else lowering.call(operator.not_, found)
+
+
 def _compared_optional(
     lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
 ) -> Any:
@@ -243,11 +287,24 @@ def _compared_optional(
         is_none, held = value.items
         lowering.partial.update(each.name for each in symbols(held))
         return is_none if IDENTITY[kind] else lowering.call(operator.not_, is_none)
+    if kind in (gast.Eq, gast.NotEq) and (is_text(other) or _is_one_number(other)):
+        differs = kind is gast.NotEq  # None is neither a text nor a number
+
+        def held() -> Any:
+            return _compared(lowering, node, kind, lowering.present(value), other)
+
+        return choose(lowering, value.items[0], lambda: differs, held)
     if kind in ORDER:
         pair = (lowering.present(each) for each in (left, right))
     else:
         pair = (lowering.certain(each, "a comparison of") for each in (left, right))
     return _compared(lowering, node, kind, *pair)
+
+
+def _is_one_number(value: Any) -> bool:
+    return type(value) in values.PYTHON_NUMBERS or (
+        isinstance(value, Symbol) and isinstance(value.fact, values.Scalar)
+    )
 
 
 def _compared_with(

@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.poisons import StructureChanges
 from s2s_ad.frontend.lower.references import Box, settled
+from s2s_ad.frontend.lower.words import as_result, is_word
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
@@ -56,7 +57,9 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
             ancestors = lowering.builder.ancestors(need.name)
             numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
             loops = {lowering.rolled.get(name) for name in ancestors} - {None}
-            if loops:
+            if not lacks_entries and getattr(need.error, "entries", False):
+                lacks_entries = True  # rather than code for one length
+            elif loops:
                 apart |= loops
             elif numbers:
                 static |= numbers
@@ -119,6 +122,8 @@ def _shown(origin: Origin, function: Callable) -> str:
 
 def _present(lowering: Lowering, result: Any, shown: str) -> Any:
     """The result of the function that is differentiated: it may not be None where it is asked."""
+    if is_word(result):
+        return as_result(result)
     if is_optional(result):
         return lowering.present(result, shown)
     if not isinstance(result, Tree) or (isinstance(result, Box) and result.is_dynamic):

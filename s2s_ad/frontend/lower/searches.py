@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.references import settled, symbols
+from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import unwrap
 
 HERE = gast.Constant(value=None, kind=None)
@@ -64,7 +65,7 @@ def contains(lowering: Lowering, items: Any, value: Any, equal: Equal) -> Any:
     if isinstance(items, range | Range):
         return _in_range(lowering, items, value) if number else None
     found = known_items(lowering, items) if isinstance(items, Tree) else None
-    if found is None or not (number or is_sequence(value)):
+    if found is None or not (number or is_sequence(value) or is_word(value)):
         return None
     return _is_one_of(lowering, value, found, equal)
 
@@ -125,6 +126,10 @@ def _is_same(value: Any, item: Any, equal: Equal) -> Any:
     """Whether an item is the value; None where that cannot be asked."""
     if item is value:
         return True
+    if is_word(value) and is_word(item):
+        return equal(value, item)
+    if is_word(value) or is_word(item):
+        return equal(value, item) if type(item) is str or type(value) is str else False
     if isinstance(unwrap(item), PLAIN) or is_sequence(item) is not is_sequence(value):
         return False
     return equal(value, item) if is_number(item) or is_sequence(item) else None

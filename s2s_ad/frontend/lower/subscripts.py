@@ -16,6 +16,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import method_of, read_attribute
 from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.conditions import for_each_text
 from s2s_ad.frontend.lower.containers import (
     changeable,
     is_sequence,
@@ -29,6 +30,7 @@ from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.stores import set_item
+from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -40,6 +42,10 @@ def subscript(lowering: Lowering, node: gast.Subscript) -> Any:
 
 def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     """`value[index]`"""
+    if is_word(value):
+        return for_each_text(lowering, value, lambda text: read_item(lowering, text, index))
+    if is_word(index) and isinstance(value, Tree):
+        return for_each_text(lowering, index, lambda text: read_item(lowering, value, text))
     if isinstance(value, Symbol):
         return lowering.call(operator.getitem, value, as_index(index))
     if isinstance(value, Tree):
@@ -95,7 +101,9 @@ def _as_position(index: Any) -> Any:
 
 def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
     """`value[index] = item`"""
-    if isinstance(value, Symbol):
+    if is_word(index) and isinstance(value, Tree):
+        for_each_text(lowering, index, lambda text: write_item(lowering, value, text, item))
+    elif isinstance(value, Symbol):
         set_item(lowering, value, as_index(index), item)
     elif is_growing(value) or (isinstance(value, Box) and _becomes_growing(lowering, value, index)):
         growing.set_item(lowering, value, _as_position(index), item)

@@ -38,6 +38,7 @@ from s2s_ad.frontend.lower.optional import (
 )
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
+from s2s_ad.frontend.lower.words import Word, is_text, text_of, word
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -97,6 +98,9 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint) -> Any:
         columns = zip(opened.keys, opened.items, content.items, strict=True)
         items = [general(lowering, a, b, inner_hint(hint, key)) for key, a, b in columns]
         return Tree(opened.kind, opened.keys, tuple(items))
+    if is_text(opened) and is_text(content):
+        facts = (_fact(lowering.builder, text_of(each)) for each in (opened, content))
+        return word(Leaf(values.join(*facts), hint))
     if lowering.lacks_entries and are_entries((opened, content)):
         return _entries(lowering, opened, content, hint)
     lists = [list_fact(lowering.builder, each) for each in (opened, content)]
@@ -172,7 +176,7 @@ def _fact(builder: Builder, value: Any) -> Any:
     value = contents(value)
     if isinstance(value, Tree):
         return list_fact(builder, value)
-    return builder.fact(value) if is_leaf(value) else None
+    return builder.fact(value) if is_leaf(value) or is_text(value) else None
 
 
 def is_equal(a: Any, b: Any) -> bool:
@@ -191,6 +195,8 @@ def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[A
     if is_partial(template):
         content = value if value is UNDEFINED else held(value)
         return [entry_in(content, key) for key in template.keys]
+    if template.kind is Word:
+        return (text_of(value),)
     if template.kind is Rows:
         return rows.parts_of(template, value if value is UNDEFINED else held(value))
     return [UNDEFINED] * len(template.items) if value is UNDEFINED else held(value).items

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
 from s2s_ad.core.registry import Ragged
@@ -21,6 +22,8 @@ def batch_region(
     context: Batch, region: Region, operands: list, flags: list[bool]
 ) -> tuple[list, list[bool]]:
     """The outputs of a region for a batch, and which of them are batched."""
+    if any(isinstance(each, values.Word) for each in region.facts):
+        raise Ragged  # texts are not put into arrays
     kept = mirrored(context, region, operands)
     if kept is not None:
         return Mirrored(context, region, operands, flags, kept).outputs()

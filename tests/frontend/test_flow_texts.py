@@ -1,0 +1,199 @@
+"""Texts that differ from path to path: compared, looked up, and used like any other text."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from frontend.flow import assert_like_python
+from s2s_ad import S2SError, grad, jit, value_and_grad, vmap
+
+XS = np.array([0.5, -1.2, 0.8, 1.9, -0.3])
+
+
+def hysteresis(xs):
+    mode, level, used = "heat", 0.3, 0.0
+    for x in xs:
+        if mode == "heat" and level > 0.8:
+            mode = "idle"
+        elif mode == "idle" and level < 0.2:
+            mode = "heat"
+        power = 1.5 if mode == "heat" else 0.0
+        level += 0.3 * (x - level) + 0.2 * power
+        used += power * level
+    return used + level**2
+
+
+def machine_of_three_states(xs):
+    state, total = "start", 0.0
+    for x in xs:
+        if state == "start":
+            state = "up" if x > 0 else "down"
+        elif state == "up" and x < 0:
+            state, total = "down", total * 0.5
+        elif state != "up":
+            state = "start"
+        total += x**2 * {"start": 1.0, "up": 2.0, "down": -1.0}[state]
+    return total
+
+
+def chosen_by_a_branch(xs):
+    name = "sin" if xs[0] > xs[1] else "cos"
+    scale = 2.0 if name == "sin" else 3.0
+    return scale * (np.sin(xs) if name in ("sin", "tan") else np.cos(xs)).sum()
+
+
+def of_a_helper(xs):
+    def kind(x):
+        if x < -1:
+            return "low"
+        return "middle" if x < 1 else "high"
+
+    weights = {"low": xs[0], "middle": xs[1] ** 2, "high": xs[2] * xs[3]}
+    return sum(weights[kind(x)] * x for x in xs)
+
+
+def stored_by_name(xs):
+    sums = {"even": 0.0, "odd": 1.0}
+    turn = "even"
+    for x in xs:
+        if x > 0:
+            turn = "odd" if turn == "even" else "even"
+        sums[turn] += x**2
+    return sums["even"] * sums["odd"] + len(turn) * xs[0]
+
+
+@dataclasses.dataclass
+class Valve:
+    mode: str = "closed"
+    flow: float = 0.0
+
+    def step(self, x):
+        match self.mode:
+            case "closed":
+                self.mode = "open" if x > 0.4 else "closed"
+            case "open" | "stuck":
+                self.flow += x
+                if x < 0:
+                    self.mode = "stuck"
+
+
+def mode_of_an_object(xs):
+    valve, total = Valve(), 0.0
+    for x in xs:
+        valve.step(x * x)
+        total += valve.flow * x
+    return total if valve.mode == "open" else 2 * total
+
+
+def compared_with_each_other(xs):
+    a = "x" if xs[0] > 0 else "y"
+    b = "x" if xs[1] > 0 else "z"
+    total = xs[0] * (a == b) + xs[1] * (a != b) + xs[2] * (a < b) + xs[3] * (a is not None)
+    return total + xs[4] * (a == 3) + xs[0] ** 2 * (a + b).count("x") + a.startswith("y")
+
+
+def in_a_tuple_and_none(xs):
+    found = ("none", 0.0)
+    last = None
+    for x in xs:
+        if x > 0.6:
+            found = ("large", x)
+            last = "seen" if last is None else "again"
+    return xs.sum() * found[1] + (3 if last == "again" else 5) * (found[0] == "large") * xs[0]
+
+
+def empty_text_is_false(xs):
+    text = "" if xs[0] > 0 else "negative"
+    return xs[0] ** 2 if not text else xs[1] * (2 if text else 1)
+
+
+def in_a_while_loop(xs):
+    phase, x, n = "grow", xs[0] + 0.1, 0
+    while phase != "done":
+        n += 1
+        if phase == "grow":
+            x = x * 1.5
+            phase = "shrink" if x > 2 else "grow"
+        else:
+            x = x - 0.4
+            phase = "done" if x < 1 else "shrink"
+    return x * n
+
+
+PROGRAMS = [
+    (hysteresis, (XS,)),
+    (machine_of_three_states, (XS,)),
+    (chosen_by_a_branch, (XS,)),
+    (of_a_helper, (XS,)),
+    (stored_by_name, (XS,)),
+    (mode_of_an_object, (XS,)),
+    (compared_with_each_other, (XS,)),
+    (in_a_tuple_and_none, (XS,)),
+    (empty_text_is_false, (XS,)),
+    (in_a_while_loop, (np.array([0.5, 0.0]),)),
+]
+
+
+@pytest.mark.parametrize("function, args", PROGRAMS)
+@pytest.mark.parametrize("scale", [-1.0, 1.7])
+def test_on_other_paths_too(function, args, scale):
+    if function is not in_a_while_loop:
+        assert_like_python(function, (args[0] * scale,))
+
+
+def test_the_text_of_the_code_is_that_of_the_user():
+    source = jit(hysteresis).source(XS)
+    assert 'mode = "heat"' in source
+    assert 'if mode == "heat" and level > 0.8:' in source
+    namespace = {}
+    exec(jit(hysteresis).source(XS, standalone=True), namespace)
+    np.testing.assert_allclose(namespace["hysteresis"](XS), hysteresis(XS))
+
+
+def test_a_text_can_be_returned():
+    def kind(x):
+        name = "rising" if x > 0 else "falling"
+        return {"kind": name, "value": x**2}
+
+    assert jit(kind)(1.5) == kind(1.5)
+    assert jit(kind)(-1.5) == kind(-1.5)
+
+
+def test_a_text_that_is_printed(capsys):
+    def shown(x):
+        name = "rising" if x > 0 else "falling"
+        print(name, f"[{name}]")
+        return x**2
+
+    assert value_and_grad(shown)(-2.0) == (4.0, -4.0)
+    assert capsys.readouterr().out == "falling [falling]\n"
+
+
+@pytest.mark.parametrize("function", [hysteresis, machine_of_three_states, mode_of_an_object])
+def test_samples_take_paths_of_their_own(function):
+    batch = np.stack([XS, -XS, XS[::-1] * 1.5])
+    with pytest.warns(match="no batched form"):
+        values = vmap(function)(batch)
+    np.testing.assert_allclose(values, [function(x) for x in batch])
+    with pytest.warns(match="no batched form"):
+        gradients = vmap(grad(function))(batch)
+    np.testing.assert_allclose(gradients, [grad(function)(x) for x in batch])
+
+
+def key_of_a_new_dict(xs):
+    name = "a" if xs[0] > 0 else "b"
+    return sum({name: xs[0], "c": xs[1]}.values())
+
+
+def characters(xs):
+    name = "ab" if xs[0] > 0 else "cd"
+    return sum(xs[0] for c in name if c > "a")
+
+
+@pytest.mark.parametrize("function", [key_of_a_new_dict, characters])
+def test_what_needs_to_know_the_text_is_refused(function):
+    with pytest.raises(S2SError) as caught:
+        jit(function)(XS)
+    assert "a text that differs from path to path" in str(caught.value)
+    assert caught.value.origin is not None
