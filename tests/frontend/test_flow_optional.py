@@ -202,7 +202,14 @@ def nothing_on_one_path(x):
         return x * x
 
 
+def is_a_number(x):
+    y = x * 2 if x > 0 else None
+    return (x if y == 3.0 else -x) * (2.0 if y != 3.0 else 1.0)
+
+
 PROGRAMS = [
+    (is_a_number, (1.0,)),
+    (is_a_number, (-1.5,)),
     (smallest, (XS, 1.3)),
     (first_above, (XS, 1.5)),
     (first_above, (XS, 5.0)),
@@ -246,7 +253,8 @@ def test_using_none_raises_as_python_does():
 
 def compared(x):
     y = x * 2 if x > 0 else None
-    return x if y == 2.0 else -x
+    other = x if x < 5 else None
+    return x if y == other else -x
 
 
 def printed(x):
