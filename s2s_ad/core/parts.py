@@ -1,4 +1,4 @@
-"""Derivatives where real and complex values meet: real of the real ones, complex of the others."""
+"""Derivatives have the kind of their values: real or complex, in single or in double precision."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.registry import rule_for
 
 
 def real_part(builder: Builder, value: Any) -> Any:
@@ -35,9 +36,30 @@ def as_complex(value: Any, like: Any) -> Any:
     return value.builder.emit(rule, operands, params)  # a number in the shape of the other
 
 
+def in_precision(derivative: Any, fact: values.AbstractValue) -> Any:
+    """A derivative in single or double precision, as the value is that the fact describes."""
+    if not isinstance(derivative, Symbol) or not isinstance(fact, values.Array):
+        return derivative
+    dtype = derivative.dtype if isinstance(derivative.fact, values.Array) else None
+    if values.missing((dtype, fact.dtype)) or values.is_dtype(dtype, fact.dtype):
+        return derivative
+    if dtype.kind != fact.dtype.kind or dtype.kind not in "fc":
+        return derivative
+    return as_dtype(derivative, fact.dtype)
+
+
+def as_dtype(value: Symbol, dtype: np.dtype) -> Any:
+    """The value in another precision; what has no axes may be a Python number when it runs."""
+    if value.shape == ():
+        return value.builder.emit(rule_for(dtype.type), [value], {})
+    return value.astype(dtype)
+
+
 def fitted(builder: Builder, derivative: Any, value: Any) -> Any:
     """A derivative of `value`: real where it is real, complex where it is complex."""
     fact = builder.fact(value)
     if values.is_complex(fact):
-        return as_complex(derivative, value)
-    return real_part(builder, derivative) if values.is_real(fact) else derivative
+        derivative = as_complex(derivative, value)
+    elif values.is_real(fact):
+        derivative = real_part(builder, derivative)
+    return in_precision(derivative, fact)

@@ -264,6 +264,8 @@ register(MakeArray(np.asarray, AS_ARRAY, _constant_shape, _constant_dtype))
 
 def _kaiser(M: Any, beta: Any) -> Any:
     """I0(beta * sqrt(1 - t**2)) / I0(beta), with t from -1 to 1."""
+    if values.is_dtype(values.strong_dtype(beta.fact), np.float32):
+        beta = support.as_dtype(beta.builder, beta, np.dtype(float))
     if M == 1:
         return np.i0(beta * 0.0)[None]
     t = beta.builder.call(np.linspace, (-1.0, 1.0, M), {})
@@ -289,9 +291,18 @@ def _logspace(
     return support.converted(np.power(base, powers), dtype)
 
 
+def _in_double(builder: Builder, x: Any) -> Any:
+    """x in the precision in which NumPy computes where no dtype is asked for."""
+    dtype = values.strong_dtype(builder.fact(x))
+    if dtype is None or not isinstance(builder.fact(x), values.Array):
+        return x
+    return support.as_dtype(builder, x, np.result_type(dtype, np.float64))
+
+
 def _geomspace(
     builder: Builder, start: Any, stop: Any, dtype: Any, num: Any, endpoint: Any, axis: Any
 ) -> Any:
+    start, stop = (_in_double(builder, each) for each in (start, stop))
     part = builder.call(np.linspace, (0.0, 1.0, num), {"endpoint": endpoint})
     rank = max(support.rank(start), support.rank(stop))
     part = part[(slice(None), *(None,) * rank)] if rank else part

@@ -89,6 +89,12 @@ def _gradient(x: Symbol, varargs: tuple, axis: Any, edge_order: Any) -> Any:
 
 
 def _gradient_along(x: Symbol, h: Any, axis: int, order: int) -> Any:
+    if isinstance(x.shape[axis], int) and x.shape[axis] < order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, "
+            "at least (edge_order + 1) elements are required."
+        )
+
     def part(start: Any, stop: Any) -> Any:
         return x[support.at(axis, slice(start, stop))]
 

@@ -85,6 +85,9 @@ def _slabs(x: Symbol, new: Any, obj: Any, axis: int) -> Any:
         shape[axis] = 1
     else:
         shape[axis] = len(obj) if isinstance(obj, tuple | list) else np.size(obj, 0)
+    dtypes = x.dtype, values.strong_dtype(x.builder.fact(new))
+    if not values.missing(dtypes) and dtypes[0].kind != "c" == dtypes[1].kind:
+        raise TypeError("complex numbers are put into an array of real ones")
     if not isinstance(new, Symbol):
         return x.builder.call(np.full, (tuple(shape), new), {"dtype": x.dtype})
     return support.cast(x.builder, np.broadcast_to(new, tuple(shape)), x)

@@ -45,6 +45,15 @@ class Fourier(Structural):
 
     # ---- calls
 
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Without axes there is nothing to sum over: a number becomes complex."""
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        x = support.strong(builder, support.as_operand(builder, given["x"]))
+        no_axes = self.text == OF_AXES and support.rank(x) == 0 and given["axes"] is None
+        if no_axes and given["s"] is None and self.kernel is np.fft.fft:
+            return x if values.is_complex(builder.fact(x)) else x.astype(self._dtype(x.fact))
+        return super().bind(builder, args, kwargs)
+
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         lengths, places = params[self.lengths], params[self.places]
         places = static(places, f"{self.places} of np.fft.{self.name}")

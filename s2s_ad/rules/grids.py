@@ -83,14 +83,20 @@ def _indices(builder: Builder, dimensions: Any, dtype: Any, sparse: Any) -> Any:
 
 def _joined(builder: Builder, index: Any, *, columns: bool) -> Any:
     """np.r_ and np.c_: arrays, numbers and ranges, one after the other or side by side."""
-    parts = []
+    parts, kinds = [], []
     for each in index if isinstance(index, tuple) else (index,):
         if isinstance(each, str):
             raise UnsupportedError("S2S203", f"np.r_ with {each!r}", help="use np.concatenate")
         x = _range(builder, each) if isinstance(each, slice) else _array(builder, each)
         rank = support.known_rank(x, "np.r_")
+        fact = builder.fact(x if isinstance(each, slice) else each)
+        weak = isinstance(fact, values.Scalar)
+        kinds.append(fact.kind(0) if weak else values.strong_dtype(fact))
         x = np.reshape(x, (1,)) if rank == 0 else x
         parts.append(np.expand_dims(x, 1) if columns and x.ndim == 1 else x)
+    if not values.missing(kinds):  # Python's numbers are weak here
+        dtype = np.result_type(*kinds)
+        parts = [support.as_dtype(builder, each, dtype) for each in parts]
     return np.concatenate(parts, axis=-1 if columns else 0)
 
 
@@ -120,6 +126,12 @@ def _mask_indices(builder: Builder, n: Any, mask_func: Any, k: Any) -> tuple:
 
 
 def _diag_indices_from(builder: Builder, arr: Symbol) -> tuple:
+    if support.known_rank(arr, "np.diag_indices_from") < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len({each for each in arr.shape if isinstance(each, int)}) > 1 or not all(
+        support.may_equal((each,), arr.shape[:1]) for each in arr.shape
+    ):
+        raise ValueError("All dimensions of input must be of equal length")
     count = np.arange(support.length(arr, 0), like=arr)
     return (count,) * support.known_rank(arr, "np.diag_indices_from")
 
@@ -130,6 +142,8 @@ def _of_array(meaning: Any) -> Any:
 
 
 def _first_and_last(arr: Symbol, k: Any) -> tuple:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return support.length(arr, 0), k, support.length(arr, 1)
 
 

@@ -98,9 +98,14 @@ def _counted(place: Any, inside: Any, count: Any, weights: Any) -> Any:
 
 
 def _histogram(x: Symbol, bins: Any, range_: Any, density: Any, weights: Any) -> Any:
+    full = x.shape
     x = np.ravel(x)
     edges = edges_of(x, bins, range_)
-    weights = None if weights is None else np.ravel(support.as_operand(x.builder, weights))
+    if weights is not None:
+        weights = support.as_operand(x.builder, weights)
+        if not support.may_equal(full, support.shape(weights)):
+            raise ValueError("weights should have the same shape as a.")
+        weights = np.ravel(weights)
     y = _counted(*_placed(x, edges), weights)
     y = y if weights is None else support.cast(x.builder, y, weights)
     if density is not None and static(density, "density"):
@@ -125,6 +130,10 @@ def _histogramdd(x: Any, bins: Any, range_: Any, density: Any, weights: Any) -> 
 
 def _of_columns(columns: Any, bins: Any, range_: Any, density: Any, weights: Any) -> tuple:
     rank = len(columns)
+    if weights is not None and not support.may_equal(
+        support.shape(columns[0]), support.shape(weights)
+    ):
+        raise ValueError("The weights and list don't have the same length.")
     bins = list(bins) if isinstance(bins, tuple | list) else [bins] * rank
     ranges = [None] * rank if range_ is None else list(range_)
     edges = [edges_of(*each) for each in zip(columns, bins, ranges, strict=True)]

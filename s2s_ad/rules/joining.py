@@ -165,8 +165,13 @@ class Stack(Joining):
         yield from range(len(arrays))
 
 
-def _at_least_2d(arrays: list) -> list:
-    return [x[None] if support.known_rank(x, "stacking") == 1 else x for x in arrays]
+def _at_least(rank: int, arrays: Any) -> list:
+    """The arrays with axes in front where they have fewer."""
+    missing = [rank - support.known_rank(each, "stacking") for each in arrays]
+    return [
+        np.expand_dims(each, support.axis_of(range(count))) if count > 0 else each
+        for each, count in zip(arrays, missing, strict=True)
+    ]
 
 
 def _append(x: Any, values: Any, axis: Any = None) -> Any:
@@ -178,21 +183,22 @@ def _append(x: Any, values: Any, axis: Any = None) -> Any:
 def _column_stack(arrays: Any) -> Any:
     if isinstance(arrays, Symbol) and arrays.ndim == 2:
         return arrays.T
-    columns = [x[:, None] if support.known_rank(x, "np.column_stack") == 1 else x for x in arrays]
-    return np.concatenate(columns, axis=1)
+    columns = [np.expand_dims(x, 1) if support.rank(x) == 1 else x for x in _at_least(1, arrays)]
+    return np.concatenate(_at_least(2, columns), axis=1)
 
 
 def _hstack(arrays: Any, **typed: Any) -> Any:
     if isinstance(arrays, Symbol) and arrays.ndim == 2:
         return support.in_dtype(arrays.builder, [np.ravel(arrays)], **typed)[0]
-    vectors = support.known_rank(arrays[0], "np.hstack") == 1
-    return np.concatenate(list(arrays), axis=0 if vectors else 1, **typed)
+    arrays = _at_least(1, arrays)
+    vectors = support.rank(arrays[0]) == 1
+    return np.concatenate(arrays, axis=0 if vectors else 1, **typed)
 
 
 def _vstack(arrays: Any, **typed: Any) -> Any:
     if isinstance(arrays, Symbol) and arrays.ndim == 2:
         return support.in_dtype(arrays.builder, [np.copy(arrays)], **typed)[0]
-    return np.concatenate(_at_least_2d(list(arrays)), **typed)
+    return np.concatenate(_at_least(2, arrays), **typed)
 
 
 register(Concatenate(np.concatenate, "concatenate"))

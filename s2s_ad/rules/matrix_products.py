@@ -151,6 +151,8 @@ def _matrix_power(x: Symbol, n: Any) -> Any:
         return x.builder.call(runtime.broadcast_like, (one, x), {})
     square = np.linalg.inv(x) if n < 0 else x
     n, power = abs(n), None
+    if n == 3:
+        return square @ square @ square  # from the left
     while n:
         n, odd = divmod(n, 2)
         if odd:
@@ -173,10 +175,19 @@ def _tensorsolve(a: Symbol, b: Symbol, axes: Any) -> Any:
 
 def _tensorinv(a: Symbol, ind: Any) -> Any:
     ind = operator.index(static(ind, "ind of np.linalg.tensorinv"))
-    sizes = support.lengths(a, range(support.known_rank(a, "np.linalg.tensorinv")))
+    rank = support.known_rank(a, "np.linalg.tensorinv")
+    if rank == 0 or ind < 1:
+        raise ValueError("np.linalg.tensorinv needs an array with axes, and ind of at least 1")
+    sizes = support.lengths(a, range(rank))
     count = support.product(sizes[ind:])
     inverse = np.linalg.inv(np.reshape(a, (count, count)))
     return np.reshape(inverse, (*sizes[ind:], *sizes[:ind]))
+
+
+def _outer(x1: Any, x2: Any) -> Any:
+    if (support.rank(x1), support.rank(x2)) != (1, 1):
+        raise ValueError("np.linalg.outer takes two vectors; np.outer takes any arrays")
+    return np.outer(x1, x2)
 
 
 def _trace(x: Symbol, offset: Any, dtype: Any) -> Any:
@@ -188,7 +199,7 @@ composite(np.linalg.diagonal, "x, offset=0", lambda x, offset: np.diagonal(x, of
 composite(np.linalg.matmul, "x1, x2", lambda x1, x2: x1 @ x2)
 composite(np.linalg.matrix_power, "x, n", _matrix_power)
 composite(np.linalg.matrix_transpose, "x", mT)
-composite(np.linalg.outer, "x1, x2", lambda x1, x2: np.outer(x1, x2))
+composite(np.linalg.outer, "x1, x2", _outer)
 composite(
     np.linalg.tensordot,
     "x1, x2, axes=2",
@@ -200,7 +211,7 @@ composite(np.linalg.trace, "x, offset=0, dtype=None", _trace)
 composite(
     np.linalg.vecdot,
     "x1, x2, axis=-1",
-    lambda x1, x2, axis: np.sum(conj(x1) * x2, axis=axis),
+    lambda x1, x2, axis: np.vecdot(x1, x2, axis=axis),
 )
 
 register(Cross(np.linalg.cross, "cross"))

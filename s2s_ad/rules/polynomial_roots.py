@@ -119,6 +119,8 @@ def _poly(x: Symbol) -> Any:
             why="NumPy gives real coefficients where the roots happen to be conjugate pairs",
             help="multiply the factors with np.convolve",
         )
+    if rank == 0:
+        raise TypeError("np.poly of a number")
     if rank < 2:
         return x.builder.call(runtime.polynomial_from_roots, (np.atleast_1d(x),), {})
     found = x.builder.call(runtime.polynomial_from_roots, (np.linalg.eigvals(x),), {})
@@ -194,6 +196,8 @@ def _polyfit(builder: Builder, x: Any, y: Any, deg: Any, rcond: Any, w: Any) -> 
 
 
 def _roots(x: Symbol) -> Any:
+    if support.known_rank(x, "np.roots") > 1:
+        raise ValueError("Input must be a rank-1 array.")
     return x.builder.call(runtime.polynomial_roots, (_inexact(np.atleast_1d(x)),), {})
 
 

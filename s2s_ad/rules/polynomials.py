@@ -44,10 +44,18 @@ class Series(Rule):
         given = support.bind_call(builder, self, text, args, kwargs)
         names = ("x", "p") if self.power else ("x", "c")
         x, c = (support.as_operand(builder, given[name]) for name in names)
-        if support.known_rank(c, self.name) != 1:
+        rank = support.known_rank(c, self.name)
+        if rank == 0 and self.power:
+            raise TypeError("iteration over a 0-d array")
+        if rank == 0:
+            c = builder.call(np.full, (1, c), {})
+        if rank > 1 and (self.power or not static(given["tensor"], "tensor")):
             raise UnsupportedError(
                 "S2S203", f"{self.name} of several series at once", help="evaluate one by one"
             )
+        if rank > 1:  # each series, which is a column, at each x
+            matrix = self.matrix(builder, support.strong(builder, x), support.length(c, 0))
+            return np.tensordot(c, matrix, axes=(0, -1))
         return builder.emit(self, [x, c], {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
@@ -121,7 +129,10 @@ class Basis(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, count = support.bind_call(builder, self, self.text, args, kwargs).values()
         x = support.as_operand(builder, x)
-        if support.known_rank(x, self.name) == 0:  # NumPy takes a number for a vector
+        rank = support.known_rank(x, self.name)
+        if rank != 1 and not self.shift:
+            raise ValueError("x must be a one-dimensional array or sequence.")
+        if rank == 0:  # NumPy takes a number for a vector
             x = builder.call(np.full, (1, x), {})
         count = support.length(x, 0) if count is None else count
         return builder.emit(self, [x], {"count": count})
@@ -206,6 +217,8 @@ class Slope(Rule):
 
 
 def _polyder(p: Symbol, m: Any) -> Any:
+    if support.known_rank(p, "np.polyder") > 1:
+        raise ValueError("np.polyder of an array of several axes")
     for _ in range(static(m, "m of np.polyder")):
         p = p[:-1] * np.arange(np.size(p, 0) - 1, 0, -1, like=p)
     return p
@@ -240,7 +253,7 @@ def _combined(function: Callable) -> Callable:
 
 def _polymul(x: Symbol, a2: Any) -> Any:
     """NumPy drops leading zeros first."""
-    a, b = x, support.as_operand(x.builder, a2)
+    a, b = (np.atleast_1d(support.as_operand(x.builder, each)) for each in (x, a2))
     return np.convolve(np.trim_zeros(a, "f"), np.trim_zeros(b, "f"))
 
 

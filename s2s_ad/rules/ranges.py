@@ -41,7 +41,7 @@ class Linspace(Rule):
         ends = values.broadcast(map(values.shape_of, operands))
         axis = support.normal_axis(params.get("axis", 0), len(ends) + 1)
         dtypes = [values.strong_dtype(each) for each in operands]
-        dtype = None if values.missing(dtypes) else np.result_type(*dtypes, float)
+        dtype = None if values.missing(dtypes) else np.result_type(*map(_inexact, dtypes))
         return values.Array(dtype, (*ends[:axis], dim_of(params.get("num", 50)), *ends[axis:]))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -73,6 +73,11 @@ class Linspace(Rule):
         axis = 1 + support.normal_axis(operation.params.get("axis", 0), rank)
         ends = support.align_all(operation.operands, batched)
         return batch.builder.emit(self, ends, operation.params | {"axis": axis})
+
+
+def _inexact(dtype: np.dtype) -> np.dtype:
+    """Of a whole number the dtype of its product with 1.0."""
+    return np.result_type(dtype, 1.0)
 
 
 register(Linspace(np.linspace, "linspace"))

@@ -16,17 +16,38 @@ def _vdot(x: Symbol, b: Any) -> Any:
     return np.dot(np.ravel(support.conj(x)), np.ravel(support.as_operand(x.builder, b)))
 
 
+def _check(name: str, core: str, x1: Any, x2: Any) -> None:
+    """The axes that are summed over have one length; here nothing broadcasts.
+
+    Raises:
+        ValueError: an operand has too few axes, or their lengths differ.
+    """
+    for place, (x, axes) in enumerate(zip((x1, x2), core.split(","), strict=True)):
+        if support.known_rank(x, name) < len(axes):
+            raise ValueError(f"{name}: input operand {place} does not have enough dimensions")
+    first, second = (
+        support.shape(x)[axes.index("n") - len(axes)]
+        for x, axes in zip((x1, x2), core.split(","), strict=True)
+    )
+    if not support.may_equal((first,), (second,)):
+        raise ValueError(f"{name}: the operands have a mismatch in their core dimension")
+
+
 def _vecdot(x1: Any, x2: Any, axis: Any) -> Any:
+    if axis == -1:
+        _check("vecdot", "n,n", x1, x2)
     if support.rank(x1) == support.rank(x2) == 1:
         return np.dot(support.conj(x1), x2)
     return np.sum(support.conj(x1) * x2, axis=axis)
 
 
 def _matvec(x1: Any, x2: Any) -> Any:
+    _check("matvec", "mn,n", x1, x2)
     return np.matmul(x1, x2) if support.rank(x2) == 1 else np.matmul(x1, x2[..., None])[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
+    _check("vecmat", "n,nm", x1, x2)
     x1 = support.conj(x1)
     if support.rank(x1) == 1:
         return np.matmul(x1, x2)

@@ -24,15 +24,37 @@ def _average(x: Any, axis: Any, weights: Any, returned: Any, keepdims: Any) -> A
     w = support.as_operand(x.builder, weights)
     rank = support.known_rank(x, "np.average")
     support.known_rank(w, "np.average")
+    _check_weights(x, w, axis)
     if support.rank(w) == 1 != rank:
         after = rank - 1 - support.normal_axis(axis, rank)
         w = w[(slice(None), *(None,) * after)] if after else w
     elif isinstance(axis, tuple) and support.rank(w) != rank:
         raise UnsupportedError("S2S203", "np.average over several axes with weights of their shape")
+    kinds = x.dtype, values.strong_dtype(x.builder.fact(w))
+    if not values.missing(kinds):  # sums in the precision of the result
+        w = support.as_dtype(x.builder, w, np.result_type(*kinds, 0.0))
     spread = w if support.rank(w) == rank else np.broadcast_to(w, np.shape(x))
     total = np.sum(spread, axis=axis, keepdims=keepdims)
     mean = np.sum(x * w, axis=axis, keepdims=keepdims) / total
     return (mean, x.builder.call(runtime.broadcast_like, (total, mean), {})) if returned else mean
+
+
+def _check_weights(x: Any, w: Any, axis: Any) -> None:
+    """NumPy takes weights in the shape of the array, or in that of the axes that are averaged.
+
+    Raises:
+        TypeError, ValueError: as NumPy says it.
+    """
+    full, own = x.shape, support.shape(w)
+    if len(full) == len(own) and support.may_equal(full, own):
+        return
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    averaged = tuple(full[each] for each in support.normal_axes(axis, len(full)))
+    if not support.may_equal(averaged, own):
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis."
+        )
 
 
 def _rows(x: Any, rowvar: bool) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import parts, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
 from s2s_ad.core.registry import CannotBatch, Rule  # noqa: F401
@@ -115,6 +115,21 @@ def conj(x: Any) -> Any:
     if not isinstance(x, complex | np.complexfloating):
         return x
     return x.conjugate() if x.real else -x  # -2j reads better than 0 - 2j
+
+
+def may_equal(a: values.Shape, b: values.Shape) -> bool:
+    """Whether arrays of these shapes may have the same shape, as far as facts tell.
+
+    Of lengths that are known to be 1, or not to be 1, code can be refused that NumPy refuses where
+    the text, which broadcasts, would not.
+    """
+    if len(a) != len(b):
+        return False
+    both_known = (pair for pair in zip(a, b, strict=True) if all(isinstance(n, int) for n in pair))
+    if any(first != second for first, second in both_known):
+        return False
+    pairs = zip(a, b, strict=True)
+    return not any(1 in pair and any(map(values.known_not_one, pair)) for pair in pairs)
 
 
 def converted(x: Any, dtype: Any) -> Any:
@@ -289,7 +304,7 @@ def cast(builder: Builder, value: Any, like: Any) -> Any:
         return value
     if values.is_complex(like.fact) and not values.is_complex(value.fact):
         return value
-    return value.astype(like.dtype)
+    return parts.as_dtype(value, like.dtype)
 
 
 def static_params(params: dict[str, Any], rule: Rule) -> dict[str, Any]:

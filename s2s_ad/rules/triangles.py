@@ -25,11 +25,20 @@ class Triangle(Structural):
     text = "x, k=0"
     view = False
 
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A vector stands for a square matrix with this row."""
+        given = support.bind_call(builder, self, self.text, args, kwargs)
+        x = support.as_operand(builder, given["x"])
+        if support.rank(x) == 1:
+            count = support.length(x, 0)
+            x = np.broadcast_to(x, (count, count))
+        return super().bind(builder, (x, given["k"]), {})
+
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
-        if x.ndim is not None and x.ndim < 2:
+        if x.ndim == 0:
             raise ArgumentValueError(
                 "S2S203",
-                f"np.{self.name} of an array of rank {x.ndim}",
+                f"np.{self.name} of a number",
                 origin=x.builder.origin,
                 help="it takes a matrix, or a stack of matrices",
             )

@@ -14,7 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
-from s2s_ad.core.parts import as_complex, real_part
+from s2s_ad.core.parts import as_complex, in_precision, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop
 from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
@@ -277,6 +277,7 @@ class Reverse:
         adjoint = self.adjoints.pop(name)
         if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
             adjoint = as_complex(adjoint, self.atoms[name])
+        adjoint = in_precision(adjoint, self.program.facts[name])
         return self.builder.named(adjoint, hint)
 
     def _has_axes(self, adjoint: Any) -> bool:

@@ -42,7 +42,6 @@ CALLS = [
     ("np.reshape(x, (3, 2), order='A')", "order"),
     ("np.transpose(x, (0, 1, 2))", "axes"),
     ("np.swapaxes(x, 0, 7)", "out of range"),
-    ("np.tril(x[0])", "rank 1"),
     ("np.squeeze(x[1:])", "length one"),
     ("np.repeat(x, [1, 2], axis=0)", "number of repeats"),
     ("np.concatenate(x)", "list of arrays"),

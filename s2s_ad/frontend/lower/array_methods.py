@@ -62,6 +62,8 @@ def item(lowering: Lowering, x: Symbol, *index: Any) -> Any:
         raise _refused("'item' of an array whose type is not known", "give example arguments")
     if not index and any(dim != 1 for dim in x.shape):
         raise _refused("'item' of an array that may have several elements", "index it")
+    if len(index) > 1 and len(index) != len(x.shape):
+        raise ValueError("incorrect number of indices for array")
     place = index[0] if len(index) == 1 else sequence(tuple, list(index) or [0] * len(x.shape))
     if not isinstance(place, Tree) and len(x.shape) != 1:
         x = lowering.call(np.ravel, x)
@@ -76,6 +78,8 @@ def to_list(lowering: Lowering, x: Symbol) -> Any:
         raise _refused("'tolist' of an array whose rank is not known", "give example arguments")
     if not x.shape:
         return item(lowering, x)
+    if x.dtype is not None and x.dtype.kind in "fc":  # Python's numbers are in double precision
+        x = lowering.call(np.ndarray.astype, x, np.dtype(NUMBERS[x.dtype.kind]).type)
     if len(x.shape) == 1:
         return HANDLERS[list](lowering, [x], {})
     if not isinstance(x.shape[0], int):

@@ -33,7 +33,7 @@ from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.composite_ufuncs import CompositeUfunc
 from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import index_of
-from s2s_ad.rules.support import length, lengths, normal_axis
+from s2s_ad.rules.support import length, lengths, may_equal, normal_axis
 
 
 def evaluates(*functions: Any) -> Callable:
@@ -71,6 +71,8 @@ def _rank(target: Reference, what: str) -> int:
 
 @evaluates(np.ndarray.fill)
 def fill(lowering: Lowering, target: Reference, value: Any) -> None:
+    if not _is_scalar(lowering, as_array(lowering, value)):
+        raise ValueError("setting an array element with a sequence.")
     set_item(lowering, target, Ellipsis, value)
 
 
@@ -93,6 +95,7 @@ def copy_to(
 def put_mask(lowering: Lowering, a: Reference, mask: Any, values_: Any) -> None:
     """Each element that is chosen gets what stands in its own place among the values, repeated."""
     value, mask = as_array(lowering, values_), as_array(lowering, mask)
+    _check_chosen(lowering, a, mask, value, "putmask")
     if _is_scalar(lowering, value):
         return set_item(lowering, a, mask, value)
     shape = tuple(lengths(settled(a), range(_rank(a, "np.putmask"))))
@@ -103,8 +106,30 @@ def put_mask(lowering: Lowering, a: Reference, mask: Any, values_: Any) -> None:
 @evaluates(np.place)
 def place(lowering: Lowering, a: Reference, mask: Any, vals: Any) -> None:
     """The elements that are chosen get the values one after the other."""
-    where = lowering.builder.call(np.flatnonzero, (as_array(lowering, mask),), {})
-    put(lowering, a, where, vals)
+    chosen, value = as_array(lowering, mask), as_array(lowering, vals)
+    _check_chosen(lowering, a, chosen, value, "place")
+    put(lowering, a, lowering.builder.call(np.flatnonzero, (chosen,), {}), vals)
+
+
+def _check_chosen(lowering: Lowering, a: Reference, mask: Any, value: Any, name: str) -> None:
+    """np.putmask and np.place take a mask like the array, and no value that loses anything.
+
+    Raises:
+        TypeError, ValueError: as NumPy says it.
+    """
+    shape, own = values.shape_of(lowering.builder.fact(mask)), a.shape
+    if shape is not None and own is not None and not may_equal(shape, own):
+        raise ValueError(f"{name}: mask and data must be the same size")
+    fact = lowering.builder.fact(value)
+    weak = isinstance(fact, values.Scalar)
+    kind = fact.kind(0) if weak else values.strong_dtype(fact)
+    if values.missing((kind, a.dtype)) or (weak and np.result_type(a.dtype, kind) == a.dtype):
+        return
+    found = np.result_type(kind)
+    if not np.can_cast(found, a.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {found!r} to {a.dtype!r} according to the rule 'safe'"
+        )
 
 
 def _is_scalar(lowering: Lowering, value: Any) -> bool:
@@ -165,14 +190,18 @@ def fill_diagonal(lowering: Lowering, a: Reference, val: Any, wrap: Any = False)
     rank, value = _rank(a, "np.fill_diagonal"), as_array(lowering, val)
     if rank < 2:
         raise ValueError("array must be at least 2-d")
-    if unwrap(wrap) or not (_is_scalar(lowering, value) or value.ndim == 1):
-        raise UnsupportedError("S2S201", "np.fill_diagonal with wrap= or a matrix of values")
+    if unwrap(wrap):
+        raise UnsupportedError("S2S201", "np.fill_diagonal with wrap=")
     sizes = lengths(settled(a), range(rank))
     count = sizes[0]
     for axis in range(1, rank):
         if a.shape[axis] != a.shape[0]:
             count = lowering.builder.call(np.minimum, (count, sizes[axis]), {})
+    if 1 in a.shape:
+        count = 1
     place = lowering.builder.call(np.arange, (count,), {})
+    if not _is_scalar(lowering, value) and (count == 1 or value.ndim != 1):
+        value = lowering.builder.call(np.resize, (value, (count,)), {})  # NumPy repeats them
     set_item(lowering, a, (place,) * rank, value)
 
 

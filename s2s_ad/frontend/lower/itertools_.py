@@ -101,6 +101,7 @@ def places(lowering: Lowering, *shape: Any) -> Any:
 @evaluates(np.ndenumerate)
 def numbered(lowering: Lowering, array: Any) -> Any:
     """The indices of an array, each with the element."""
+    array = lowering.call(np.asarray, array)
     shape = lowering.call(np.shape, array)
     grid = items_of(lowering, places(lowering, *shape))
 
