@@ -37,7 +37,7 @@ class Variant:
         reference: arguments at which the derivatives are the same; None: there are none.
         tolerance: of the derivatives against those at `reference`.
         differences: whether the derivatives are compared with central differences.
-        axes: where each argument has a batch axis, of a batch.
+        axes: where each argument has a batch axis, of a batch, and `out` where the result gets it.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Variant:
     tolerance: float = EXACT
     differences: bool = False
     axes: dict[str, int | None] | None = None
+    out: int = 0
 
 
 class Program:
@@ -218,29 +219,27 @@ def broadcasts(program: Program) -> Iterator[Variant]:
 
 
 def batches(program: Program) -> Iterator[Variant]:
-    """The batch axis at each place of each argument, in both precisions."""
+    """The batch axis at each place of each argument, and of one argument alone."""
     inputs = program.inputs()
-    for name, dtype in itertools.product(("0", "1", "-1", "first alone", "last alone"), "fd"):
-        chosen = _alone(list(inputs), name)
-        if chosen is None:
-            continue
-        axes: dict[str, int | None] = dict.fromkeys(inputs)
-        stacked = {n: v.astype(dtype) if is_array(v) else v for n, v in inputs.items()}
-        for each_name in chosen:
-            value = np.asarray(stacked[each_name], dtype)
-            axis = int(name) if name in ("0", "1", "-1") else 0
-            axes[each_name] = axis if -value.ndim - 1 <= axis <= value.ndim else 0
-            samples = [value * (1 + 0.05 * sample) for sample in range(SAMPLES)]
-            stacked[each_name] = np.stack(samples, axes[each_name]).astype(dtype)
-        words = {"f": "single", "d": "double"}
-        yield Variant(f"axis {name}, {words[dtype]} precision", stacked, axes=axes)
+    names = list(inputs)
+    for axis in (0, 1, -1):
+        yield _batch(f"axis {axis}", inputs, names, axis, "f8")
+    yield _batch("axis 0, single precision", inputs, names, 0, "f4")
+    if len(names) > 1:
+        yield _batch("first alone", inputs, names[:1], -1, "f8")
+        yield _batch("last alone", inputs, names[-1:], 0, "f8")
 
 
-def _alone(names: list[str], name: str) -> list[str] | None:
-    """Which arguments have a batch axis; None where that is another variant, too."""
-    if not name.endswith("alone"):
-        return names
-    return None if len(names) < 2 else [names[0 if name.startswith("first") else -1]]
+def _batch(name: str, inputs: Arguments, chosen: list[str], place: int, dtype: str) -> Variant:
+    """Samples of the chosen arguments along an axis, as far as they have so many."""
+    axes: dict[str, int | None] = dict.fromkeys(inputs)
+    stacked = {n: v.astype(dtype) if is_array(v) else v for n, v in inputs.items()}
+    for each_name in chosen:
+        value = np.asarray(stacked[each_name], dtype)
+        axis = axes[each_name] = place if -value.ndim - 1 <= place <= value.ndim else 0
+        samples = [value * (1 + 0.05 * sample) for sample in range(SAMPLES)]
+        stacked[each_name] = np.stack(samples, axis).astype(dtype)
+    return Variant(name, stacked, axes=axes, out=place)
 
 
 GROUPS = {
@@ -302,7 +301,7 @@ def check(program: Program, variant: Variant) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if variant.axes is not None:
-            check_batch(program, variant.arguments, variant.axes)
+            check_batch(program, variant)
         else:
             check_call(program, variant)
 
@@ -406,18 +405,19 @@ def against_differences(
         near(total, whole, "gradient against differences", DIFFERENCES)
 
 
-def check_batch(program: Program, arguments: Arguments, axes: dict[str, int | None]) -> None:
+def check_batch(program: Program, variant: Variant) -> None:
     """vmap of the value and of the gradient, against loops over the samples."""
+    arguments, axes = variant.arguments, variant.axes
     samples = [
         {n: v if axes[n] is None else sample_of(v, k, axes[n]) for n, v in arguments.items()}
         for k in range(SAMPLES)
     ]
     rows = [program.eager(sample) for sample in samples]
     in_axes = tuple(axes.values())
-    for out in (0, 1, -1) if rows[0].ndim else (0,):
-        whole = np.stack(rows, out)
-        batched = vmap(program.f, in_axes, out)(*map(copied, arguments.values()))
-        same(batched, whole, f"vmap to axis {out}", precision(whole, *arguments.values()))
+    out = variant.out if rows[0].ndim else 0
+    whole = np.stack(rows, out)
+    batched = vmap(program.f, in_axes, out)(*map(copied, arguments.values()))
+    same(batched, whole, f"vmap to axis {out}", precision(whole, *arguments.values()))
     if rows[0].dtype.kind not in "fc":
         return
     program.weigh(rows[0])

@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower.references import Reference, settled
 from s2s_ad.frontend.lower.stores import (
     add_item,
     as_array,
+    broadcast,
     may_name_twice,
     overwrite,
     refuse_complex,
@@ -287,6 +288,8 @@ def _into(lowering: Lowering, target: Reference | None, result: Any, casting: st
     """The array with the result in it; where there is none, the result."""
     if target is None:
         return result
+    if isinstance(result, Symbol) and target.shape is not None and result.shape != target.shape:
+        result = broadcast(lowering, target, result)  # which refuses other lengths when it runs
     replace(lowering, target, result, casting)
     return target
 

@@ -28,6 +28,7 @@ from s2s_ad.frontend.lower.references import Reference
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
 from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.support import may_equal
 
 LAZY = (Generator, Items, Produced, Reversed)  # iterables whose items are computed when asked for
 
@@ -109,7 +110,27 @@ def in_place(lowering: Lowering, node: gast.AugAssign, old: Any, value: Any) -> 
         if changed is not NOTHING:
             return changed
     result = apply_operator(lowering, node.op, old, value)
+    if isinstance(node.op, gast.MatMult):
+        check_product(old, value, result)
     return updated(lowering, old, result) if isinstance(old, Symbol) else result
+
+
+def check_product(old: Any, value: Any, result: Any) -> None:
+    """`a @= b` keeps the shape of `a`: nothing broadcasts.
+
+    Raises:
+        ValueError: as NumPy says it.
+    """
+    shapes = [getattr(each, "shape", None) for each in (old, value, result)]
+    if None in shapes:
+        return
+    if not shapes[0] or len(shapes[1]) < 2:
+        raise ValueError(
+            "inplace matrix multiplication requires the first operand to have at least one "
+            "and the second at least two dimensions"
+        )
+    if not may_equal(shapes[0], shapes[2]):
+        raise ValueError("the product has another shape than the array that is to hold it")
 
 
 @statement(gast.Pass)

@@ -88,7 +88,9 @@ def fitted(lowering: Lowering, target: Reference, index: Any, value: Any) -> Any
         return value
     if any(map(values.known_not_one, value.shape[:extra])):
         raise ValueError("could not broadcast the value to the shape of its place")
-    return value[(0,) * extra]
+    if all(dim == 1 for dim in value.shape[:extra]):
+        return value[(0,) * extra]
+    return np.squeeze(value, axis=tuple(range(extra)))  # which refuses any other length
 
 
 def refuse_complex(array: Any, value: Any) -> None:
