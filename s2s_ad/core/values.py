@@ -415,7 +415,7 @@ def _joined_dtype(a: Array | Scalar, b: Array | Scalar) -> np.dtype | None:
     array, number = (a, b) if isinstance(a, Array) else (b, a)
     if array.dtype is None:
         return None
-    return np.result_type(array.dtype, dtype_argument(number))
+    return np.result_type(array.dtype, number.kind(0))  # a number is weak, its type would not be
 
 
 def _joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:

@@ -36,6 +36,8 @@ class Variant:
     Attributes:
         reference: arguments at which the derivatives are the same; None: there are none.
         tolerance: of the derivatives against those at `reference`.
+        apart: the place of the one element that is not as at `reference`: what else an
+            elementwise function gives is the same.
         differences: whether the derivatives are compared with central differences.
         axes: where each argument has a batch axis, of a batch, and `out` where the result gets it.
     """
@@ -44,6 +46,7 @@ class Variant:
     arguments: Arguments
     reference: Arguments | None = None
     tolerance: float = EXACT
+    apart: int | None = None
     differences: bool = False
     axes: dict[str, int | None] | None = None
     out: int = 0
@@ -90,6 +93,11 @@ def copied(value: Any) -> Any:
     return value.copy() if type(value) is np.ndarray and value.flags.writeable else value
 
 
+def recorded(program: Program, column: str) -> str:
+    """What docs/rules.md says of the program's row."""
+    return RECORDED[program.row.module, program.row.name][column]
+
+
 # ---- variants ------------------------------------------------------------------------------------
 
 
@@ -107,7 +115,7 @@ def in_dtype(kind: str) -> Callable:
 
 
 def dtypes(program: Program) -> Iterator[Variant]:
-    """Single precision, complex numbers, and both precisions in one call."""
+    """Single precision, whole and complex numbers, and two dtypes in one call."""
     inputs = program.inputs()
     single = each(in_dtype("f4"), inputs)
     double = each(in_dtype("f8"), single)
@@ -122,7 +130,13 @@ def dtypes(program: Program) -> Iterator[Variant]:
         first = next(n for n, value in inputs.items() if is_array(value))
         yield Variant("float32 first", double | {first: single[first]}, double, ROUNDED)
         yield Variant("float32 last", single | {first: double[first]}, double, ROUNDED)
-    if COMPLEX[program.row.module, program.row.name] == "yes":
+    whole = each(lambda v: np.rint(4 * np.abs(v)).astype(int) + 1, inputs)
+    if any(map(is_array, whole.values())) and not program.row.module.startswith("scipy"):
+        yield Variant("whole numbers", whole)
+        last = [n for n, value in inputs.items() if is_array(value)][-1]
+        if len(inputs) > 1:
+            yield Variant("whole numbers last", inputs | {last: whole[last]})
+    if recorded(program, "complex") == "yes":
         wide = {n: probes.as_complex(value) for n, value in inputs.items()}
         narrow = each(in_dtype("c8"), wide)
         yield Variant("complex64", narrow, each(in_dtype("c16"), narrow), ROUNDED)
@@ -167,10 +181,11 @@ def numbers(program: Program) -> Iterator[Variant]:
     for special, (name, value) in itertools.product(
         (np.nan, np.inf, -np.inf), program.inputs().items()
     ):
-        changed = np.array(value)
-        changed.flat[changed.size // 2] = special
+        inputs, changed = program.inputs(), np.array(value)
+        place = changed.size // 2
+        changed.flat[place] = special
         changed = changed if is_array(value) else float(changed)
-        yield Variant(f"{special} in {name}", program.inputs() | {name: changed})
+        yield Variant(f"{special} in {name}", inputs | {name: changed}, inputs, apart=place)
 
 
 def shortened(value: np.ndarray, lengths: dict[int, int]) -> np.ndarray:
@@ -220,11 +235,14 @@ def broadcasts(program: Program) -> Iterator[Variant]:
 
 def batches(program: Program) -> Iterator[Variant]:
     """The batch axis at each place of each argument, and of one argument alone."""
+    if recorded(program, "batch") == "refused":
+        return
     inputs = program.inputs()
     names = list(inputs)
     for axis in (0, 1, -1):
         yield _batch(f"axis {axis}", inputs, names, axis, "f8")
-    yield _batch("axis 0, single precision", inputs, names, 0, "f4")
+    if any(map(is_array, inputs.values())):
+        yield _batch("axis 0, single precision", inputs, names, 0, "f4")
     if len(names) > 1:
         yield _batch("first alone", inputs, names[:1], -1, "f8")
         yield _batch("last alone", inputs, names[-1:], 0, "f8")
@@ -235,10 +253,10 @@ def _batch(name: str, inputs: Arguments, chosen: list[str], place: int, dtype: s
     axes: dict[str, int | None] = dict.fromkeys(inputs)
     stacked = {n: v.astype(dtype) if is_array(v) else v for n, v in inputs.items()}
     for each_name in chosen:
-        value = np.asarray(stacked[each_name], dtype)
+        value = np.asarray(stacked[each_name])
         axis = axes[each_name] = place if -value.ndim - 1 <= place <= value.ndim else 0
         samples = [value * (1 + 0.05 * sample) for sample in range(SAMPLES)]
-        stacked[each_name] = np.stack(samples, axis).astype(dtype)
+        stacked[each_name] = np.stack(samples, axis).astype(value.dtype)
     return Variant(name, stacked, axes=axes, out=place)
 
 
@@ -250,7 +268,7 @@ GROUPS = {
     "lengths": lengths,
     "broadcasts": broadcasts,
 }
-COMPLEX = {key: cells["complex"] for key, cells in probes.recorded().items()}
+RECORDED = probes.recorded()
 
 
 # ---- checks --------------------------------------------------------------------------------------
@@ -316,7 +334,8 @@ def check_call(program: Program, variant: Variant) -> None:
         return
     exact = precision(y, *arguments.values())
     same(program.compiled(*map(copied, arguments.values())), y, "value", exact)
-    if y.dtype.kind in "fc":
+    kinds = {np.asarray(value).dtype.kind for value in (y, *arguments.values())}
+    if kinds <= {"f", "c"}:
         check_derivatives(program, variant, y)
     for name, value in arguments.items():
         np.testing.assert_array_equal(value, before[name], err_msg=f"{name} was changed")
@@ -345,7 +364,9 @@ def check_derivatives(program: Program, variant: Variant, y: np.ndarray) -> None
     value, y_dot = jvp(program.f, tuple(map(copied, arguments.values())), tuple(dots.values()))
     same(value, y, "value beside the tangent", exact)
     fits(y_dot, value, "tangent")
-    if variant.reference is not None:
+    if variant.apart is not None:
+        check_others(program, variant, bars, y_dot)
+    elif variant.reference is not None:
         reference = variant.reference
         ours = program.eager(reference)
         if ours.shape != y.shape or not np.allclose(ours, y, variant.tolerance, equal_nan=True):
@@ -360,6 +381,29 @@ def check_derivatives(program: Program, variant: Variant, y: np.ndarray) -> None
         near(y_dot, expected, "tangent", variant.tolerance)
     if variant.differences and y.dtype in (np.float64, np.complex128):
         against_differences(program, arguments, dots, bars, y_dot)
+
+
+def check_others(program: Program, variant: Variant, bars: list, y_dot: Any) -> None:
+    """What is computed of the other elements is as if the one were an ordinary number."""
+    inputs, place = variant.reference, variant.apart
+    if not is_elementwise(program, variant):
+        return
+    _, expected = program.value_and_bars(inputs)
+    _, dot = jvp(program.f, tuple(inputs.values()), tuple(directions(inputs).values()))
+    for actual, own in zip([*bars, y_dot], [*expected, dot], strict=True):
+        near(np.delete(actual, place), np.delete(own, place), "other elements", EXACT)
+
+
+def is_elementwise(program: Program, variant: Variant) -> bool:
+    """Whether an element of the arguments changes nothing but the same element of the result."""
+    inputs, place = variant.reference, variant.apart
+    y = program.eager(inputs)
+    if not all(is_array(value) and value.shape == y.shape for value in inputs.values()):
+        return False
+    nearby = np.ones(y.shape)
+    nearby.flat[place] = 1.01
+    changed = [variant.arguments, *(inputs | {n: v * nearby} for n, v in inputs.items())]
+    return not any(np.any(np.delete(program.eager(each) != y, place)) for each in changed)
 
 
 def like(value: Any, argument: Any) -> Any:

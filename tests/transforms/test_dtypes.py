@@ -57,3 +57,18 @@ def test_a_seed_has_the_dtype_of_what_it_is_the_adjoint_of():
     slope = grad(lambda x: np.sum(rectified(x)))(np.array([1.0, -1.0], np.float32))
     assert slope.dtype == np.float32
     np.testing.assert_array_equal(slope, [1.0, 0.0])
+
+
+def total_of(x):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i]
+    return total
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64])
+def test_a_sum_that_begins_with_a_number_has_the_dtype_of_what_is_added(dtype):
+    x = np.arange(6).reshape(2, 3).astype(dtype)
+    result = vmap(total_of)(x)
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result, np.sum(x, axis=1))
