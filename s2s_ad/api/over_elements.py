@@ -266,7 +266,11 @@ def _where(
 def _chosen(lowering: Any, condition: Any, value: Any, result: Any, x: Any) -> Any:
     """A choice, where it has the dtype of the array that NumPy writes into."""
     made = lowering.call(np.where, condition, value, result)
-    return made if made.dtype == x.dtype else _stored(lowering, condition, value, result)
+    if made.dtype == x.dtype:
+        return made
+    if isinstance(value, Symbol) and value.shape != ():
+        value = read_item(lowering, value, condition)
+    return _stored(lowering, condition, value, result)
 
 
 def _stored(lowering: Any, condition: Any, value: Any, result: Any) -> Any:

@@ -90,7 +90,8 @@ def _slabs(x: Symbol, new: Any, obj: Any, axis: int) -> Any:
         raise TypeError("complex numbers are put into an array of real ones")
     if not isinstance(new, Symbol):
         return x.builder.call(np.full, (tuple(shape), new), {"dtype": x.dtype})
-    return support.cast(x.builder, np.broadcast_to(new, tuple(shape)), x)
+    new = np.broadcast_to(new, tuple(shape))
+    return new if values.missing(dtypes) else support.as_dtype(x.builder, new, dtypes[0])
 
 
 def _compress(condition: Any, x: Symbol, axis: Any, out: Any) -> Any:

@@ -107,7 +107,8 @@ def _histogram(x: Symbol, bins: Any, range_: Any, density: Any, weights: Any) ->
             raise ValueError("weights should have the same shape as a.")
         weights = np.ravel(weights)
     y = _counted(*_placed(x, edges), weights)
-    y = y if weights is None else support.cast(x.builder, y, weights)
+    if weights is not None and weights.dtype is not None:
+        y = support.as_dtype(x.builder, y, weights.dtype)
     if density is not None and static(density, "density"):
         y = y / np.diff(edges).astype(float) / np.sum(y)
     return y, edges
