@@ -125,6 +125,9 @@ class Vmap(Transform):
     def inside(self, arguments: Arguments, inner: inspect.Signature) -> Arguments:
         return Arguments(inner, self._per_leaf(arguments, _without_axis))
 
+    def inner_call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
+        return None
+
     def loosen(self, arguments: Arguments) -> Arguments:
         return Arguments(arguments.signature, self._per_leaf(arguments, _any_length))
 

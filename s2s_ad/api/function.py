@@ -6,6 +6,7 @@ import functools
 import html
 import inspect
 import itertools
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,7 +42,15 @@ from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import mentioned
 from s2s_ad.frontend.lower.references import settled
-from s2s_ad.load.dispatch import Dispatcher, Entry, exact_key, static_key
+from s2s_ad.load.careful import careful
+from s2s_ad.load.dispatch import (
+    Dispatcher,
+    Entry,
+    Specialisation,
+    assembled,
+    exact_key,
+    static_key,
+)
 from s2s_ad.load.fast import ABSENT, fast_call
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.simplify.pipelines import finish
@@ -82,7 +91,37 @@ class Transformed:
         entry = self._dispatch.find(bound.arguments)
         if entry.is_hot or "__call__" not in vars(type(self)):
             self._follow(bound.arguments, entry)
-        return entry.found.function(*bound.args, **bound.kwargs)
+        try:
+            return entry.found.function(*bound.args, **bound.kwargs)
+        except ArithmeticError as error:
+            failed = error
+        return self._in_the_limit(entry.found, bound, failed)
+
+    def _in_the_limit(
+        self, found: Specialisation, bound: inspect.BoundArguments, failed: ArithmeticError
+    ) -> Any:
+        """The result where Python's numbers fail in the derivative, and not in the function.
+
+        NumPy's numbers give inf or nan there, with a warning.
+        """
+        inner = None if self._last is not None else self._innermost(bound.args, bound.kwargs)
+        again = None if inner is None else careful(found.loaded)
+        if again is None:
+            raise failed
+        function, args, kwargs = inner
+        function(*args, **kwargs)  # what it raises, it raises
+        return assembled(again, found.assemble)(*bound.args, **bound.kwargs)
+
+    def _innermost(
+        self, args: tuple, kwargs: dict[str, Any]
+    ) -> tuple[Callable, tuple, dict] | None:
+        """The user's function, and what a call of this one calls it with, if that is one call."""
+        inner = self.transform.inner_call(args, kwargs)
+        if inner is None:
+            return None
+        if isinstance(self.fn, Transformed):
+            return self.fn._innermost(*inner)
+        return (self.fn, *inner) if isinstance(self.fn, types.FunctionType) else None
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""
@@ -113,6 +152,7 @@ class Transformed:
             arguments,
             entry.found,
             _from_fast_path,
+            _failed_there,
             by_value=frozenset(self._by_value),
             ignored=arguments.keys() - names,
             required=self._required,
@@ -380,11 +420,24 @@ class Transformed:
 
 
 def _from_fast_path(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """A call that the fast path does not know; ABSENT stands for what it was not given."""
+    """A call that the fast path does not know."""
+    given, named = _given(self, args, kwargs)
+    return Transformed.__call__(self, *given, **named)
+
+
+def _failed_there(
+    self: Transformed, failed: ArithmeticError, args: tuple, kwargs: dict[str, Any]
+) -> Any:
+    """A call of the fast path that came to such an error."""
+    bound = self.bind(*_given(self, args, kwargs))
+    return self._in_the_limit(self._dispatch.find(bound.arguments).found, bound, failed)
+
+
+def _given(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict]:
+    """The arguments of a call of the fast path; ABSENT stands for what it was not given."""
     given = tuple(itertools.takewhile(lambda each: each is not ABSENT, args))
     rest = zip(list(self.__signature__.parameters)[len(given) :], args[len(given) :], strict=False)
-    named = {k: v for k, v in (*rest, *kwargs.items()) if v is not ABSENT}
-    return Transformed.__call__(self, *given, **named)
+    return given, {k: v for k, v in (*rest, *kwargs.items()) if v is not ABSENT}
 
 
 # ---- inside functions that are lowered -----------------------------------------------------------

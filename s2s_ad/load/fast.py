@@ -31,6 +31,7 @@ def fast_call(
     arguments: dict[str, Any],
     found: Specialisation,
     slow: Callable,
+    rescue: Callable,
     *,
     by_value: Set[tuple[str, tree.Path]] = frozenset(),
     ignored: Set[str] = frozenset(),
@@ -42,6 +43,7 @@ def fast_call(
         signature: of the transformed function.
         arguments: of the call that others are compared with.
         slow: (the callable, arguments by position, arguments by name) -> result.
+        rescue: (the callable, an ArithmeticError, both kinds of arguments) -> result, or raises.
         by_value: where the arguments stand that count by value.
         ignored: parameters of which only the type is compared.
         required: parameters that are passed on though a call may leave them to their defaults.
@@ -53,7 +55,7 @@ def fast_call(
     if any(p.name.startswith("_s2s") for p in parameters):
         return None
     writer = Writer(found.loaded.program, by_value, ignored)
-    writer.space |= {"_s2s_f": found.function, "_s2s_slow": slow}
+    writer.space |= {"_s2s_f": found.function, "_s2s_slow": slow, "_s2s_rescue": rescue}
     for parameter in parameters:
         if parameter.name in arguments:
             writer.argument(parameter.name, arguments[parameter.name])
@@ -74,6 +76,7 @@ class Writer:
         self.tests: list[str] = []
         self.space: dict[str, Any] = {
             "_s2s_absent": ABSENT,
+            "_s2s_arithmetic": ArithmeticError,
             "_s2s_gone": GONE_ERRORS,
             "_s2s_key": exact_key,
             "_s2s_keys": tuple,
@@ -230,5 +233,10 @@ class Writer:
             f"    if _s2s_other:\n"
             f"        _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
             f"        return _s2s_slow(_s2s_self, _s2s_given, {{{', '.join(named)}}})\n"
-            f"    return _s2s_f({', '.join(passed)})\n"
+            f"    try:\n"
+            f"        return _s2s_f({', '.join(passed)})\n"
+            f"    except _s2s_arithmetic as error:\n"
+            f"        _s2s_failed = error\n"
+            f"    _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
+            f"    return _s2s_rescue(_s2s_self, _s2s_failed, _s2s_given, {{{', '.join(named)}}})\n"
         )

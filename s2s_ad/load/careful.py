@@ -1,0 +1,85 @@
+"""The same code, in which Python's numbers divide by zero as NumPy's do: with a warning, no error.
+
+Python's numbers raise where NumPy gives inf or nan. A derivative at such a point (that of x**0.5 at
+0.0) is inf, too, and no mistake of the function's. Code that asked at each quotient would be slower
+everywhere, so this code is made only when an error came.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core.callee import has_effect
+from s2s_ad.load.module import Loaded
+
+
+def careful(loaded: Loaded) -> Loaded | None:
+    """The code with careful quotients and powers; None where it may not run a second time."""
+    program = loaded.program
+    again = not (loaded.companions or program.mutated or program.writes)
+    tree = ast.parse(loaded.text.module)
+    tried = any(isinstance(node, ast.Try) for node in ast.walk(tree))  # what is caught decides
+    if not again or tried or any(map(has_effect, program.body)):
+        return None
+    space = loaded.namespace | {each.__name__: each for each in (_quotient, _power, _operated)}
+    tree = ast.fix_missing_locations(_Careful().visit(tree))
+    exec(compile(tree, f"<s2s_ad careful {loaded.text.name}>", "exec"), space)
+    space |= {
+        name: loaded.namespace[name] for name in (*loaded.text.captured, *loaded.text.objects)
+    }
+    return replace(loaded, function=space[loaded.text.name], namespace=space)
+
+
+class _Careful(ast.NodeTransformer):
+    """Puts calls in the place of `a / b` and `a**b`, and of their kin in place."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = self.generic_visit(node)
+        function = FUNCTIONS.get(type(node.op))
+        return node if function is None else _call(function, node.left, node.right)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        node = self.generic_visit(node)
+        function = FUNCTIONS.get(type(node.op))
+        if function is None:
+            return node
+        old = ast.parse(ast.unparse(node.target), mode="eval").body
+        function = ast.Name(function.__name__, ast.Load())
+        return ast.Assign([node.target], _call(_operated, function, old, node.value))
+
+
+def _call(function: Callable, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(function.__name__, ast.Load()), list(args), [])
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    """a / b"""
+    try:
+        return a / b
+    except ZeroDivisionError:
+        return np.multiply(a, 1.0) / b
+
+
+def _power(a: Any, b: Any) -> Any:
+    """a**b"""
+    try:
+        return a**b
+    except ArithmeticError:
+        return np.multiply(a, 1.0) ** b
+
+
+def _operated(function: Callable, a: Any, b: Any) -> Any:
+    """What `a` is after `a /= b`: an array stays the one that it is."""
+    result = function(a, b)
+    if not isinstance(a, np.ndarray):
+        return result
+    a[...] = result
+    return a
+
+
+FUNCTIONS = {ast.Div: _quotient, ast.Pow: _power}
