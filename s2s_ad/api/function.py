@@ -6,6 +6,8 @@ import functools
 import html
 import inspect
 import itertools
+import linecache
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -34,7 +36,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin, UnsupportedError
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, write
 from s2s_ad.frontend.lower import lower
@@ -263,6 +265,8 @@ class Transformed:
     def _finished(self, arguments: Arguments) -> list[tuple[Program, Text]]:
         try:
             programs = self.derive(arguments)
+        except RecursionError:
+            raise _too_deep(self) from None
         except NeedStatic as need:
             raise UnsupportedError(
                 "S2S205",
@@ -438,6 +442,27 @@ def _given(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> tuple[tupl
     given = tuple(itertools.takewhile(lambda each: each is not ABSENT, args))
     rest = zip(list(self.__signature__.parameters)[len(given) :], args[len(given) :], strict=False)
     return given, {k: v for k, v in (*rest, *kwargs.items()) if v is not ABSENT}
+
+
+def _too_deep(function: Any) -> UnsupportedError:
+    """What is said of a function whose parts stand too deep in each other."""
+    while isinstance(function, Transformed):
+        function = function.fn
+    code = getattr(function, "__code__", None)
+    origin = None
+    if code is not None:
+        file, line = code.co_filename, code.co_firstlineno
+        text = linecache.getline(file, line).rstrip("\n")
+        start = len(text) - len(text.lstrip())
+        origin = Origin(file, line, start, len(text), text, code.co_name)
+    return UnsupportedError(
+        "S2S201",
+        f"{name_of(function)} is nested too deeply",
+        origin=origin,
+        why="its expressions and blocks are walked by functions that call themselves, as often as"
+        f" Python allows: {sys.getrecursionlimit()} times",
+        help="give names to parts of a long expression, or make a loop of it",
+    )
 
 
 # ---- inside functions that are lowered -----------------------------------------------------------

@@ -5,6 +5,7 @@ what its text has to hold: the name of the argument and its value.
 """
 
 import functools
+import importlib
 
 import numpy as np
 import pytest
@@ -615,3 +616,14 @@ def test_an_argument_that_is_changed_may_not_be_a_captured_array_that_is_read():
     assert caught.value.code == "S2S502"
     np.testing.assert_allclose(grad(changes_and_reads)(SHARED.copy(), 2.0), 8 * SHARED)
     np.testing.assert_allclose(grad(changes_and_reads_another)(SHARED, 2.0), 8 * SHARED)
+
+
+@pytest.mark.parametrize("transform", [jit, grad, vmap])
+def test_a_function_that_is_nested_deeper_than_python_allows(transform, tmp_path, monkeypatch):
+    (tmp_path / "nested.py").write_text(f"def f(x):\n    return {' + '.join(['x'] * 1500)}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    nested = importlib.import_module("nested")
+    with pytest.raises(S2SError, match="f is nested too deeply") as caught:
+        transform(nested.f)(np.ones(3) if transform is vmap else 1.0)
+    assert caught.value.origin.text == "def f(x):"
+    assert "Python allows" in caught.value.why

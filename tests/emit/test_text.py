@@ -152,7 +152,7 @@ def payoffs(spot, up):
 def test_what_one_side_alone_reads_is_read_before_its_array_changes():
     text = grad(payoffs, (0, 1)).source(1.0, 1.1)
     assert "copy" not in text
-    assert text.index("part_values_bar = values_bar[j]") < text.index("values_bar[j] = 0.0")
+    assert text.index("largest_bar = values_bar[j]") < text.index("values_bar[j] = 0.0")
 
 
 def first_elements(x):

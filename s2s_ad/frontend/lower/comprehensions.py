@@ -70,6 +70,7 @@ def consumed(
     inner: str = "",
     after: str = "",
     values: Mapping[str, Any] | None = None,
+    called: str = "T",
 ) -> Any:
     """The value of the local T after the loops of a generator expression.
 
@@ -78,9 +79,12 @@ def consumed(
         inner: statements after each loop but the first.
         places: what stands in these statements for names in upper case.
         values: the values of further locals in them.
+        called: what T is called in the text; F is the flag of the first pass.
     """
     node = items.node
-    own = {key: private(key) for key in ("T", "I", "V", "W", "F", "N", *(values or {}))}
+    words = {"T": called, "F": "is_first"}
+    keys = ("T", "I", "V", "W", "F", "N", *(values or {}))
+    own = {key: private(words.get(key, key)) for key in keys}
     every = own | {"E": getattr(node, "elt", None)} | dict(places or {})
     body = quote(each, node, every)
     for place, clause in reversed([*enumerate(node.generators)]):
@@ -131,7 +135,10 @@ def hidden(lowering: Lowering, items: Generator, names: list[str]) -> Iterator[N
 
 
 def private(text: str) -> str:
-    """A local that a construct needs: no identifier of Python, so no user has it."""
+    """A local that a construct needs: no identifier of Python, so no user has it.
+
+    In text it is called `text`, if that is a word in lower case.
+    """
     return f"{fresh_name()} {text}"
 
 

@@ -47,6 +47,9 @@ def any_true(lowering: Lowering, items: Any) -> Any:
     return consumed(lowering, _generator(lowering, items), "T = False", each, inner=inner)
 
 
+CALLED = {max: "largest", min: "smallest"}
+
+
 def _extreme(function: Callable, compares: str) -> Callable:
     before = "F = True"
     each = f"V = E\nif F:\n    T = V\n    F = False\nelif V {compares} T:\n    T = V"
@@ -63,8 +66,8 @@ def _extreme(function: Callable, compares: str) -> Callable:
         if kwargs.get("key") is not None:
             values["G"] = kwargs.pop("key")
         text = by_key if "G" in values else each
-        found = _generator(lowering, items)
-        return consumed(lowering, found, before, text, after=after, values=values)
+        found, called = _generator(lowering, items), CALLED[function]
+        return consumed(lowering, found, before, text, after=after, values=values, called=called)
 
     return handler
 

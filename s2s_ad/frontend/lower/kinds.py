@@ -154,7 +154,9 @@ HINTS = {
 
 def hint_of_name(name: str) -> Hint:
     """What the value of a local is called."""
-    other = (name, "user") if name.isidentifier() else ("", "temporary")
+    word = name.rpartition(" ")[2]
+    private = (word, "derived") if word.islower() and word.isidentifier() else ("", "temporary")
+    other = (name, "user") if name.isidentifier() else private
     return Hint(*HINTS.get(name.partition(" at ")[0], other))
 
 
