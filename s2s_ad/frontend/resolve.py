@@ -275,7 +275,8 @@ class Frame:
 
     `owner` is the function or closure that runs, by which a call of itself is known;
     `is_kept` tells whether it becomes a function of the generated code. `inner` is the scope of
-    the comprehension that is lowered, as the lambdas in it see it.
+    the comprehension that is lowered, as the lambdas in it see it; `shared` holds the locals that
+    functions inside assign (`nonlocal`).
     """
 
     def __init__(
@@ -292,6 +293,7 @@ class Frame:
         self.arguments: dict[str, Any] = {}
         self.is_kept = False
         self.inner: Frame | None = None
+        self.shared: Any = None
 
     @property
     def scope(self) -> Scope:

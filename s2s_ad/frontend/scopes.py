@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-ELSEWHERE = (gast.Global, gast.Nonlocal, gast.Yield, gast.YieldFrom)
+ELSEWHERE = (gast.Global, gast.Yield, gast.YieldFrom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,14 @@ class Scope:
 
     `names` are bound in it somewhere, so reading them before they are assigned is an error.
     `refused` is the first statement that gives the whole function another meaning, wherever it
-    stands: global, nonlocal, yield.
+    stands: global, yield. `outer` are names of functions around that it binds (nonlocal), and the
+    statements that say so; `shared` those of its names that functions inside bind in this way.
     """
 
     names: frozenset[str]
     refused: gast.AST | None
+    outer: Mapping[str, gast.AST] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -32,13 +35,27 @@ def scope_of(function: gast.FunctionDef | gast.Lambda) -> Scope:
     args = function.args
     names = {each.id for each in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
     names |= {each.id for each in (args.vararg, args.kwarg) if each is not None}
-    refused = None
     body = [function.body] if isinstance(function, gast.Lambda) else function.body
-    for node in (each for statement in body for each in _walk(statement)):
-        names |= set(_bound(node))
-        if refused is None and isinstance(node, ELSEWHERE):
-            refused = node
-    return Scope(frozenset(names), refused)
+    nodes = [each for statement in body for each in _walk(statement)]
+    names.update(name for each in nodes for name in _bound(each))
+    refused = next((each for each in nodes if isinstance(each, ELSEWHERE)), None)
+    said = [each for each in nodes if isinstance(each, gast.Nonlocal)]
+    outer = {name: each for each in said for name in each.names}
+    names -= outer.keys()
+    inside = {
+        name for each in nodes if isinstance(each, FUNCTIONS) for name in _bound_outside(each)
+    }
+    return Scope(frozenset(names), refused, outer, frozenset(names & inside))
+
+
+def _bound_outside(function: gast.AST) -> set[str]:
+    """The names of functions around it that a function binds, or one inside it."""
+    if isinstance(function, gast.AsyncFunctionDef):
+        return set()
+    body = [function.body] if isinstance(function, gast.Lambda) else function.body
+    inner = [each for node in body for each in _walk(node) if isinstance(each, FUNCTIONS)]
+    scope = scope_of(function)
+    return {name for each in inner for name in _bound_outside(each)} - scope.names | {*scope.outer}
 
 
 def _walk(node: gast.AST) -> Iterator[gast.AST]:

@@ -1,10 +1,12 @@
 """Texts that differ from path to path: compared, looked up, and used like any other text."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
+from frontend.every_mode import assert_both_modes
 from frontend.flow import assert_like_python
 from s2s_ad import S2SError, grad, jit, value_and_grad, vmap
 
@@ -197,3 +199,49 @@ def test_what_needs_to_know_the_text_is_refused(function):
         jit(function)(XS)
     assert "a text that differs from path to path" in str(caught.value)
     assert caught.value.origin is not None
+
+
+def by_a_pattern(xs, text):
+    total = 0.0
+    for part in re.findall(r"[a-z]\d", text):
+        total = total + xs[int(part[1])] ** 2 * (2 if part[0] == "a" else 3)
+    return total * len(re.split("[ab]", text)) + len(re.sub("a", "bb", text))
+
+
+def calculator(xs, text):
+    """Functions that call each other, and take texts away from a list."""
+    tokens = re.findall(r"[a-z]|[-+*()]", text)
+    return added(tokens, {"a": xs[0], "b": xs[1]}) ** 2
+
+
+def added(tokens, names):
+    value = multiplied(tokens, names)
+    while tokens and tokens[0] in "+-":
+        if tokens.pop(0) == "+":
+            value = value + multiplied(tokens, names)
+        else:
+            value = value - multiplied(tokens, names)
+    return value
+
+
+def multiplied(tokens, names):
+    value = single(tokens, names)
+    while tokens and tokens[0] == "*":
+        tokens.pop(0)
+        value = value * single(tokens, names)
+    return value
+
+
+def single(tokens, names):
+    token = tokens.pop(0)
+    if token == "(":
+        value = added(tokens, names)
+        tokens.pop(0)
+        return value
+    return names[token]
+
+
+@pytest.mark.parametrize("function, text", [(by_a_pattern, "a1b2a3"), (calculator, "a*(b-a*a)+b")])
+def test_patterns_of_texts_that_are_known(function, text):
+    np.testing.assert_allclose(jit(function)(XS, text), function(XS, text))
+    assert_both_modes(function, (XS, text))

@@ -118,7 +118,7 @@ def _called(
 ) -> Any:
     """The call of a function, once for each text that an argument may be."""
     place = next((i for i, each in enumerate(args) if is_word(each)), None)
-    asks = known in (_by_handler, _by_rule, _of_text) and unwrap(function) not in HOLDS_ANY
+    asks = known in (_by_handler, _by_rule, of_text) and unwrap(function) not in HOLDS_ANY
     if place is not None and asks:
         return HANDLERS[Word](lowering, [function, args, place], kwargs)
     return known(lowering, unwrap(function), args, kwargs)
@@ -137,7 +137,7 @@ def _known_function(function: Any) -> Callable | None:
     if isinstance(function, type):
         return _construct
     if isinstance(function, types.MethodDescriptorType) and function.__objclass__ in (str, bytes):
-        return _of_text
+        return of_text
     return None
 
 
@@ -214,8 +214,8 @@ def _as_item(lowering: Lowering, value: Any) -> Any:
     return lowering.call(np.array, item) if is_list else item
 
 
-def _of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
-    """A method of a str, evaluated now."""
+def of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """A method of a str, or a function of texts, evaluated now."""
     result = function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
     made = tree.from_object(result, lambda leaf, _: leaf)
     return lowering.memory.box(made) if isinstance(result, list) else made

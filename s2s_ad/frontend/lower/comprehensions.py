@@ -18,6 +18,7 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import rearranged
 from s2s_ad.frontend.lower.iteration import Generator, Produced
+from s2s_ad.frontend.lower.nonlocals import owner_of, refuse_shared
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import changing
 from s2s_ad.frontend.resolve import Comprehension
@@ -110,6 +111,8 @@ def run_through(lowering: Lowering, items: Generator) -> Produced:
     """The items of a generator expression, all at once."""
     read = {each.id for each in gast.walk(items.node) if isinstance(each, gast.Name)}
     values = [items.first, *(items.frame.locals.get(name) for name in read)]
+    owners = (owner_of(items.frame, name) for name in sorted(read))
+    values += [each.shared for each in owners if each is not None]
     found = consumed(lowering, items, "T = []", "T.append(E)")
     watched, moment = [*changing(values)], lowering.memory.moment()
     return Produced(found, watched, moment, "the generator expression")
@@ -118,6 +121,7 @@ def run_through(lowering: Lowering, items: Generator) -> Produced:
 @contextmanager
 def hidden(lowering: Lowering, items: Generator, names: list[str]) -> Iterator[None]:
     """These locals of the frame in which a comprehension stands are its own inside it."""
+    refuse_shared(items.frame, names)
     lowering.frames.append(items.frame)
     outer = items.frame.inner
     try:

@@ -32,6 +32,7 @@ from s2s_ad.frontend.lower.following import branch_and_rest, decides
 from s2s_ad.frontend.lower.iteration import Once
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
+from s2s_ad.frontend.lower.nonlocals import owner_of, read_shared, share
 from s2s_ad.frontend.lower.optional import Assumptions, is_optional, is_uncertain
 from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
@@ -266,6 +267,9 @@ class Lowering:
         )
 
     def lookup(self, node: gast.Name) -> Any:
+        owner = owner_of(self.frame, node.id)
+        if owner is not None:
+            return read_shared(self, owner, node)
         try:
             value = self.frame.lookup(node.id, self.captures)
             if isinstance(value, Once):
@@ -355,6 +359,7 @@ class Lowering:
         frame.locals.update(arguments)
         self.frames.append(frame)
         try:
+            share(self, frame)
             if frame.scope.refused is not None:
                 raise self.refuse(frame.scope.refused)
             if isinstance(node, gast.Lambda):

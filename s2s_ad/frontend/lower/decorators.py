@@ -19,6 +19,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, make_partial
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.functions import DECORATED, Closure, Remembering
+from s2s_ad.frontend.lower.nonlocals import owner_of
 from s2s_ad.frontend.lower.references import Box, changing
 from s2s_ad.frontend.resolve import Comprehension, Frame, unwrap
 from s2s_ad.frontend.scopes import bound_names, scope_of
@@ -79,7 +80,8 @@ def _check_what_it_reads(lowering: Lowering, kept: Remembering) -> None:
         now = value, [each.content for each in changing(value)]
         first, held = kept.read.setdefault(name, now)
         same = first is value and all(map(operator.is_, held, now[1]))
-        if isinstance(around, Comprehension) or not same or _is_bound_again(around, name):
+        changes = not same or owner_of(around, name) is not None or _is_bound_again(around, name)
+        if isinstance(around, Comprehension) or changes:
             raise UnsupportedError(
                 "S2S201",
                 f"a call of {kept.function.name}, which keeps its results and reads {name!r}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import HANDLERS, known_object
+from s2s_ad.frontend.lower.calls import HANDLERS, known_object, of_text
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.memory import Reference
@@ -181,6 +182,21 @@ for _function in (np.array2string, np.array_repr, np.array_str):
     HANDLERS[_function] = _text(_function)
 for _function in (np.format_float_positional, np.format_float_scientific):
     HANDLERS[_function] = _text(_function)
+
+
+def _by_pattern(function: Any) -> Callable:
+    """What a function of `re` gives for texts that are known; a function is no text."""
+
+    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        if any(not isinstance(unwrap(each), str | int) for each in (*args, *kwargs.values())):
+            raise _refused(function, "its arguments have to be texts that are known")
+        return of_text(lowering, function, args, kwargs)
+
+    return handler
+
+
+for _function in (re.escape, re.findall, re.split, re.sub):
+    HANDLERS[_function] = _by_pattern(_function)
 
 
 @evaluates(np.einsum_path)

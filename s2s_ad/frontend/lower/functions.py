@@ -9,6 +9,7 @@ from typing import Any
 import gast
 
 from s2s_ad.frontend.lower.core import CONTINUE, HANDLERS, Lowering, expression, statement
+from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.resolve import Frame
 from s2s_ad.frontend.source import Source
 
@@ -83,7 +84,9 @@ def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
     value: Any = _closure(lowering, node, node.name)
     for each in reversed(decorators):
         value = HANDLERS[DECORATED](lowering, [each, value], {})
-    lowering.frame.locals[node.name] = value
+    give_name(
+        lowering, gast.copy_location(gast.Name(node.name, gast.Store(), None, None), node), value
+    )
     return CONTINUE
 
 

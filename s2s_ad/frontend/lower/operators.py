@@ -268,7 +268,7 @@ def _compared_texts(
         return for_each_text(
             lowering, right, lambda text: _compared(lowering, node, kind, left, text)
         )
-    if kind in ORDER:
+    if kind in ORDER or isinstance(unwrap(right), str):
         return for_each_text(
             lowering, left, lambda text: _compared(lowering, node, kind, text, right)
         )

@@ -27,7 +27,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "Global": ("'global'", "pass the value as an argument and return the new one"),
     "Import": ("an import inside the function", "import at module level"),
     "ImportFrom": ("an import inside the function", "import at module level"),
-    "Nonlocal": ("'nonlocal'", "return the new value"),
     "TemplateStr": ("a template string", "use an f-string"),
     "TryStar": ("'try' with 'except*'", "let the exception leave the function"),
     "TypeAlias": ("a type alias inside the function", _MODULE),

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Reversed, named_once
 from s2s_ad.frontend.lower.kinds import hint_of_name
 from s2s_ad.frontend.lower.lists import in_place_container
+from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
 from s2s_ad.frontend.lower.references import Reference
@@ -133,6 +134,12 @@ def check_product(old: Any, value: Any, result: Any) -> None:
         raise ValueError("the product has another shape than the array that is to hold it")
 
 
+@statement(gast.Nonlocal)
+def names_outside(lowering: Lowering, node: gast.Nonlocal) -> Any:
+    """`nonlocal x` Of functions that are called in the function that is compiled."""
+    return CONTINUE
+
+
 @statement(gast.Pass)
 def passed(lowering: Lowering, node: gast.Pass) -> Any:
     """`pass`"""
@@ -156,7 +163,7 @@ def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
         hint = hint_of_name(target.id)
         if lowering.frame.is_own:
             hint = Hint(hint.text, "temporary")
-        lowering.frame.locals[target.id] = lowering.builder.named(value, hint)
+        give_name(lowering, target, lowering.builder.named(value, hint))
     elif isinstance(target, gast.Tuple | gast.List):
         unpack(lowering, target, value)
     elif isinstance(target, gast.Subscript):

@@ -99,7 +99,8 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint) -> Any:
         items = [general(lowering, a, b, inner_hint(hint, key)) for key, a, b in columns]
         return Tree(opened.kind, opened.keys, tuple(items))
     if is_text(opened) and is_text(content):
-        facts = (_fact(lowering.builder, text_of(each)) for each in (opened, content))
+        texts = map(text_of, (opened, content))
+        facts = (x.fact if isinstance(x, Leaf) else lowering.builder.fact(x) for x in texts)
         return word(Leaf(values.join(*facts), hint))
     if lowering.lacks_entries and are_entries((opened, content)):
         return _entries(lowering, opened, content, hint)
@@ -176,7 +177,7 @@ def _fact(builder: Builder, value: Any) -> Any:
     value = contents(value)
     if isinstance(value, Tree):
         return list_fact(builder, value)
-    return builder.fact(value) if is_leaf(value) or is_text(value) else None
+    return builder.fact(value) if is_leaf(value) else None
 
 
 def is_equal(a: Any, b: Any) -> bool:
