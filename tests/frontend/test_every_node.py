@@ -82,6 +82,7 @@ ACCEPTED = {
     "Mult": "return x * x",
     "Name": "return x * x",
     "NamedExpr": "return (y := x * 2.0) * y",
+    "Nonlocal": "y = x\ndef f():\n    nonlocal y\n    y = y * y\n    return x\nreturn f() * y",
     "Not": "return x * (not x.ndim == 2)",
     "NotEq": "return x * (x != 0.5)",
     "NotIn": "return x * ('c' not in ('a', 'b'))",
@@ -129,10 +130,6 @@ REFUSALS = {
     "Import": ("import math\nreturn x", "Import"),
     "ImportFrom": ("from math import pi\nreturn x", "ImportFrom"),
     "Interpolation": ("y = t'{x}'\nreturn x", "TemplateStr"),
-    "Nonlocal": (
-        "y = x\ndef f():\n    nonlocal y\n    y = y * y\n    return y\nreturn f()",
-        "Nonlocal",
-    ),
     "TemplateStr": ("y = t'{x}'\nreturn x", "TemplateStr"),
     "TryStar": ("try:\n    pass\nexcept* ValueError:\n    pass\nreturn x", "TryStar"),
     "TypeAlias": ("type T = int\nreturn x", "TypeAlias"),
