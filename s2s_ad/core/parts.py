@@ -63,3 +63,19 @@ def fitted(builder: Builder, derivative: Any, value: Any) -> Any:
     elif values.is_real(fact):
         derivative = real_part(builder, derivative)
     return in_precision(derivative, fact)
+
+
+def in_kind_of(builder: Builder, derivative: Any, fact: values.AbstractValue) -> Any:
+    """A derivative, such as 1.0 or a count, as a number of the type of its value."""
+    if not isinstance(derivative, Symbol):
+        typed = isinstance(fact, values.Array) and fact.shape == () and fact.dtype is not None
+        if typed and not values.is_dtype(fact.dtype, float):
+            return fact.dtype.type(derivative)
+        return complex(derivative) if values.is_complex(fact) else float(derivative)
+    if values.is_complex(fact):
+        derivative = as_complex(derivative, fact)
+    if not isinstance(derivative.fact, values.Scalar) or derivative.fact == fact:
+        return derivative
+    kind = complex if values.is_complex(fact) else float
+    kind = getattr(getattr(fact, "dtype", None), "type", kind)
+    return builder.call(kind, (derivative,), {})

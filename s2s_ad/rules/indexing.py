@@ -173,7 +173,10 @@ class Update(Rule):
         x, value = operation.operands
         if _is_number(y_bar):  # x has no axes, and the index adds some
             return builder.call(runtime.broadcast_like, (y_bar, value), {})
-        part = y_bar[operation["index"]]
+        index = operation["index"]
+        if value.shape == () and _is_mask_of(x, index):
+            return np.sum(np.where(index, y_bar, 0.0))  # has a batched form: as many elements
+        part = y_bar[index]
         if isinstance(x.fact, values.List):
             return part
         return builder.call(runtime.unbroadcast, (part, value), {})
@@ -325,6 +328,12 @@ def _is_number(value: Any) -> bool:
 
 def _is_zero(value: Any) -> bool:
     return type(value) in (int, float) and value == 0
+
+
+def _is_mask_of(x: Symbol, index: Any) -> bool:
+    """Whether the index is one mask over all axes."""
+    single = isinstance(index, Symbol) and dtype_kind(index) == "b"
+    return single and index.ndim is not None and index.ndim == x.ndim
 
 
 def _is_batched_mask(index: Any, base: Symbol, batch: Any) -> bool:

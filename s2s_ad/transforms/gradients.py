@@ -10,6 +10,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.simplify.pipelines import AFTER
@@ -168,11 +169,13 @@ def _tangent_leaf(builder: Builder, program: Program, leaf: str) -> str:
 def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
     """A tangent as it is handed out: zeros in the shape of the output where it does not vary."""
     if y_dot is not None:
-        return y_dot
+        return in_kind_of(builder, y_dot, y.fact) if isinstance(y, Symbol) else y_dot
     if not isinstance(y, Symbol):
         return type(y)() if isinstance(y, float | complex) else None
     if values.is_inexact(y.fact) is False:
         return None
+    if y.shape == ():
+        return in_kind_of(builder, 0.0, y.fact)
     return builder.call(runtime.broadcast_like, (0.0, y), {})
 
 

@@ -14,7 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
-from s2s_ad.core.parts import as_complex, in_precision, real_part
+from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop
 from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
@@ -304,26 +304,11 @@ class Reverse:
         """An adjoint with shape and type of its own: a number becomes an array of it."""
         fact = self.builder.fact(primal)
         if isinstance(adjoint, Symbol) or values.shape_of(fact) == ():
-            return self._in_kind_of(adjoint, fact)
+            return in_kind_of(self.builder, adjoint, fact)
         if isinstance(fact, values.List) or (adjoint == 0 and values.may_be_absent(fact)):
             return self.builder.call(runtime.zeros_like, (primal,), {})
         kind = complex if type(adjoint) is complex else float
         return self.builder.call(runtime.broadcast_like, (kind(adjoint), primal), {})
-
-    def _in_kind_of(self, adjoint: Any, fact: values.AbstractValue) -> Any:
-        """A Python number, such as 1.0 or a count, as a number of the primal's type."""
-        if not isinstance(adjoint, Symbol):
-            typed = isinstance(fact, values.Array) and fact.shape == () and fact.dtype is not None
-            if typed and not values.is_dtype(fact.dtype, float):
-                return fact.dtype.type(adjoint)
-            return complex(adjoint) if values.is_complex(fact) else float(adjoint)
-        if values.is_complex(fact):
-            adjoint = as_complex(adjoint, fact)
-        if not isinstance(adjoint.fact, values.Scalar) or adjoint.fact == fact:
-            return adjoint
-        kind = complex if values.is_complex(fact) else float
-        kind = getattr(getattr(fact, "dtype", None), "type", kind)
-        return self.builder.call(kind, (adjoint,), {})
 
 
 def _is_same(a: Any, b: Any) -> bool:

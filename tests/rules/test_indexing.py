@@ -1,8 +1,11 @@
 """x[index] in every form that NumPy has, against loops and central differences."""
 
+import numpy as np
 import pytest
 
 from rules.properties import case, check_all, distinct, integers, mask, real
+from s2s_ad import grad, vmap
+from s2s_ad.check import central_differences
 
 FIXED = {"batches": False}  # the number of elements chosen depends on the mask
 LIKE = {"general": False}
@@ -146,3 +149,24 @@ SETTING = [
 def test_index_set(each):
     """Elements that are set, in both modes; of an index that repeats the last value counts."""
     check_all(each)
+
+
+def stored(A, x):
+    A[A > 1] = x[1]
+    return np.sum(A**2)
+
+
+def added(A, x):
+    A[A > 1] += x[0]
+    return np.sum(A**2)
+
+
+@pytest.mark.filterwarnings("error::s2s_ad.diagnostics.SampleLoopWarning")
+@pytest.mark.parametrize("store", [stored, added])
+def test_one_number_stored_through_a_mask_has_a_batched_form(store):
+    def function(x):
+        return store(np.outer(x, x), x)
+
+    batch = np.array([[1.1, 0.7, 2.0], [0.2, -1.5, 0.4]])
+    expected = [central_differences(function, (x,))[0] for x in batch]
+    np.testing.assert_allclose(vmap(grad(function))(batch), expected, rtol=1e-6, atol=1e-8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s_ad import custom_rule, grad, vmap
+from s2s_ad import custom_rule, grad, jvp, vmap
 
 
 def by_power(x, n):
@@ -72,3 +72,11 @@ def test_a_sum_that_begins_with_a_number_has_the_dtype_of_what_is_added(dtype):
     result = vmap(total_of)(x)
     assert result.dtype == dtype
     np.testing.assert_array_equal(result, np.sum(x, axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", [np.floor, np.sign, np.angle, lambda x: x * 0])
+def test_a_tangent_that_is_zero_has_the_dtype_of_the_result(function, dtype):
+    _, change = jvp(lambda x: function(x), dtype(1.5), dtype(1.0))
+    assert change == 0
+    assert change.dtype == function(dtype(1.5)).dtype
