@@ -86,7 +86,8 @@ class Naming:
         Neither does another variable of that name hold one.
         """
         variable = self.variables.of(name)
-        if variable in self.foreign or self.arrays.intersection(self.holders[self.shown[name]]):
+        users = self._hint(variable).kind == "user"  # who wrote x = x + 1 reads that
+        if (users and variable in self.foreign) or self.arrays.intersection(self.holders[self.shown[name]]):
             return False
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
         return all(each is not None and values.shape_of(each) == () for each in facts)

@@ -11,7 +11,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.transforms.batch import batch
 from s2s_ad.transforms.common import finished, refill
@@ -41,7 +41,7 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
     axes = tree.leaves(prefix(out_axes, program.result, "vmap: out_axes", subject))
     paths = tree.paths(program.result)
     results = [
-        _moved_out(context, y, flag, axis, tree.path_text(subject, path))
+        _moved_out(context, y, flag, axis, tree.path_text(subject, path), program.origin)
         for y, flag, axis, path in zip(outputs, moved, axes, paths, strict=False)
     ]
     written = outputs[len(axes) :]
@@ -114,13 +114,16 @@ def _container(value: Any) -> str:
     return f"a {value.kind.__name__} of {len(value.items)} {plural}"
 
 
-def _moved_out(context: Any, y: Any, flag: bool, axis: int | None, subject: str) -> Any:
+def _moved_out(
+    context: Any, y: Any, flag: bool, axis: int | None, subject: str, origin: Origin | None
+) -> Any:
     """An output with its batch axis where it is asked for; `subject` is what a message calls it."""
     if axis is None:
         if flag:
             raise ArgumentValueError(
                 "S2S502",
                 f"vmap: out_axes is None for {subject}, which depends on a mapped input",
+                origin=origin,
                 help="give the axis that the batch shall have in the output",
             )
         return y
@@ -131,6 +134,7 @@ def _moved_out(context: Any, y: Any, flag: bool, axis: int | None, subject: str)
         raise ArgumentTypeError(
             "S2S304",
             f"vmap: {subject} is {type(y).__name__} {y!r}; only arrays and numbers can be stacked",
+            origin=origin,
             help="leave it out, or give it None in out_axes",
         )
     y = context.spread(y, flag)
@@ -140,5 +144,6 @@ def _moved_out(context: Any, y: Any, flag: bool, axis: int | None, subject: str)
             "S2S502",
             f"vmap: out_axes {axis} is out of range for {subject}, which has {rank} "
             f"{'axis' if rank == 1 else 'axes'} once mapped (valid: {-rank}..{rank - 1})",
+            origin=origin,
         )
     return np.moveaxis(y, 0, axis) if axis not in (0, -(rank or 0)) else y

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from s2s_ad import grad, vmap
+from s2s_ad import S2SError, grad, vmap
 
 rng = np.random.default_rng(0)
 A, B = rng.standard_normal((2, 3)), rng.standard_normal((2, 3))
@@ -211,3 +211,12 @@ def test_inner_batches_are_checked_as_well():
 
 def np_multiply(x, y):
     return x * y
+
+
+def test_an_output_that_cannot_be_stacked_is_refused_with_its_place():
+    def tagged(x):
+        return x, "tag"
+
+    with pytest.raises(S2SError, match=r"the output of tagged\[1\] is str 'tag'") as caught:
+        vmap(tagged)(np.ones(3))
+    assert "def tagged" in caught.value.origin.text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import lowered
-from s2s_ad import S2SError
+from s2s_ad import S2SError, jit
 
 X = np.array([1.0, 2.0])
 
@@ -72,3 +72,19 @@ def test_refusals_say_where_and_what_to_do(function, args, line, advice):
     assert advice in str(caught.value)
     assert caught.value.origin is not None
     assert line in caught.value.origin.text
+
+
+def without_end(x):
+    while True:
+        x = x + 1
+
+
+def helper_without_end(x):
+    return without_end(x) * 2
+
+
+@pytest.mark.parametrize("function", [without_end, helper_without_end])
+def test_a_loop_that_nothing_ends(function):
+    with pytest.raises(S2SError, match="without_end never returns") as caught:
+        jit(function)(1.0)
+    assert "without_end" in caught.value.origin.text

@@ -337,6 +337,14 @@ class Lowering:
         """What the function returns, whose body was left in this way."""
         if left is MAYBE:
             unless_left(self, lambda: leave(self.frame.locals, None))
+        if left is not CONTINUE and RESULT not in self.frame.locals:
+            raise UnsupportedError(
+                "S2S201",
+                f"{self.frame.source.name} never returns",
+                origin=self.frame.source.origin(self.frame.source.node),
+                why="it has a loop that nothing ends: while True without break or return",
+                help="let the loop end",
+            )
         value = None if left is CONTINUE else self.frame.locals[RESULT]
         if isinstance(value, Poison | Unjoined):
             raise value.error(self)
