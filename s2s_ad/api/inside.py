@@ -18,9 +18,9 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Capture, Input, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method
-from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.calls import HANDLERS, Partial, apply
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import as_call, inputs_of, output_of
 from s2s_ad.frontend.lower.references import settled
@@ -105,6 +105,13 @@ def _callable(lowering: Any, value: Any) -> Any:
         holder = unwrap(value.holder)
         if not isinstance(holder, Symbol | Tree):
             return types.MethodType(value.function, holder)
+    if isinstance(value, Partial):
+        raise UnsupportedError(
+            "S2S201",
+            "a transform of a partial function or checkpoint that was made inside the function",
+            origin=lowering.builder.origin,
+            help="give it a name of its own: def f(x): return ...",
+        )
     return Local(lowering, value) if isinstance(value, Closure) else unwrap(value)
 
 

@@ -188,7 +188,7 @@ class Checkpoint:
         return self.function(*args, **kwargs)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        name = check.name_of(self.function)
+        name = _identifier(check.name_of(self.function))
         return checkpoint_call(lowering, self.function, name, args, kwargs)
 
 
@@ -255,7 +255,8 @@ def _recomputed(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """recompute(block, ...) in a function that is compiled."""
     block, *rest = args
     given = {key: value for key, value in kwargs.items() if key not in OF_RECOMPUTE}
-    return checkpoint_call(lowering, block, check.name_of(unwrap(block)), rest, given)
+    name = _identifier(check.name_of(unwrap(block)))
+    return checkpoint_call(lowering, block, name, rest, given)
 
 
 HANDLERS[recompute] = _recomputed
@@ -289,7 +290,12 @@ def _called_again(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     while isinstance(inner, Partial | Method):
         inner = inner.function
     name = getattr(inner, "name", None) or check.name_of(unwrap(inner))
-    return checkpoint_call(lowering, block, name if name.isidentifier() else "f", rest, kwargs)
+    return checkpoint_call(lowering, block, _identifier(name), rest, kwargs)
+
+
+def _identifier(name: str) -> str:
+    """What the text calls a function: a lambda has no name."""
+    return name if name.isidentifier() else "f"
 
 
 HANDLERS[_again] = _called_again

@@ -87,7 +87,9 @@ class Naming:
         """
         variable = self.variables.of(name)
         users = self._hint(variable).kind == "user"  # who wrote x = x + 1 reads that
-        if (users and variable in self.foreign) or self.arrays.intersection(self.holders[self.shown[name]]):
+        if (users and variable in self.foreign) or self.arrays.intersection(
+            self.holders[self.shown[name]]
+        ):
             return False
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
         return all(each is not None and values.shape_of(each) == () for each in facts)

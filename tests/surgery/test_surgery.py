@@ -355,3 +355,18 @@ def test_a_checkpoint_that_calls_itself_is_refused():
     with pytest.raises(S2SError, match="power_by_checkpoints calls itself") as caught:
         grad(lambda x: power_by_checkpoints(x, 3))(0.5)
     assert "np.sin(power_by_checkpoints" in caught.value.origin.text
+
+
+def test_a_checkpoint_of_a_lambda_has_a_name_in_the_text():
+    f = checkpoint(lambda v: v * np.sin(v))
+    np.testing.assert_allclose(vmap(grad(f))(X), np.sin(X) + X * np.cos(X), rtol=1e-12)
+    np.testing.assert_allclose(grad(lambda x: np.sum(f(x)))(X), np.sin(X) + X * np.cos(X))
+
+
+def test_a_transform_of_a_checkpoint_made_inside_is_refused_with_its_place():
+    def f(x):
+        return np.sum(vmap(checkpoint(lambda v: v * np.sin(v) * x[0]))(x))
+
+    with pytest.raises(S2SError, match="checkpoint that was made inside the function") as caught:
+        grad(f)(X)
+    assert "vmap(checkpoint(" in caught.value.origin.text
