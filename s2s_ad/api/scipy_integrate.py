@@ -177,4 +177,6 @@ HANDLERS.update(
         scipy.integrate.solve_ivp: _solve_ivp,
     }
 )
+write(scipy.integrate.fixed_quad, scipy_integrate.fixed_quad)
+write(scipy.integrate.romb, scipy_integrate.romb)
 write(scipy.integrate.simpson, scipy_integrate.simpson)

@@ -262,11 +262,35 @@ def _of_float(fact: Any) -> values.Array:
 
 # ---- minima --------------------------------------------------------------------------------------
 
-MINIMIZE = "fun, x0, args=(), method=None, tol=None, options=None"
+MINIMIZE = "fun, x0, args=(), method=None, bounds=None, tol=None, options=None"
+#: the methods that keep to bounds; others ignore them, with a warning
+WITH_BOUNDS = (None, "Nelder-Mead", "L-BFGS-B", "TNC", "SLSQP", "Powell", "trust-constr", "COBYQA")
+
+
+def _within(condition: Program, bounds: list) -> Program:
+    """The condition of a minimum within bounds: x is where a step down, cut at the bounds, leads.
+
+    Where a bound holds x back, x does not move with what it depends on.
+    """
+    infinite = (-np.inf, np.inf)
+    low, high = (
+        [e if v is None else v for v in each] for e, each in zip(infinite, bounds, strict=True)
+    )
+
+    def stays(builder: Builder, own: list, slope: Any) -> Any:
+        limits = [
+            builder.call(np.array, (each,), {}) if len(each) > 1 else each[0]
+            for each in (low, high)
+        ]
+        return own[0] - np.clip(own[0] - slope, *limits)
+
+    return _changed(condition, f"{condition.name}_within", stays)
 
 
 def _minimize(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     library = scipy.optimize.minimize
+    if len(args) > 4:
+        raise refused(library, "with jac in its place", "leave it out, or name the arguments")
     found = arguments_of(lowering, library, MINIMIZE, args, kwargs)
     start, fact = _unknowns(lowering, library, found["x0"], flat=True)
     users = users_function(lowering, library, found["fun"], [fact], found["args"])
@@ -278,25 +302,33 @@ def _minimize(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         lambda operands: [_like_start(operands), values.Scalar(bool)],
         ROOT_FIELDS,
     )
-    caller = Implicit(called, users.program, 1, _slope(users.program), 2)
+    condition = _slope(users.program)
+    if "bounds" in options:
+        if options.get("method") not in WITH_BOUNDS:
+            raise refused(library, f"by {options['method']} with bounds=", "use L-BFGS-B")
+        condition = _within(condition, list(zip(*map(tuple, options["bounds"]), strict=True)))
+    caller = Implicit(called, users.program, 1, condition, 2)
     x, success = _solved(lowering, caller, [start, *users.fixed])
     return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
 
 
-MINIMIZE_SCALAR = "fun, bracket=None, args=(), method=None, tol=None, options=None"
+MINIMIZE_SCALAR = "fun, bracket=None, bounds=None, args=(), method=None, tol=None, options=None"
 
 
 def _minimize_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     library = scipy.optimize.minimize_scalar
     if len(args) > 2:
-        raise refused(library, "with bounds", "leave them out, or name the arguments")
+        raise refused(library, "with bounds in their place", "name the arguments")
     found = arguments_of(lowering, library, MINIMIZE_SCALAR, args, kwargs)
     users = users_function(lowering, library, found.pop("fun"), [FLOAT], found.pop("args"))
     check_number(library, users.program)
     options = options_of(library, found, MINIMIZE_SCALAR)
     facts = [FLOAT, values.Scalar(bool)]
     called = Library(library, options, lambda _: facts, ROOT_FIELDS)
-    caller = Implicit(called, users.program, 0, _slope(users.program), 2)
+    condition = _slope(users.program)
+    if "bounds" in options:
+        condition = _within(condition, [(each,) for each in options["bounds"]])
+    caller = Implicit(called, users.program, 0, condition, 2)
     x, success = _solved(lowering, caller, users.fixed)
     return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
 

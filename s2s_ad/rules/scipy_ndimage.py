@@ -70,16 +70,26 @@ def _windows(x: Symbol, sizes: list, mode: Any, cval: Any, shift: int = 0) -> An
     return x
 
 
-def _correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, shift: int = 0) -> Any:
+def _axes(rank: int, axes: Any) -> tuple[int, ...]:
+    """The axes that a filter works along."""
+    axes = static(axes, "axes of a filter")
+    return tuple(range(rank)) if axes is None else support.normal_axes(axes, rank)
+
+
+def _correlate(
+    input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any, shift: int = 0
+) -> Any:
     rank, weights = _checked(input, origin), support.as_operand(input.builder, weights)
+    along = _axes(rank, axes)
+    weights = np.expand_dims(weights, tuple(set(range(rank)) - set(along)))
     weights = weights if shift else support.conj(weights)  # as SciPy does
     sizes = list(support.lengths(weights, range(rank)))
     return np.tensordot(_windows(input, sizes, mode, cval, shift), weights, rank)
 
 
-def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
+def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
     weights = np.flip(support.as_operand(input.builder, weights))
-    return _correlate(input, weights, mode, cval, origin, shift=1)
+    return _correlate(input, weights, mode, cval, origin, axes, shift=1)
 
 
 def _gaussian(sigma: float, truncate: float, order: int) -> np.ndarray:
@@ -102,13 +112,13 @@ def _gaussian1d(
 
 
 def _gaussian_filter(
-    input: Any, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any
+    input: Any, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any, axes: Any
 ) -> Any:
     rank = support.known_rank(input, "gaussian_filter")
     sigma, order, mode = static((sigma, order, mode), "sigma, order and mode")
-    for axis in range(rank):
+    for place, axis in enumerate(_axes(rank, axes)):
         given = [
-            each[axis] if isinstance(each, tuple | list) else each for each in (sigma, order, mode)
+            each[place] if isinstance(each, tuple | list) else each for each in (sigma, order, mode)
         ]
         input = _gaussian1d(input, given[0], axis, given[1], given[2], cval, truncate)
     return input
@@ -117,9 +127,12 @@ def _gaussian_filter(
 def _of_windows(statistic: Callable) -> Callable:
     """A filter that takes a statistic of the window around each element."""
 
-    def meaning(input: Any, size: Any, mode: Any, cval: Any, origin: Any) -> Any:
+    def meaning(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
         rank, size = _checked(input, origin), static(size, "size")
-        sizes = list(size) if isinstance(size, tuple | list) else [size] * rank
+        along, sizes = _axes(rank, axes), [1] * rank
+        given = size if isinstance(size, tuple | list) else [size] * len(along)
+        for axis, each in zip(along, given, strict=True):
+            sizes[axis] = each
         return statistic(_windows(input, sizes, mode, cval), axis=tuple(range(rank, 2 * rank)))
 
     return meaning
@@ -132,13 +145,13 @@ def _median(windows: Any, axis: tuple) -> Any:
     return np.sort(flat, axis=-1)[..., support.length(flat, -1) // 2]
 
 
-composite(scipy.ndimage.convolve, f"input, weights, {EDGES}", _convolve)
+composite(scipy.ndimage.convolve, f"input, weights, {EDGES}, *, axes=None", _convolve)
 composite(scipy.ndimage.convolve1d, f"input, weights, axis=-1, {EDGES}", _convolve1d)
-composite(scipy.ndimage.correlate, f"input, weights, {EDGES}", _correlate)
+composite(scipy.ndimage.correlate, f"input, weights, {EDGES}, *, axes=None", _correlate)
 composite(scipy.ndimage.correlate1d, f"input, weights, axis=-1, {EDGES}", _correlate1d)
 composite(
     scipy.ndimage.gaussian_filter,
-    "input, sigma, order=0, mode='reflect', cval=0.0, truncate=4.0",
+    "input, sigma, order=0, mode='reflect', cval=0.0, truncate=4.0, *, axes=None",
     _gaussian_filter,
 )
 composite(
@@ -146,7 +159,9 @@ composite(
     "input, sigma, axis=-1, order=0, mode='reflect', cval=0.0, truncate=4.0",
     _gaussian1d,
 )
-composite(scipy.ndimage.maximum_filter, f"input, size, {EDGES}", _of_windows(np.max))
-composite(scipy.ndimage.median_filter, f"input, size, {EDGES}", _of_windows(_median))
-composite(scipy.ndimage.minimum_filter, f"input, size, {EDGES}", _of_windows(np.min))
-composite(scipy.ndimage.uniform_filter, f"input, size=3, {EDGES}", _of_windows(np.mean))
+composite(scipy.ndimage.maximum_filter, f"input, size, {EDGES}, *, axes=None", _of_windows(np.max))
+composite(scipy.ndimage.median_filter, f"input, size, {EDGES}, *, axes=None", _of_windows(_median))
+composite(scipy.ndimage.minimum_filter, f"input, size, {EDGES}, *, axes=None", _of_windows(np.min))
+composite(
+    scipy.ndimage.uniform_filter, f"input, size=3, {EDGES}, *, axes=None", _of_windows(np.mean)
+)

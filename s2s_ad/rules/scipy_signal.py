@@ -52,20 +52,40 @@ def _medfilt(x: Symbol, kernel_size: Any) -> Any:
     return call(scipy.ndimage.median_filter, (x,), {"size": size or 3, "mode": "constant"})
 
 
-def _savgol(x: Symbol, window_length: Any, polyorder: Any, deriv: Any, delta: Any) -> Any:
+#: what savgol_filter calls what lies beyond the ends -> np.pad's name; of "interp" the last fits
+BEYOND = {"constant": "constant", "mirror": "reflect", "nearest": "edge", "wrap": "wrap"}
+
+
+def _savgol(
+    x: Symbol,
+    window_length: Any,
+    polyorder: Any,
+    deriv: Any,
+    delta: Any,
+    axis: Any,
+    mode: Any,
+    cval: Any,
+) -> Any:
     """A fit of polynomials to windows; at the ends the polynomial of the first and last window."""
     width, order, deriv = static((window_length, polyorder, deriv), "options of savgol_filter")
-    delta, call = static(delta, "delta"), x.builder.call
-    if support.known_rank(x, "savgol_filter") != 1:
-        raise UnsupportedError("S2S203", "savgol_filter of a matrix", origin=x.builder.origin)
+    delta, axis, mode = static((delta, axis, mode), "delta, axis and mode of savgol_filter")
+    call, half = x.builder.call, width // 2
+    if width % 2 == 0:
+        raise UnsupportedError("S2S203", "savgol_filter of even length", origin=x.builder.origin)
+    x = np.moveaxis(x, axis, -1)
+    if mode != "interp":
+        widths = [(0, 0)] * (support.known_rank(x, "savgol_filter") - 1) + [(half, half)]
+        kind = BEYOND[mode]
+        x = np.pad(x, widths, kind, **({"constant_values": cval} if mode == "constant" else {}))
     fits = np.stack([_fit(row, order, deriv, delta) for row in np.eye(width)], axis=1)
-    half = width // 2
     first, middle, last = (
         support.cast(x.builder, call(np.array, (each.tolist(),), {}), x)
-        for each in (fits[:half], fits[half], fits[half + 1 :])
+        for each in (fits[:half].T, fits[half], fits[half + 1 :].T)
     )
-    windows = np.lib.stride_tricks.sliding_window_view(x, width)
-    return np.concatenate([first @ x[:width], windows @ middle, last @ x[-width:]])
+    y = np.lib.stride_tricks.sliding_window_view(x, width, -1) @ middle
+    if mode == "interp":
+        y = np.concatenate([x[..., :width] @ first, y, x[..., -width:] @ last], axis=-1)
+    return np.moveaxis(y, -1, axis)
 
 
 def _fit(values: np.ndarray, order: int, deriv: int, delta: float) -> np.ndarray:
@@ -87,4 +107,8 @@ composite(
     scipy.signal.detrend, "data, axis=-1, type='linear'", lambda data, **o: _detrend(data, **o)
 )
 composite(scipy.signal.medfilt, "x, kernel_size=None", _medfilt)
-composite(scipy.signal.savgol_filter, "x, window_length, polyorder, deriv=0, delta=1.0", _savgol)
+composite(
+    scipy.signal.savgol_filter,
+    "x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode='interp', cval=0.0",
+    _savgol,
+)

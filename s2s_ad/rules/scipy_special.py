@@ -17,7 +17,7 @@ from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     scipy_special_elliptic,
     scipy_special_gamma,
 )
-from s2s_ad.rules.scipy_special_calls import inverse_mills, row
+from s2s_ad.rules.scipy_special_calls import called, inverse_mills, row
 
 POSITIVE = {"domain": "positive"}
 UNIT = {"domain": "unit"}
@@ -36,6 +36,15 @@ def erfcx_slope(x: Any, y: Any) -> Any:
     return np.where(x < 100, 2 * x * y - 2 / math.sqrt(math.pi), series / -math.sqrt(math.pi))
 
 
+def kolmogorov_density(x: Any) -> Any:
+    """Of the two series, which are transforms of each other, the one that converges at once."""
+    left, right = np.clip(x, 1e-2, 1.0), np.maximum(x, 1.0)
+    few = [(2 * k - 1) ** 2 * math.pi**2 / 8 for k in (1, 2, 3)]
+    of_left = sum(np.exp(-c / left**2) * (2 * c / left**4 - 1 / left**2) for c in few)
+    of_right = sum((-1) ** (k + 1) * k**2 * np.exp(-2 * k**2 * right**2) for k in range(1, 5))
+    return np.where(x < 1, math.sqrt(2 * math.pi) * of_left, 8 * right * of_right)
+
+
 row("dawsn", "y_bar * (1 - 2 * x * y)", **HOLOMORPHIC)
 row("erf", "y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))", **HOLOMORPHIC)
 row("erfc", "-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))", **HOLOMORPHIC)
@@ -43,6 +52,7 @@ row("erfcinv", "-y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **POSITIVE)
 row("erfcx", "y_bar * slope(x, y)", helpers={"slope": erfcx_slope}, **HOLOMORPHIC)
 row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))", **HOLOMORPHIC)
 row("erfinv", "y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **UNIT)
+row("kolmogorov", "-y_bar * density(x)", helpers={"density": kolmogorov_density}, **POSITIVE)
 row("log_ndtr", "y_bar * inverse_mills(x)", helpers={"inverse_mills": inverse_mills})
 row("ndtr", "y_bar * (np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))")
 row("ndtri", "y_bar * (math.sqrt(2 * math.pi) * np.exp(y**2 / 2))", **UNIT)
@@ -82,11 +92,19 @@ row("wofz", "y_bar * (2j / math.sqrt(math.pi) - 2 * z * y)", operands=("z",), **
 # ---- logistic, entropy, powers -------------------------------------------------------------------
 
 
+def exprel_slope(x: Any) -> Any:
+    """((x - 1) * exp(x) + 1) / x**2, near zero by a series (far out SciPy's does not end)."""
+    near = called("hyp1f1", 2.0, 3.0, np.clip(x, -1.0, 1.0)) / 2
+    far = np.where(abs(x) < 1, 1.0, x)
+    return np.where(abs(x) < 1, near, (np.exp(far) * (far - 1) + 1) / far**2)
+
+
+EXPREL = {"slope": exprel_slope}
 # boxcox is log(x) * exprel(lambda * log(x)), and the inverse the exponential of
 # x * log1p(lambda * x) / (lambda * x): series in lambda, which have no quotient by it.
-BY_LAMBDA = "y_bar * ({0}**2 * special.hyp1f1(2.0, 3.0, lmbda * {0}) / 2)"
+BY_LAMBDA = "y_bar * ({0}**2 * slope(lmbda * {0}))"
 BY_LAMBDA_OF_INVERSE = "-y_bar * ({0} * x**2 * special.hyp2f1(2.0, 2.0, 3.0, -lmbda * x) / 2)"
-LAMBDA = {"operands": ("x", "lmbda"), "domain": "positive"}
+LAMBDA = {"operands": ("x", "lmbda"), "domain": "positive", "helpers": EXPREL}
 row("boxcox", "y_bar * x ** (lmbda - 1)", BY_LAMBDA.format("np.log(x)"), **LAMBDA)
 row("boxcox1p", "y_bar * (1 + x) ** (lmbda - 1)", BY_LAMBDA.format("np.log1p(x)"), **LAMBDA)
 row("cbrt", "y_bar / (3 * y**2)", **POSITIVE)
@@ -96,7 +114,7 @@ row("exp10", "y_bar * (math.log(10.0) * y)")
 row("exp2", "y_bar * (math.log(2.0) * y)")
 row("expit", "y_bar * (y * special.expit(-x))")
 row("expm1", "y_bar * (y + 1)", **HOLOMORPHIC)
-row("exprel", "y_bar * (special.hyp1f1(2.0, 3.0, x) / 2)")
+row("exprel", "y_bar * slope(x)", helpers=EXPREL)
 row(
     "huber",
     "y_bar * np.maximum(abs(r) - delta, 0.0)",

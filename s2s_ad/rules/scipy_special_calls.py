@@ -84,6 +84,11 @@ class Special(Elementwise):
         pairs = zip(found, operation.operands, strict=True)
         return [bar if bar is None else support.cast(builder, bar, x) for bar, x in pairs]
 
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        """The tangent in the dtype of the result."""
+        found, result = super().forward(operation, tangents), operation.result
+        return None if found is None else support.cast(result.builder, found, result)
+
     def _unknown(self, y: Symbol) -> Any:
         raise DerivativeError(
             "S2S302",

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from s2s_ad.core.builder import Symbol, static
+from s2s_ad import runtime
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
+from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.composite_ufuncs import composite_ufunc
 from s2s_ad.rules.reductions import Reduction
@@ -68,6 +70,31 @@ class LogSumExp(Reduction):
     """Of real numbers: SciPy gives complex ones a branch of their own."""
 
     of_complex = False
+    weighted = "a, axis=None, b=None, keepdims=False, return_sign=False"
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.weighted, args, kwargs)
+        signed = static(given["return_sign"], "return_sign of logsumexp")
+        if given["b"] is None and not signed:
+            along = {key: given[key] for key in ("axis", "keepdims")}
+            return super().bind(builder, (given["a"],), along)
+        return self._of_weighted(builder, given, signed)
+
+    def _of_weighted(self, builder: Builder, given: dict[str, Any], signed: bool) -> Any:
+        """The logarithm of a sum of b * exp(a), which counts from the largest a that b counts."""
+        a = support.as_operand(builder, given["a"])
+        axis, keepdims = static(
+            (given["axis"], given["keepdims"]), "axis and keepdims of logsumexp"
+        )
+        b = np.ones_like(a) if given["b"] is None else support.as_operand(builder, given["b"])
+        a, b = np.broadcast_arrays(a, b)
+        a = builder.call(np.where, (b == 0, -np.inf, a), {})
+        top = builder.call(runtime.stop_gradient, (np.max(a, axis=axis, keepdims=True),), {})
+        top = builder.call(np.where, (np.isfinite(top), top, 0.0), {})
+        total = np.sum(b * np.exp(a - top), axis=axis, keepdims=keepdims)
+        top = top if keepdims else np.squeeze(top, axis=axis)
+        logarithm = np.log(np.abs(total) if signed else total) + top
+        return (logarithm, np.sign(total)) if signed else logarithm
 
 
 register(

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.registry import register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.lookups import Lookup
 from s2s_ad.rules.reductions import count_of
 from s2s_ad.rules.scipy_special_calls import called
 
@@ -91,6 +94,25 @@ statistic("skew", "axis=0, bias=True", _skew)
 statistic("zscore", "axis=0, ddof=0", _zscore, keeps=False)
 
 
+class Ranks(Lookup):
+    """scipy.stats.rankdata: of the flattened array, where no axis is given."""
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        (a,), mean = operands, params.get("method", "average") == "average"
+        if support.any_unknown(a):
+            return values.Unknown()
+        shape = (values.fresh_dim(),) if params.get("axis") is None else a.shape
+        return values.Array(np.dtype(float if mean else np.intp), shape)
+
+
+register(
+    Ranks(
+        scipy.stats.rankdata,
+        "a, method='average', *, axis=None, nan_policy='propagate'",
+        arrays=1,
+    )
+)
+
 # ---- densities of vectors ------------------------------------------------------------------------
 
 
@@ -121,6 +143,15 @@ def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
     return fixed + np.sum(called("xlogy", x, p), axis=-1)
 
 
+def _wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
+    scale = support.as_operand(x.builder, scale)
+    size = static(support.length(x, 0), "the size of a matrix of wishart")
+    fixed = size * math.log(2) * df / 2 + called("multigammaln", df / 2, size)
+    fixed = fixed + df / 2 * np.linalg.slogdet(scale)[1]
+    weight = np.trace(np.linalg.solve(scale, x))
+    return ((df - size - 1) * np.linalg.slogdet(x)[1] - weight) / 2 - fixed
+
+
 def density(method: Callable, text: str, meaning: Callable) -> None:
     composite(method, text, meaning, of_complex=False)
 
@@ -136,6 +167,8 @@ density(scipy.stats.dirichlet.logpdf, "x, alpha", _dirichlet_logpdf)
 density(scipy.stats.dirichlet.pdf, "x, alpha", exponential(_dirichlet_logpdf))
 density(scipy.stats.multinomial.logpmf, "x, n, p", _multinomial_logpmf)
 density(scipy.stats.multinomial.pmf, "x, n, p", exponential(_multinomial_logpmf))
+density(scipy.stats.wishart.logpdf, "x, df, scale", _wishart_logpdf)
+density(scipy.stats.wishart.pdf, "x, df, scale", exponential(_wishart_logpdf))
 density(
     scipy.stats.norm.entropy,
     "loc=0, scale=1",

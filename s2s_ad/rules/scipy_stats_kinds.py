@@ -196,6 +196,9 @@ def discrete(name: str, shapes: dict[str, str | None], cdf: dict[str, str] | Non
     for method, pattern in {"pmf": "y_bar * (y * ({}))", "logpmf": "y_bar * ({})"}.items():
         texts = [each and pattern.format(at_k.sub("(k - loc)", each)) for each in shapes.values()]
         register(Method(getattr(made, method), (None, *texts, None), names, {"loc": 0}))
+    for method in ("ppf", "isf"):  # they move in steps
+        steps = (None,) * (len(names))
+        register(Method(getattr(made, method), steps, ("q", *shapes, "loc"), {"loc": 0}))
     for method, sign in {"cdf": "", "sf": "-"}.items():
         found = [(cdf or {}).get(each, shapes[each] and UNKNOWN) for each in shapes]
         texts = [

@@ -6,7 +6,48 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.written.marks import kept
+from s2s_ad.written.marks import kept, unsupported
+
+
+def gauss(n) -> Any:
+    """Nodes and weights on the interval from -1 to 1, known when code is generated."""
+    return np.polynomial.legendre.leggauss(n)
+
+
+gauss.__s2s_static__ = True
+
+
+def fixed_quad(func, a, b, args=(), n=5) -> Any:
+    """Gauss's nodes and weights, which integrate polynomials up to degree 2 * n - 1."""
+    nodes, weights = gauss(n)
+    if np.ndim(a) != 0 or np.ndim(b) != 0:
+        unsupported("fixed_quad between arrays", "use vmap")
+    x = (b - a) * (nodes + 1.0) / 2.0 + a
+    return (b - a) / 2.0 * np.sum(weights * func(x, *args), axis=-1), None
+
+
+def romb(y, dx=1.0, axis=-1, show=False) -> Any:
+    """Richardson's extrapolation of the trapezoidal rule, for 2**k + 1 samples."""
+    y = np.moveaxis(np.asarray(y) * np.float64(1.0), axis, -1)
+    count = y.shape[-1] - 1
+    if count < 1 or count & (count - 1) != 0:
+        raise ValueError("Number of samples must be one plus a non-negative power of 2.")
+    return _extrapolated(y, dx, count)
+
+
+@kept
+def _extrapolated(y, dx, count):
+    """The trapezoidal rule of each step, the widest first, and what they tend to."""
+    step, row = count, []
+    while step >= 1:
+        ends = (y[..., 0] + y[..., -1]) / 2.0
+        total = ends + np.sum(y[..., step:-1:step], axis=-1)
+        new = [dx * step * total]
+        for k, before in enumerate(row):
+            factor = 4.0 ** (k + 1)
+            new.append((factor * new[k] - before) / (factor - 1.0))
+        row, step = new, step // 2
+    return row[-1]
 
 
 def simpson(y, x=None, *, dx=1.0, axis=-1) -> Any:

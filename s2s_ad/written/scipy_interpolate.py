@@ -203,8 +203,9 @@ def lines(x, y, q, axis) -> Any:
     return in_place(y[i] + t * (y[i + 1] - y[i]), q, axis)
 
 
-class interp1d:
-    """Straight lines; beyond the points an error, a value, or the last line."""
+class interp1d(Hermite):
+    """Straight lines, steps or a cubic spline; beyond the points an error, a value, or what is
+    last."""
 
     def __init__(
         self,
@@ -217,14 +218,16 @@ class interp1d:
         fill_value="nan",
         assume_sorted=False,
     ):
-        if kind not in ("linear", "slinear", 1):
+        if kind not in ("linear", "slinear", "cubic", "nearest", "previous", "next"):
             unsupported(f"interp1d with kind={kind!r}", "use make_interp_spline")
+        self.kind, self.extrapolate = kind, True
         x, y = np.asarray(x), np.asarray(y)
         if not assume_sorted:
             order = np.argsort(x)
             x, y = x[order], np.take(y, order, axis=axis)
         self.axis = axis % y.ndim
         self.x, self.y, self.fill_value = x, np.moveaxis(y, self.axis, 0), fill_value
+        self.slopes = slopes_of_spline(self.x, self.y, "not-a-knot") if kind == "cubic" else 0.0
         default = isinstance(fill_value, str) and fill_value == "nan"
         if default:
             self.fill_value = np.nan
@@ -233,25 +236,40 @@ class interp1d:
     def __call__(self, x):
         q = np.asarray(x)
         if isinstance(self.fill_value, str) and self.fill_value == "extrapolate":
-            return lines(self.x, self.y, q, self.axis)
+            return self.within(q)
         below, above = q < self.x[0], q > self.x[-1]
         if self.bounds_error:
             if np.any(below):
                 raise ValueError("A value in x_new is below the interpolation range.")
             if np.any(above):
                 raise ValueError("A value in x_new is above the interpolation range.")
-            return lines(self.x, self.y, q, self.axis)
+            return self.within(q)
         if self.y.ndim > 1:
             unsupported("interp1d of several rows with fill_value=", "use np.where")
         pair = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value,) * 2
-        result = lines(self.x, self.y, q, self.axis)
+        result = self.within(q)
         return np.where(below, pair[0], np.where(above, pair[1], result))
+
+    def within(self, q):
+        """The value of the piece in which q is."""
+        if self.kind == "cubic":
+            return Hermite.__call__(self, q)
+        if self.kind in ("linear", "slinear"):
+            return lines(self.x, self.y, q, self.axis)
+        if self.kind == "nearest":  # of two alike the lower one
+            found = np.searchsorted((self.x[1:] + self.x[:-1]) / 2.0, q, "left")
+        elif self.kind == "previous":
+            found = np.searchsorted(self.x, q, "right") - 1
+        else:
+            found = np.searchsorted(self.x, q, "left")
+        found = np.clip(found, 0, len(self.x) - 1)
+        return in_place(self.y[found], q, self.axis)
 
 
 class make_interp_spline(Hermite):
     """The spline through the points, of degree 3 or 1."""
 
-    def __init__(self, x, y, k=3, t=None, bc_type=None, axis=0):
+    def __init__(self, x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
         if k not in (1, 3) or t is not None or (k == 1 and bc_type is not None):
             unsupported("make_interp_spline with k= other than 1 and 3, or with t=")
         self.x, self.y = increasing(np.asarray(x)), np.moveaxis(np.asarray(y), axis, 0)

@@ -11,11 +11,6 @@ import scipy.signal
 from s2s_ad.written.marks import kept, unsupported
 
 
-def last_axis(name, axis) -> Any:
-    if axis != -1:
-        unsupported(f"{name} along another axis than the last", "use np.moveaxis")
-
-
 def as_precise(numbers, x) -> Any:
     """Numbers of float64, in the precision of a signal."""
     return numbers.astype(np.float32) if x.dtype in (np.float32, np.complex64) else numbers
@@ -91,6 +86,30 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0) -> Any:
     spread = np.zeros((len(x) - 1) * up + 1, dtype=x.dtype)
     spread[::up] = x
     return np.convolve(h, spread)[::down]
+
+
+# ---- convolutions along some of the axes ---------------------------------------------------------
+
+
+def convolved_along(in1, in2, mode, axes) -> Any:
+    """The product of Fourier transforms along these axes; along others the arrays are broadcast."""
+    a, v = np.asarray(in1), np.asarray(in2)
+    if mode == "valid":
+        unsupported("a convolution along axes with mode='valid'", "take the part of mode='full'")
+    sizes = [a.shape[k] + v.shape[k] - 1 for k in axes]
+    real = a.dtype.kind != "c" and v.dtype.kind != "c"
+    first, second = a, v
+    for k, n in zip(axes, sizes, strict=True):
+        first, second = scipy.fft.fft(first, n, axis=k), scipy.fft.fft(second, n, axis=k)
+    y = first * second
+    for k in axes:
+        y = scipy.fft.ifft(y, axis=k)
+    y = np.real(y) if real else y
+    if mode == "same":
+        for k in axes:
+            start = (v.shape[k] - 1) // 2
+            y = np.take(y, start + np.arange(a.shape[k]), axis=k)
+    return y
 
 
 # ---- Fourier transforms --------------------------------------------------------------------------
@@ -173,8 +192,7 @@ def csd(
     average="mean",
 ) -> Any:
     """The mean of the products of the segments' transforms."""
-    last_axis("csd", axis)
-    x, y = np.asarray(x), np.asarray(y)
+    x, y = np.moveaxis(np.asarray(x), axis, -1), np.moveaxis(np.asarray(y), axis, -1)
     if not return_onesided or average != "mean" or x.dtype.kind == "c" or y.dtype.kind == "c":
         unsupported("a spectrum of both sides, of complex numbers, or by the median")
     size = length_of(window, nperseg, x.shape[-1])
@@ -184,7 +202,8 @@ def csd(
     products = np.conj(transforms(x, win, step, nfft, detrend))
     products = products * transforms(y, win, step, nfft, detrend)
     weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
-    return np.fft.rfftfreq(nfft, 1 / fs), np.mean(products, axis=-2) * weights
+    found = np.mean(products, axis=-2) * weights
+    return np.fft.rfftfreq(nfft, 1 / fs), np.moveaxis(found, -1, axis)
 
 
 def welch(
@@ -201,8 +220,7 @@ def welch(
     average="mean",
 ) -> Any:
     """The mean of the squares of the segments' transforms."""
-    last_axis("welch", axis)
-    x = np.asarray(x)
+    x = np.moveaxis(np.asarray(x), axis, -1)
     if not return_onesided or average != "mean" or x.dtype.kind == "c":
         unsupported("a spectrum of both sides, of complex numbers, or by the median")
     size = length_of(window, nperseg, x.shape[-1])
@@ -211,7 +229,13 @@ def welch(
     step = size - (size // 2 if noverlap is None else noverlap)
     squares = squared(transforms(x, win, step, nfft, detrend))
     weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
-    return np.fft.rfftfreq(nfft, 1 / fs), np.mean(squares, axis=-2) * weights
+    found = np.mean(squares, axis=-2) * weights
+    return np.fft.rfftfreq(nfft, 1 / fs), np.moveaxis(found, -1, axis)
+
+
+def before_times(found, axis) -> Any:
+    """Rows of frequencies: these where the signal was along the axis, the times last."""
+    return np.moveaxis(found, -1, axis if axis >= 0 else axis - 1)
 
 
 def squared(z) -> Any:
@@ -229,12 +253,11 @@ def periodogram(
     axis=-1,
 ) -> Any:
     """The square of the Fourier transform of the whole signal."""
-    last_axis("periodogram", axis)
     x = np.asarray(x)
     if nfft is not None:
         unsupported("periodogram with nfft=", "use welch, with nperseg=")
     window = "boxcar" if window is None else window
-    return welch(x, fs, window, x.shape[-1], 0, None, detrend, return_onesided, scaling, axis)
+    return welch(x, fs, window, x.shape[axis], 0, None, detrend, return_onesided, scaling, axis)
 
 
 def spectrogram(
@@ -251,8 +274,7 @@ def spectrogram(
     mode="psd",
 ) -> Any:
     """The squares of the segments' transforms, by columns."""
-    last_axis("spectrogram", axis)
-    x = np.asarray(x)
+    x = np.moveaxis(np.asarray(x), axis, -1)
     if not return_onesided or mode != "psd" or x.dtype.kind == "c":
         unsupported("spectrogram of both sides, of complex numbers, or with mode=", "use stft")
     size = length_of(window, nperseg, x.shape[-1])
@@ -262,7 +284,7 @@ def spectrogram(
     squares = squared(transforms(x, win, step, nfft, detrend))
     weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
     times = (size / 2 + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
-    return np.fft.rfftfreq(nfft, 1 / fs), times, np.swapaxes(squares * weights, -1, -2)
+    return np.fft.rfftfreq(nfft, 1 / fs), times, before_times(squares * weights, axis)
 
 
 def stft(
@@ -280,8 +302,7 @@ def stft(
     scaling="spectrum",
 ) -> Any:
     """The Fourier transforms of the segments, by columns."""
-    last_axis("stft", axis)
-    x = np.asarray(x)
+    x = np.moveaxis(np.asarray(x), axis, -1)
     if not return_onesided or x.dtype.kind == "c":
         unsupported("stft of both sides, or of complex numbers")
     if boundary not in ("zeros", None):
@@ -301,7 +322,7 @@ def stft(
     scale = np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
     found = found * as_precise(scale, x)
     times = (size / 2 - more + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
-    return np.fft.rfftfreq(nfft, 1 / fs), times, np.swapaxes(found, -1, -2)
+    return np.fft.rfftfreq(nfft, 1 / fs), times, before_times(found, axis)
 
 
 def istft(

@@ -64,6 +64,7 @@ SHAPES = [
     case("np.swapaxes(x, 0, -1)", x=real(2, 3, 4), **LIKE),
     case("x.swapaxes(-1, -2)", x=real(2, 3, 4), **LIKE),
     case("np.expand_dims(x, 0)", x=real(2, 3)),
+    case("np.expand_dims(x, ())", x=real(2, 3)),
     case("np.expand_dims(x, (0, -1))", x=real(2, 3)),
     case("np.expand_dims(x, -2)", x=real(3)),
     case("np.squeeze(x)", x=real(1, 3, 1)),

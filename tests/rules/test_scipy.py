@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from rules.properties import case, check_all, distinct, module, positive, real, some_slow
+from rules.properties import (
+    case,
+    check_all,
+    distinct,
+    module,
+    number,
+    positive,
+    real,
+    some_slow,
+    unit,
+)
 from s2s_ad import grad
 from s2s_ad.diagnostics import S2SError
 
@@ -17,6 +27,13 @@ INTEGRALS = [
     case("scipy.integrate.cumulative_trapezoid(y, x, axis=0)", y=real(4, 3), x=real(4), **LIKE),
     case("scipy.integrate.cumulative_trapezoid(y, x)", y=real(4), x=real(4), **LIKE),
     case("scipy.integrate.cumulative_trapezoid(y, initial=0)", y=real(4), **LIKE),
+    case("scipy.integrate.romb(y, dx=0.5)", y=real(9), **LIKE),
+    case("scipy.integrate.romb(y, 0.5, 0)", y=real(5, 2), **LIKE),
+    case(
+        "scipy.integrate.fixed_quad(lambda x, s: np.sin(s * x), 0.0, s, (s,), n=4)[0]",
+        s=number(),
+        **LIKE,
+    ),
 ]
 IMAGES = [
     case(f"scipy.ndimage.{name}(x, k, mode='{mode}')", x=real(6), k=real(size), **LIKE)
@@ -40,6 +57,33 @@ IMAGES += [
     case("scipy.ndimage.median_filter(x, (2, 3))", x=distinct(4, 3), **LIKE),
     case("scipy.ndimage.minimum_filter(x, 3, mode='constant')", x=distinct(5), **LIKE),
     case("scipy.ndimage.uniform_filter(x, 3)", x=real(4, 3), **LIKE),
+    case("scipy.ndimage.uniform_filter(x, (3, 2), axes=(2, 0))", x=real(4, 2, 3), **LIKE),
+    case("scipy.ndimage.gaussian_filter(x, (0.5, 0.8), axes=(1, 0))", x=real(4, 5), **LIKE),
+    case("scipy.ndimage.maximum_filter(x, 2, axes=1)", x=distinct(2, 4), **LIKE),
+    case("scipy.ndimage.median_filter(x, 3, axes=(0,))", x=distinct(4, 2), **LIKE),
+    case("scipy.ndimage.correlate(x, k, axes=(1,))", x=real(2, 5), k=real(3), **LIKE),
+    case("scipy.ndimage.convolve(x, k, axes=(2, 0))", x=real(2, 2, 3), k=real(2, 3), **LIKE),
+]
+IMAGES += [
+    case(
+        f"scipy.ndimage.map_coordinates(x, np.stack([3.4 * u - 0.2, v + 0.1]), {options})",
+        x=real(4, 3),
+        u=unit(5),
+        v=unit(5),
+        general=False,
+        empty=False,
+    )
+    for options in ("order=1", "order=1, mode='nearest'", "order=1, cval=0.5")
+]
+IMAGES += [
+    case(
+        "scipy.ndimage.map_coordinates(x, np.array([[0.4, 2.6, 9.0], [1.2, 0.0, 1.0]]), order=0)",
+        x=real(4, 3),
+        general=False,
+        empty=False,
+    ),
+    case("scipy.cluster.vq.vq(x, k)[1]", x=real(5, 2), k=real(3, 2), **LIKE),
+    case("x[scipy.cluster.vq.vq(x, k)[0]]", x=real(5), k=real(3), **LIKE),
 ]
 SIGNALS = [
     case(f"scipy.signal.{name}(x, k, mode='{mode}')", x=real(*n), k=real(*m), **LIKE)
@@ -66,6 +110,19 @@ SIGNALS += [
     case("scipy.signal.medfilt(x, 3)", x=distinct(5), **LIKE),
     case("scipy.signal.savgol_filter(x, 5, 2)", x=real(8), **LIKE),
     case("scipy.signal.savgol_filter(x, 3, 1, deriv=1, delta=0.5)", x=real(6), **LIKE),
+    case("scipy.signal.savgol_filter(x, 5, 2, axis=0)", x=real(7, 2), **LIKE),
+    *(
+        case(f"scipy.signal.savgol_filter(x, 5, 2, mode='{m}', cval=0.3)", x=real(2, 7), **LIKE)
+        for m in ("constant", "mirror", "nearest", "wrap")
+    ),
+    *(
+        case(f"scipy.signal.{name}(x, k, '{mode}', {axes})", x=real(4, 3), k=real(4, 2), **LIKE)
+        for name, mode, axes in [
+            ("fftconvolve", "full", "axes=1"),
+            ("fftconvolve", "same", "axes=(-1,)"),
+            ("oaconvolve", "full", "axes=[0, 1]"),
+        ]
+    ),
     case("x * scipy.signal.windows.hann(4)", x=real(4), **LIKE),
     case("x * scipy.signal.get_window('hamming', 4)", x=real(4), **LIKE),
     case("scipy.signal.lfilter(*scipy.signal.butter(2, 0.4), x)", x=real(5), **LIKE),
@@ -115,7 +172,7 @@ def test_slopes_without_a_batch(call, sizes):
         ("scipy.spatial.distance.cdist(x, x, 'hamming')", "hamming"),
         ("scipy.ndimage.convolve1d(x[0], x[1], origin=1)", "origin"),
         ("scipy.signal.lfilter(x[0], x[1], x[0], zi=x[1][1:])", "zi"),
-        ("scipy.signal.fftconvolve(x, x, axes=0)", "axes"),
+        ("scipy.signal.fftconvolve(x, x, 'valid', axes=0)", "valid"),
     ],
 )
 def test_what_is_refused(call, said):

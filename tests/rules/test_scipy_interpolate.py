@@ -19,6 +19,10 @@ def of_points(call, **inputs):
 CASES = [
     of_points(f"interp1d({POINTS}, y)(q)", y=real(5), q=unit(3)),
     of_points(f"interp1d({POINTS}, y, axis=0)(q)", y=real(5, 2), q=unit(3)),
+    of_points(f"interp1d({POINTS}, y, kind='cubic')(q)", y=real(5), q=unit(3)),
+    of_points(f"interp1d({POINTS}, y, 'nearest', axis=0)(q)", y=real(5, 2), q=unit(3)),
+    of_points(f"interp1d({POINTS}, y, kind='previous')(q)", y=real(5), q=unit(3)),
+    of_points(f"interp1d({POINTS}, y, kind='next')(q)", y=real(5), q=unit(3)),
     of_points(f"interp1d({POINTS}[::-1], y)(q)", y=real(2, 5), q=unit(2, 2)),
     of_points(f"interp1d({TWO}, y, fill_value='extrapolate')(3.0 * q)", y=real(2), q=unit(3)),
     of_points(
@@ -90,7 +94,7 @@ def test_samples_that_are_out_of_bounds_raise():
 @pytest.mark.parametrize(
     "call, said",
     [
-        ("interp1d(y, y, kind='cubic')(y)", "kind='cubic'"),
+        ("interp1d(y, y, kind='quadratic')(y)", "kind='quadratic'"),
         ("CubicSpline(y, y, bc_type='periodic')(y)", "bc_type='periodic'"),
         ("CubicSpline(y, y, extrapolate='periodic')(y)", "extrapolate='periodic'"),
         ("CubicSpline(y, y)(y * 1j)", "complex points"),

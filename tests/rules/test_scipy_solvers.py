@@ -209,6 +209,29 @@ def test_what_the_library_raises_is_raised(call, error):
         slope_of(call, 1.0)
 
 
+BOX = "bounds=[(0.0, 1.0), (None, 0.5), (-2.0, None)], method='L-BFGS-B', tol=1e-14"
+
+
+def test_a_minimum_within_bounds():
+    """Of a quadratic: what a bound holds does not move, the others solve the rest of the system."""
+    text = f"scipy.optimize.minimize(lambda q: q @ A @ q / 2 - b @ q, np.zeros(3), {BOX}).x"
+    f = module(f"def f(b, A):\n    return {text}\n").f
+    A = np.array([[3.0, 0.5, 0.2], [0.5, 2.0, -0.3], [0.2, -0.3, 1.5]])
+    b = np.array([-1.0, 4.0, 0.7])
+    x = jit(f)(b, A)
+    np.testing.assert_allclose(x[:2], [0.0, 0.5])  # both are held
+    wanted = np.zeros((3, 3))
+    wanted[2, 2] = 1 / A[2, 2]
+    np.testing.assert_allclose(jacfwd(f)(b, A), wanted, atol=1e-12)
+    np.testing.assert_allclose(grad(lambda b, A: np.sum(f(b, A)))(b, A), wanted.sum(axis=0))
+
+
+@pytest.mark.parametrize("s, slope", [(0.4, 1.0), (1.5, 0.0), (-1.0, 0.0)])
+def test_a_minimum_of_one_variable_within_bounds(s, slope):
+    call = "minimize_scalar(lambda q: (q - s) ** 2, bounds=(0.0, 1.0), method='bounded').x"
+    assert slope_of(f"scipy.optimize.{call}", s) == pytest.approx(slope)
+
+
 def test_where_the_library_starts_makes_no_difference():
     assert slope_of("scipy.optimize.newton(lambda q: q**3 - 0.5, s)", 0.9) == 0.0
     assert slope_of("scipy.optimize.fsolve(lambda q: q**3 - 0.5, s)", 0.9) == 0.0
@@ -220,7 +243,11 @@ def test_where_the_library_starts_makes_no_difference():
         ("scipy.optimize.newton(lambda q: q**3 - s, 0.9, fprime=lambda q: 3 * q**2)", "fprime="),
         ("scipy.optimize.newton(lambda q: q**3 - s, np.ones(2))", "newton of an array"),
         ("np.real(scipy.optimize.newton(lambda q: q**3 - s * 1j, 0.9))", "complex numbers"),
-        ("scipy.optimize.minimize(lambda q: s * q[0], 0.0, bounds=[(0, 1)]).x", "bounds="),
+        (
+            "scipy.optimize.minimize(lambda q: s * q[0], 0.0, method='BFGS', bounds=[(0, 1)]).x",
+            "BFGS with bounds=",
+        ),
+        ("scipy.optimize.minimize(lambda q: s * q[0], 0.0, (), None, None).x", "jac in its place"),
         ("scipy.optimize.root(lambda q: q - s, 1.0).nfev * s", r"result's \.nfev"),
         (
             "scipy.optimize.curve_fit(lambda x, a: a * x, np.ones(3), np.ones(3) * s)[0]",

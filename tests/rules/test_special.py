@@ -43,6 +43,8 @@ UNARY = [
 ]
 UNARY += [
     case("scipy.special.ndtri_exp(x)", x=between(-2.0, -0.5, 3)),
+    case("scipy.special.kolmogorov(x)", x=between(0.5, 2.0, 3)),
+    case("scipy.special.exprel(x)", x=between(-3.0, 3.0, 5)),
     case("scipy.special.zetac(x)", x=between(1.5, 4.0, 3)),
     case("scipy.special.gamma(x)", x=real()),
     case("scipy.special.erf(x)", x=real(0)),
@@ -132,6 +134,16 @@ ALONG = [
     for name in ("logsumexp", "softmax", "log_softmax")
     for options in ("", ", axis=1", ", axis=0")
 ]
+ALONG += [
+    case("scipy.special.logsumexp(x, axis=1, b=k)", x=real(2, 3), k=positive(3), **LIKE),
+    case("scipy.special.logsumexp(x, b=np.array([1.0, -0.2, 0.0]))", x=real(3), **LIKE),
+    case(
+        "scipy.special.logsumexp(x, 0, -k, True, return_sign=True)[0]",
+        x=real(3, 2),
+        k=positive(3, 1),
+        **LIKE,
+    ),
+]
 ALONG += [case("scipy.special.logsumexp(x, axis=-1, keepdims=True)", x=real(2, 3))]
 MANY += [
     case("scipy.special.voigt_profile(x, s, g)", x=real(3), s=positive(3), g=positive(3)),
@@ -159,6 +171,10 @@ def test_function(each):
         ("scipy.special.i1(x)", 0.0, 0.5),
         ("scipy.special.j1(x)", 0.0, 0.5),
         ("scipy.special.exprel(x)", 0.0, 0.5),
+        ("scipy.special.exprel(x)", -1e5, 1e-10),
+        ("scipy.special.logsumexp(np.array([x, 1e4]), b=np.array([3.0, 1.0]))", 1e4, 0.75),
+        ("scipy.special.kolmogorov(x)", 1e-3, 0.0),
+        ("scipy.special.kolmogorov(x)", 9.0, -72 * np.exp(-162.0)),
         ("scipy.special.sici(x)[0]", 0.0, 1.0),
         ("scipy.special.eval_legendre(3, x)", 1.0, 6.0),
         ("scipy.special.logsumexp(np.array([x, 1000.0]))", 1000.0, 0.5),

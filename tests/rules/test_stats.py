@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from rules.properties import Draw, case, check_all, integers, module, positive, real
+from rules.properties import Draw, case, check_all, distinct, integers, module, positive, real
 from s2s_ad import grad
 
 METHODS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 LOCATED = {"scale": positive(3), "loc": real(3)}
 
 
-def between(low, high):
-    return Draw((3,), lambda rng, shape: rng.uniform(low, high, shape))
+def between(low, high, *shape):
+    return Draw(shape or (3,), lambda rng, shape: rng.uniform(low, high, shape))
 
 
 #: distribution -> its shape parameters, where the standard variable is drawn from, and those
@@ -78,10 +78,26 @@ DISCRETE = [
     for method in ("pmf", "logpmf", "cdf", "sf")
     if name != "betabinom" or "pmf" in method
 ]
+MATRICES = {"A": real(2, 2), "S": real(2, 2), "d": between(4.0, 6.0, 1), "general": False}
+SAMPLES = {"general": False, "empty": False}
 ARRAYS = [
     case(f"scipy.stats.{name}(x{options})", x=positive(4, 5), general=False)
     for name in ("gmean", "hmean", "kurtosis", "sem", "skew", "zscore")
     for options in ("", ", axis=1", ", axis=None")
+]
+ARRAYS += [
+    case("x * scipy.stats.rankdata(x)", x=distinct(5), general=False),
+    case("x * scipy.stats.rankdata(x, 'min', axis=1)", x=distinct(2, 3), general=False),
+    case("x + scipy.stats.bernoulli.ppf(0.4, p)", x=real(3), p=between(0.7, 0.9), general=False),
+    case("scipy.stats.wishart.logpdf(A @ A.T + np.eye(2), d, S @ S.T + np.eye(2))", **MATRICES),
+]
+ARRAYS += [
+    case(f"scipy.stats.gaussian_kde(x{options})", x=real(*shape), q=real(*points), **SAMPLES)
+    for options, shape, points in [
+        (")(q", (6,), (3,)),
+        (", 'silverman').evaluate(q", (2, 6), (2, 3)),
+        (", 0.7).logpdf(q", (2, 6), (2,)),
+    ]
 ]
 EVERY = 22  # of the cases is checked by `make test`, all by `make test-all`
 CASES = CONTINUOUS + DISCRETE + ARRAYS

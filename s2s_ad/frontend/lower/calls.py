@@ -129,7 +129,7 @@ def _known_function(function: Any) -> Callable | None:
     if _handler(function) is not None:
         return _by_handler
     if rule_for(function) is not None:
-        return _by_rule
+        return by_rule
     if hasattr(function, "__s2s_call__"):
         return _derived
     if isinstance(function, types.FunctionType):
@@ -158,7 +158,7 @@ def _handler(function: Any) -> Callable | None:
     return found or next(filter(None, (find(function) for find in HANDLER_FINDERS)), None)
 
 
-def _by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """An operation; containers reach the rule as Python's own."""
     if isinstance(function, np.ufunc) and len(args) > function.nin:
         outs = args[function.nin :]
