@@ -250,7 +250,7 @@ class interp1d(Hermite):
         result = self.within(q)
         return np.where(below, pair[0], np.where(above, pair[1], result))
 
-    def within(self, q):
+    def within(self, q) -> Any:
         """The value of the piece in which q is."""
         if self.kind == "cubic":
             return Hermite.__call__(self, q)

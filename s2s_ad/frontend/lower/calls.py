@@ -118,7 +118,7 @@ def _called(
 ) -> Any:
     """The call of a function, once for each text that an argument may be."""
     place = next((i for i, each in enumerate(args) if is_word(each)), None)
-    asks = known in (_by_handler, _by_rule, of_text) and unwrap(function) not in HOLDS_ANY
+    asks = known in (_by_handler, by_rule, of_text) and unwrap(function) not in HOLDS_ANY
     if place is not None and asks:
         return HANDLERS[Word](lowering, [function, args, place], kwargs)
     return known(lowering, unwrap(function), args, kwargs)
