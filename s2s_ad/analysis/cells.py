@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 from s2s_ad.core import values
@@ -55,6 +54,7 @@ class Held:
 
 
 NUMBER = Held()
+Reason = tuple[tuple[Edge, ...], tuple | None]
 
 
 class Cells:
@@ -64,22 +64,25 @@ class Cells:
         cuts: where copies are put, so that nothing is shared there.
 
     Attributes:
-        sharing: cell -> the other cells that may share its memory.
+        sharing: cell -> the other cells that may share its memory, each with the reason: the edges
+            on the way, and the pair of cells that shared memory before.
         names: cell -> the names that have it, each with its block.
         parts: cell -> (cell, index): the memory that it is a certain part of.
         carried: cell of a carried value -> the cell that holds it at the end of a pass.
+        withheld: copy -> the cells that have memory of their own by it, each with cells whose
+            memory it would share without.
     """
 
     def __init__(self, cuts: Collection[Edge]):
         self.cuts = frozenset(cuts)
         self.parts: dict[int, tuple[int, str]] = {}
         self.carried: dict[int, int | None] = {}
-        self.sharing: dict[int, set[int]] = {OUTSIDE: set()}
+        self.withheld: dict[Edge, dict[int, set[int]]] = {}
+        self.sharing: dict[int, dict[int, Reason]] = {OUTSIDE: {}}
         self.names: dict[int, list[tuple[Path, str]]] = {}
         self._homes: dict[int, Path] = {OUTSIDE: ()}  # the block that a cell is of
         self._cells: dict[Any, int] = {}
         self._repeating: set[int] = set()  # items of which two may share memory
-        self._reasons: dict[tuple[int, int], tuple[tuple[Edge, ...], tuple | None]] = {}
         self._growth = 0
 
     def meet(self, a: int | None, b: int | None) -> bool:
@@ -91,7 +94,7 @@ class Cells:
         found: list[Edge] = []
         pair: tuple | None = (a, b)
         while pair is not None and pair[0] != pair[1]:
-            edges, pair = self._reasons[pair]
+            edges, pair = self.sharing[pair[0]][pair[1]]
             found += edges
         return found
 
@@ -99,7 +102,7 @@ class Cells:
         if key not in self._cells:
             cell = len(self._homes)
             self._cells[key] = cell
-            self._homes[cell], self.sharing[cell], self.names[cell] = home, set(), []
+            self._homes[cell], self.sharing[cell], self.names[cell] = home, {}, []
             self._growth += 1
         return self._cells[key]
 
@@ -108,8 +111,7 @@ class Cells:
         while len(self._cells) > count:
             _, cell = self._cells.popitem()
             for other in self.sharing.pop(cell):
-                self.sharing[other].discard(cell)
-                del self._reasons[cell, other], self._reasons[other, cell]
+                del self.sharing[other][cell]
             del self._homes[cell], self.names[cell]
             self.parts.pop(cell, None)
             self.carried.pop(cell, None)
@@ -125,13 +127,10 @@ class Cells:
         return Held(own, self._cell((path, key, "items"), path))
 
     def _pair(self, a: int, b: int, edges: Iterable[Edge | None], before: tuple | None) -> None:
-        if a == b or b in self.sharing[a]:
-            return
-        self.sharing[a].add(b)
-        self.sharing[b].add(a)
-        reason = tuple(each for each in edges if each is not None)
-        self._reasons[a, b] = self._reasons[b, a] = (reason, before)
-        self._growth += 1
+        if a != b and b not in self.sharing[a]:
+            reason = tuple(each for each in edges if each is not None), before
+            self.sharing[a][b] = self.sharing[b][a] = reason
+            self._growth += 1
 
     def _link(
         self,
@@ -146,15 +145,20 @@ class Cells:
         `around` is the block in which `to` lives on when the block of `source` has ended; the cells
         of `apart` are known to be other memory.
         """
-        if to is None or source is None or to == source or edge in self.cuts:
+        if to is None or source is None or to == source:
+            return
+        if edge is not None and edge in self.cuts:
             return
         if self._lives(source, around):
             self._pair(to, source, (edge,), None)
         if source == OUTSIDE:
             return
-        for cell in tuple(self.sharing[source]):
-            if cell < to and cell not in apart and self._lives(cell, around):
-                self._pair(to, cell, (edge,), (source, cell))
+        sharing, own = self.sharing, self.sharing[to]
+        edges = () if edge is None else (edge,)
+        for cell in [c for c in sharing[source] if c < to and c not in own and c not in apart]:
+            if around is None or self._lives(cell, around):
+                own[cell] = sharing[cell][to] = edges, (source, cell)
+                self._growth += 1
         if source in self._repeating:
             self._repeat(to)
 
@@ -174,10 +178,28 @@ class Cells:
         known = [flow for flow in flows if flow[1] is not None and flow[2] not in self.cuts]
         for to, source, edge in known:
             self._link(to, source, edge, around, apart)
-        for (a, from_a, edge_a), (b, from_b, edge_b) in combinations(known, 2):
-            if OUTSIDE in (from_a, from_b):
-                continue
-            if from_a == from_b:
-                self._pair(a, b, (edge_a, edge_b), None)
-            elif from_b in self.sharing[from_a]:
-                self._pair(a, b, (edge_a, edge_b), (from_a, from_b))
+        self._pair_alike([flow for flow in known if flow[1] != OUTSIDE])
+        for to, source, edge in flows:
+            if edge in self.cuts and source is not None:
+                kept = self.withheld.setdefault(edge, {})
+                kept[to] = self._without_copy(to, source, known, around, apart)
+
+    def _pair_alike(self, flows: Sequence[tuple]) -> None:
+        """Pair what comes from the same memory."""
+        for place, (a, from_a, edge_a) in enumerate(flows):
+            near = self.sharing[from_a]
+            for b, from_b, edge_b in flows[place + 1 :]:
+                if from_a == from_b:
+                    self._pair(a, b, (edge_a, edge_b), None)
+                elif from_b in near:
+                    self._pair(a, b, (edge_a, edge_b), (from_a, from_b))
+
+    def _without_copy(
+        self, to: int, source: int, known: Sequence[tuple], around: Path, apart: Collection[int]
+    ) -> set[int]:
+        """The cells that `to` would share memory with if there were no copy on its way."""
+        if source == OUTSIDE:
+            return {OUTSIDE}
+        near = {source, *self.sharing[source]}
+        found = {each for each in near - apart if each < to and self._lives(each, around)}
+        return found | {each for each, other, _ in known if other in near and other != OUTSIDE}

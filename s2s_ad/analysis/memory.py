@@ -13,6 +13,7 @@ away, only what comes from there on is walked again, and only as far as somebody
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import gast
 
@@ -46,6 +47,7 @@ class Memory(Operations):
         self._program = program
         self._captured = {each.name: Held(OUTSIDE, OUTSIDE) for each in program.captured()}
         self._around: dict[str, Held] = {}  # what the names of the program hold
+        self._walked: dict[Site, tuple[list, Held]] = {}  # what it depended on, what came of it
         self._marks: list[tuple[int, ...]] = []  # before each statement, the inputs being the first
         self.reach()
 
@@ -65,7 +67,7 @@ class Memory(Operations):
                 self._inputs()
             else:
                 self._walk(self._program, (), len(self._marks) - 2, self._around)
-                self._part_from_outside(self._marks[-1][-1])
+                self._part_from_outside(self._marks[-1][4])
 
     def revise(self, in_place: Mapping[Site, int], cuts: Collection[Edge]) -> None:
         """Take other updates in place and copies; forget what these may change."""
@@ -89,7 +91,8 @@ class Memory(Operations):
 
     def _grown(self) -> tuple[dict, ...]:
         """What grows from statement to statement, and shrinks again where some are forgotten."""
-        return self._cells, self.held, self.changed, self.spared, self.same
+        entries = self._cells, self.held, self.changed, self.spared, self.same
+        return *entries, self._walked, self.withheld
 
     def _part_from_outside(self, known: int) -> None:
         """What is in memory of ours already is so of ours alone: see what is new of `same`."""
@@ -124,9 +127,30 @@ class Memory(Operations):
 
     def _walk(self, program: Program, path: Path, position: int, held: dict[str, Held]) -> None:
         statement = program.body[position]
-        if not form.is_effect(statement):
-            place = Place(program, path, position, statement, held)
-            self._bind(held, path, place.target, self._statement(place))
+        if form.is_effect(statement):
+            return
+        site, given = (path, position), self._given(statement, held)
+        known = self._walked.get(site)
+        if known is None or known[0] != given:
+            result = self._statement(Place(program, path, position, statement, held))
+            known = self._walked[site] = given, result
+        self._bind(held, path, form.target(statement), known[1])
+
+    def _given(self, statement: gast.Assign, held: Mapping[str, Held]) -> list[Any]:
+        """All that the cells of a statement's result depend on: where it is the same, so are they.
+
+        What shares memory with a cell only grows while it is walked, so its number says it all.
+        """
+        found: list[Any] = []
+        for operand in statement.value.args:
+            if type(operand) is gast.Name and operand.id in held:
+                cells = held[operand.id]
+                found.append(cells)
+                for cell in cells.cells:
+                    found.append(len(self.sharing[cell]))
+                    found.append(cell in self._repeating)
+                    found.append(self.parts.get(cell))
+        return found
 
     def _bind(self, held: dict[str, Held], path: Path, name: str, cells: Held) -> None:
         held[name] = cells

@@ -20,7 +20,7 @@ from s2s_ad.core.regions import Path
 from s2s_ad.core.registry import ITEM, rule_for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Place:
     """A statement, and what the names of its block hold."""
 

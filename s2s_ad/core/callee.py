@@ -162,9 +162,9 @@ def _blocks_may_raise(compound: Compound) -> bool:
 
 def compound_of(statement: form.Statement) -> Compound | None:
     """The function of an operation with programs inside."""
-    if form.is_effect(statement):
+    if not isinstance(statement, gast.Assign):
         return None
-    function = form.function_of(statement)
+    function = statement.value.func.value
     return function if isinstance(function, Compound) else None
 
 
@@ -185,7 +185,7 @@ def captured_names(statement: form.Statement) -> list[str]:
 
 def item_of(statement: form.Statement) -> tuple[str, int] | None:
     """(result, index) where the statement takes an output of a call."""
-    if form.is_effect(statement) or form.function_of(statement) is not ITEM:
+    if not isinstance(statement, gast.Assign) or statement.value.func.value is not ITEM:
         return None
     operand: gast.AST = statement.value.args[0]
     return operand.id, statement.value.keywords[0].value.value

@@ -159,9 +159,9 @@ class LoopParts:
 
 def region_of(statement: form.Statement) -> Region | None:
     """The function of a branch or loop."""
-    if form.is_effect(statement):
+    if not isinstance(statement, gast.Assign):
         return None
-    function = form.function_of(statement)
+    function = statement.value.func.value
     return function if isinstance(function, Region) else None
 
 

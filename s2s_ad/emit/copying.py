@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import gast
@@ -127,9 +127,17 @@ class CopyPlan:
 
     def _is_needed(self, edge: Edge) -> bool:
         """Whether the update would change what is read again: with fewer copies more is shared."""
-        self.memory.reach(outermost(edge.site))
-        spared = self.memory.spared.get(edge.site) if edge.kind == "update" else None
-        return spared is not None and bool(self._read_again(spared, edge.site))
+        if edge.kind == "update":
+            self.memory.reach(outermost(edge.site))
+            spared = self.memory.spared.get(edge.site)
+            return spared is not None and bool(self._read_again(spared, edge.site))
+        self.memory.reach()
+        withheld = self.memory.withheld.get(edge, {})
+        return any(
+            self._reads_one(withheld[changed], changed, site)
+            for site in self.chosen
+            if (changed := self.memory.changed.get(site)) in withheld
+        )
 
     def update_whole_arrays(self) -> None:
         """`x += y` where no copy is needed for it, and where x is one variable all the time."""
@@ -192,6 +200,10 @@ class CopyPlan:
             return [OUTSIDE]
         cells = sorted({changed, *self.memory.sharing[changed]})
         return [each for each in cells if each == OUTSIDE or self._is_read(each, changed, site)]
+
+    def _reads_one(self, cells: Collection[int], changed: int, site: Site) -> bool:
+        """Whether one of the cells is read again after this cell was changed."""
+        return any(each == OUTSIDE or self._is_read(each, changed, site) for each in cells)
 
     def _is_read(self, cell: int, changed: int, site: Site) -> bool:
         names = self.memory.names[cell]

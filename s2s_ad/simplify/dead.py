@@ -104,6 +104,10 @@ class _Block:
         """The place of each leaf of a block."""
         return {name: place for place, name in enumerate(self.program.leaves())}
 
+    @cached_property
+    def outputs(self) -> list[gast.AST]:
+        return self.program.outputs()
+
     def need(self, atom: gast.AST) -> None:
         if isinstance(atom, gast.Name):
             self.need_name(atom.id)
@@ -269,6 +273,8 @@ class _Use:
         numbers = {old: new for new, old in enumerate(outputs)}
         if all(map(_is_clean, region.blocks)):
             region.whole_for = frozenset(numbers[each] for each in self.asked)
+        if "effects" in self.region.__dict__:
+            region.__dict__["effects"] = self.region.effects  # no effect went
         old, call = self.statement, form.operation(region, operands, {})
         return _Swept(form.assign(form.target(old), call, old.origin, old.phase), numbers)
 
@@ -302,7 +308,7 @@ class _Sides(_Use):
 
     def _need_inside(self, number: int) -> None:
         for block in self.blocks:
-            block.need(block.program.outputs()[number])
+            block.need(block.outputs[number])
 
     def need_leaf(self, block: _Block, name: str) -> None:
         place = block.leaves.get(name)
@@ -360,10 +366,10 @@ class _Passes(_Use):
         if self.region.test is not None:
             yield self.blocks[0], self.region.test.outputs()
         if self.region.exits:
-            yield self.blocks[-1], self.region.body.outputs()[self.region.carried :]
+            yield self.blocks[-1], self.blocks[-1].outputs[self.region.carried :]
 
     def _need_inside(self, number: int) -> None:
-        self.blocks[-1].need(self.region.body.outputs()[number])
+        self.blocks[-1].need(self.blocks[-1].outputs[number])
         self.outer.need(self.parts.carried[number])
 
     def need_leaf(self, block: _Block, name: str) -> None:
@@ -399,7 +405,7 @@ class _Passes(_Use):
 
 def _with_outputs(block: _Block, numbers: Sequence[int]) -> Program:
     """The block with these of its outputs, and without what only the others need."""
-    atoms = block.program.outputs()
+    atoms = block.outputs
     if len(numbers) == len(atoms):
         return block.swept(block.program.output)
     items = tuple(atoms[number] for number in numbers)

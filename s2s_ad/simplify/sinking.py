@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gast
@@ -91,13 +91,31 @@ def sink(program: Program) -> Program:
     """
     if program.tried:
         return program  # what may raise first decides on what happens next
-    for target in [form.target(each) for each in program.body if _is_ours(each)]:
-        program = _sink_into(program, target)
-    return _sink_operands(program)
+    ours = [form.target(each) for each in program.body if _is_ours(each)]
+    followed = _followed(program) if ours else set()
+    for target in ours:
+        if target in followed:
+            before, program = program, _sink_into(program, target)
+            followed = followed if program is before else _followed(program)
+    return _sink_operands(program) if ours else program
 
 
 def _is_ours(statement: form.Statement) -> bool:
     return isinstance(region_of(statement), Branch) and statement.phase in OURS
+
+
+def _followed(program: Program) -> set[str]:
+    """The results of calls, branches and loops of which operations read an item."""
+    items = {form.target(each): item[0] for each in program.body if (item := item_of(each))}
+    readers = [each for each in program.body if _may_sink(each)]
+    return {items[name] for each in readers for name in form.reads(each) if name in items}
+
+
+def _may_sink(statement: form.Statement) -> bool:
+    """Whether it is an operation of ours that a branch may do."""
+    if form.is_effect(statement) or statement.phase not in OURS or has_effect(statement):
+        return False
+    return compound_of(statement) is None and item_of(statement) is None
 
 
 def _sink_into(program: Program, target: str) -> Program:
@@ -144,9 +162,7 @@ def _target(statement: form.Statement) -> str | None:
 
 def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
     """Do the operation in both blocks, if that is nothing in one of them."""
-    if has_effect(statement) or compound_of(statement) is not None or item_of(statement):
-        return False
-    if statement.phase not in OURS:
+    if not _may_sink(statement):
         return False
     marks = [(list(b.body), dict(b._numbered)) for b in sides.builders]
     results, idle = [], False
@@ -211,13 +227,14 @@ def _sink_operands(program: Program) -> Program:
     """
     body: list[form.Statement] = []
     readers = _readers(program)
+    computed = _computed(program)
     moved: dict[str, gast.Assign] = {}
     for statement in reversed(program.body):
         name = _target(statement)
         if name in moved:
             continue
         if _is_ours(statement):
-            statement = _with_operands(program, statement, readers, moved)
+            statement = _with_operands(program, statement, readers, computed, moved)
         body.append(statement)
     return program.with_(body=tuple(reversed(body))) if moved else program
 
@@ -234,23 +251,27 @@ def _readers(program: Program) -> dict[str, int]:
     return counts
 
 
-def _with_operands(
-    program: Program, statement: gast.Assign, readers: dict[str, int], moved: dict
-) -> gast.Assign:
-    """The branch with the operations that one of its sides alone needs.
+def _computed(program: Program) -> dict[str, gast.Assign]:
+    """The operations that a branch may do, by their results.
 
     What is read of an array before it is changed stays there: later it would need a copy.
     """
     changed = {name for each in program.body for name in _changed(each)}
-    computed = {
+    return {
         form.target(each): each
         for each in program.body
-        if not has_effect(each)
-        and changed.isdisjoint(form.reads(each))
-        and each.phase in OURS
-        and compound_of(each) is None
-        and item_of(each) is None
+        if _may_sink(each) and changed.isdisjoint(form.reads(each))
     }
+
+
+def _with_operands(
+    program: Program,
+    statement: gast.Assign,
+    readers: dict[str, int],
+    computed: Mapping[str, gast.Assign],
+    moved: dict[str, gast.Assign],
+) -> gast.Assign:
+    """The branch with the operations that one of its sides alone needs."""
     while True:
         condition, *operands = statement.value.args
         region = region_of(statement)
