@@ -4,7 +4,6 @@ REFUSED = {
     "containers.shortest_path": "S2S201",  # a value that is a str on one path and a str on another
     "dynamic_programming.optimal_search_tree": "S2S206",  # cost calls itself with a number that a n
     "objects.total_mass": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on an
-    "sequences.ranked_sum": "S2S207",  # an array that may share memory with another is changed
 }
 
 # second order is refused, or takes too long

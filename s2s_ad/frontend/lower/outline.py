@@ -24,7 +24,14 @@ from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.optional import Missing
 from s2s_ad.frontend.lower.poisons import is_unreadable
-from s2s_ad.frontend.lower.recursion import OpenCall, closed, is_value, placed, value_leaves
+from s2s_ad.frontend.lower.recursion import (
+    NEVER,
+    OpenCall,
+    closed,
+    handed_back,
+    is_value,
+    value_leaves,
+)
 from s2s_ad.frontend.lower.references import (
     Reference,
     opened,
@@ -99,11 +106,13 @@ class Recursive:
     callee: Callee
     result: Any  # a Tree of Returned and of objects that are known
     free: tuple[str, ...]  # the values of functions around it that it reads
+    changed: tuple[int, ...]  # see `OpenCall`
 
     def call(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
         more = [Symbol(lowering.builder, name) for name in self.free]
         results = self.callee.call(lowering.builder, [*value_leaves(arguments), *more])
-        return placed(lowering, arguments, self.result, results)
+        name, changed = self.callee.program.name, [*self.changed]
+        return handed_back(lowering, name, arguments, self.result, results, changed)
 
 
 def keeps_name(source: Source) -> bool:
@@ -175,8 +184,8 @@ def _lowered(
         made.is_kept = True
         return made
 
-    callee, result = closed(lowering, call, again, arguments, None if raises else result)
-    return Recursive(callee, result, tuple(call.free)), None
+    callee, result = closed(lowering, call, again, arguments, NEVER if raises else result)
+    return Recursive(callee, result, tuple(call.free), tuple(call.changed)), None
 
 
 def _captured(lowering: Lowering, start: int, reads: int) -> set[str]:

@@ -10,6 +10,7 @@ function is lowered for what holds for both.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,16 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.paths import free_names
-from s2s_ad.frontend.lower.references import changing, opened
+from s2s_ad.frontend.lower.references import Reference, changing, opened
 from s2s_ad.frontend.resolve import Frame
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
 
 ROUNDS = 8
+
+#: what a round gives in which no path came to its end
+NEVER = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class OpenCall:
         result: its result as a Tree of Returned and of objects that are known.
         entered: whether the function did call itself.
         free: the values of functions around it that it reads; they are passed to it too.
+        changed: which of the values among its arguments are arrays that it changes; what they hold
+            at the end are further outputs, after those of the result.
     """
 
     def __init__(self, name: str, function: Any):
@@ -65,6 +71,7 @@ class OpenCall:
         self.result: Any = None
         self.entered = False
         self.free: list[str] = []
+        self.changed: list[int] = []
 
     def enter(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
         """The result of a call of itself."""
@@ -79,7 +86,7 @@ class OpenCall:
             raise Raises
         more = [Symbol(lowering.builder, name) for name in self.free]
         results = self.stub.call(lowering.builder, [*given, *more])
-        return placed(lowering, arguments, self.result, results)
+        return handed_back(lowering, self.name, arguments, self.result, results, self.changed)
 
 
 def _covers(general: Any, special: Any) -> bool:
@@ -94,6 +101,35 @@ def value_leaves(arguments: dict[str, Any]) -> list:
 
 def is_value(leaf: Any) -> bool:
     return isinstance(leaf, Symbol) or type(leaf) in (int, float, complex)
+
+
+def handed_back(
+    lowering: Lowering, name: str, arguments: dict, result: Any, outputs: list, changed: list[int]
+) -> Any:
+    """What a call of a function that calls itself gives and does.
+
+    Args:
+        changed: see `OpenCall`.
+    """
+    given = value_leaves(arguments)
+    count = len(outputs) - len(changed)
+    for place, output in zip(changed, outputs[count:], strict=True):
+        _check_alone(lowering, name, given, place)
+        lowering.memory.store(given[place], output)
+    return placed(lowering, arguments, result, outputs[:count])
+
+
+def _check_alone(lowering: Lowering, name: str, given: list, place: int) -> None:
+    """Refuse where an array that a call changes may share memory with another argument."""
+    target, others = given[place], [*given[:place], *given[place + 1 :]]
+    alone = not any(each is target or lowering.memory.may_share(each, target) for each in others)
+    if not isinstance(target, Reference) or not alone:
+        raise UnsupportedError(
+            "S2S207",
+            f"{name} calls itself and changes an array that may be among its arguments twice",
+            origin=lowering.builder.origin,
+            help="take a copy: y = x.copy()",
+        )
 
 
 def placed(lowering: Lowering, arguments: dict, result: Any, outputs: list) -> Any:
@@ -121,14 +157,14 @@ def closed(
     """(the function as a callee, its result) of a call that was found to call itself.
 
     Args:
-        first: what the first round returned.
+        first: what the first round returned, or NEVER.
     """
     call.facts = list(map(lowering.builder.fact, value_leaves(arguments)))
-    if first is not None:
-        _say(lowering.builder, call, make_frame, first)
+    if first is not NEVER:
+        _say(lowering.builder, call, make_frame, first, _values_in(first))
     for _ in range(ROUNDS):
         try:
-            known = len(call.free)
+            known = len(call.free), len(call.changed)
             program, result, leaves = _round(lowering, call, make_frame(), arguments)
         except Widen as wider:
             if wider.call is not call:
@@ -138,11 +174,13 @@ def closed(
             continue
         except NeedStatic as need:
             raise _static(call, need, lowering) from None
-        if len(call.free) == known and call.stub is not None and _agrees(call, result, leaves):
+        same = known == (len(call.free), len(call.changed))
+        if same and call.stub is not None and _agrees(call, result, leaves):
+            _check_free(lowering, call)
             return call.stub.define(program), call.result
-        if result is None:
+        if result is NEVER:
             break
-        _say(lowering.builder, call, make_frame, result)
+        _say(lowering.builder, call, make_frame, result, leaves)
     raise UnsupportedError(
         "S2S206",
         f"{call.name} calls itself, and what it returns cannot be found out",
@@ -151,10 +189,16 @@ def closed(
     )
 
 
+def _check_free(lowering: Lowering, call: OpenCall) -> None:
+    """What it changes might be an array of a function around it, which it reads by its own name."""
+    if call.changed and any(values.shape_of(lowering.builder.facts[x]) != () for x in call.free):
+        raise _changes(call, lowering)
+
+
 def _changes(call: OpenCall, lowering: Lowering) -> UnsupportedError:
     return UnsupportedError(
         "S2S207",
-        f"{call.name} calls itself and changes an object in place",
+        f"{call.name} calls itself and changes an object in place that is not an argument alone",
         origin=lowering.builder.origin,
         help="return the new value instead",
     )
@@ -187,15 +231,16 @@ def _round(
     """Lower the body once: its program, its result, and the values in it."""
     builder, start = lowering.builder, len(lowering.builder.body)
     outlined, depth = dict(lowering.outlined), len(lowering.frames)
-    mark = lowering.memory.mark()
     inner, names = _inner_arguments(lowering, call, arguments)
+    given, contents = value_leaves(inner), []
+    mark = lowering.memory.mark()  # the arguments are older: what changes them is a change
     origin, phase = builder.origin, builder.phase
     try:
         result = lowering.enter_frame(frame, inner)
-        if lowering.memory.changes(mark):
-            raise _changes(call, lowering)
+        _note_changes(lowering, call, given, lowering.memory.changes(mark))
+        contents = [Symbol(builder, given[place].name) for place in call.changed]
     except Raises:
-        result = None
+        result = NEVER
     except BaseException:
         lowering.outlined = outlined
         raise
@@ -204,13 +249,27 @@ def _round(
         del builder.body[start:], lowering.frames[depth:]
         builder.origin, builder.phase = origin, phase
         lowering.memory.rollback(mark)
-    leaves = [each for each in tree.leaves(result) if is_value(each)]
+    leaves = [*_values_in(result), *contents]
     free = free_names(lowering, body, map(to_node, leaves))
     call.free += [each for each in free if each not in {*names, *call.free}]
     program = _program(lowering, call, frame, [*names, *call.free], body, leaves)
     if call.stub is None or not _agrees(call, result, leaves):
         lowering.outlined = outlined  # they were made of what was said of the result
     return program, result, leaves
+
+
+def _note_changes(lowering: Lowering, call: OpenCall, given: list, changes: list) -> None:
+    """Note which of the arguments were changed; anything else may not be."""
+    for each in changes:
+        place = next((i for i, other in enumerate(given) if other is each), None)
+        if place is None:
+            raise _changes(call, lowering)
+        if place not in call.changed:
+            call.changed.append(place)
+
+
+def _values_in(result: Any) -> list:
+    return [each for each in tree.leaves(result) if is_value(each)]
 
 
 def _inner_arguments(
@@ -224,8 +283,17 @@ def _inner_arguments(
             return leaf
         symbol = lowering.builder.symbol(next(facts))
         names.append(symbol.name)
-        return lowering.memory.renewed(symbol, own=False)
+        single = symbol.shape in ((), None)  # it may be a number
+        made = lowering.memory.renewed(symbol, own=alone and not single)
+        if isinstance(symbol.fact, values.Scalar):
+            made.number = True
+        elif single:
+            made.number = getattr(symbol.fact, "number", None)
+        return made
 
+    given = [each for each in value_leaves(arguments) if isinstance(each, Symbol)]
+    pairs = itertools.combinations(given, 2)
+    alone = not any(a is b or lowering.memory.may_share(a, b) for a, b in pairs)
     made = {name: tree.tree_map(inner, opened(value)) for name, value in arguments.items()}
     lowering.builder.hints.update(_hints(made))
     return made, names
@@ -274,14 +342,14 @@ def _say(
     call: OpenCall,
     make_frame: Callable[[], Frame],
     result: Any,
+    leaves: list,
 ) -> None:
-    """Note what the function returns, for the calls of itself."""
-    leaves = [each for each in tree.leaves(result) if is_value(each)]
+    """Note what the function returns, for the calls of itself; `leaves` has the values in it."""
     facts = [_generic(builder.fact(each)) for each in leaves]
     if call.stub is not None and len(facts) == len(call.returned):
         facts = [_generic(values.join(*pair)) for pair in zip(call.returned, facts, strict=True)]
     call.returned = facts
-    places = iter(range(len(leaves)))
+    places = itertools.count()
     call.result = tree.tree_map(
         lambda leaf: Returned(next(places)) if is_value(leaf) else leaf, result
     )
@@ -323,4 +391,4 @@ def _shape(value: Any) -> Any:
     return "value" if is_value(value) or isinstance(value, Returned) else value
 
 
-__all__ = ["OpenCall", "Returned", "Widen", "closed", "placed", "value_leaves"]
+__all__ = ["NEVER", "OpenCall", "Returned", "Widen", "closed", "handed_back", "value_leaves"]
