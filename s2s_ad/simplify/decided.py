@@ -15,6 +15,9 @@ from s2s_ad.core.regions import Branch, everywhere, region_of
 
 Makers = Mapping[str, gast.Assign]
 
+#: what flags are called that say how a loop or a function was left
+FLAGS = ("failed", "returned", "skipped", "stopped")
+
 
 def decide(program: Program) -> Program:
     """A truth that only says which side of a branch was taken is the condition.
@@ -48,10 +51,7 @@ def _decided(program: Program, makers: Makers, statement: form.Statement) -> gas
     if branch is None or not isinstance(region_of(branch), Branch):
         return None
     condition = branch.value.args[0]
-    own = program.hints.get(form.target(statement), TEMPORARY).kind != "user"
-    if not isinstance(condition, gast.Name) or not (
-        own or program.fact(condition) == values.Scalar(bool)
-    ):
+    if not isinstance(condition, gast.Name) or not _may_stand(program, condition, statement):
         return None
     truths = [_truth(makers, branch, side, item[1]) for side in (0, 1)]
     if truths == [True, False]:
@@ -59,6 +59,18 @@ def _decided(program: Program, makers: Makers, statement: form.Statement) -> gas
     if truths == [False, True]:
         return _opposite(makers, condition) or form.operation(operator.not_, [condition], {})
     return None
+
+
+def _may_stand(program: Program, condition: gast.Name, statement: gast.Assign) -> bool:
+    """Whether a condition is a truth of the type that the output has: any number may be one.
+
+    NumPy's truths serve flags that the frontend made, which are conditions and nothing else.
+    """
+    fact = program.fact(condition)
+    if fact == values.Scalar(bool):
+        return True
+    is_truth = values.shape_of(fact) == () and values.is_dtype(getattr(fact, "dtype", None), bool)
+    return is_truth and program.hints.get(form.target(statement), TEMPORARY).text in FLAGS
 
 
 def _truth(makers: Makers, branch: gast.Assign, side: int, place: int) -> bool | None:

@@ -14,6 +14,7 @@ from s2s_ad.core.values import UNDEFINED, Scalar, join_all
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.exits import FLAGS, LEAVES
 from s2s_ad.frontend.lower.kinds import (
+    FLAG_HINTS,
     Kinds,
     Leaf,
     are_entries,
@@ -235,7 +236,7 @@ class Join:
     def _is_chooser(self, items: Sequence[Any], hint: Hint) -> bool:
         if self.chooser is None or not all(type(each) is bool for each in items):
             return False
-        truth = self.chooser.fact == Scalar(bool) or hint.kind == "derived"
+        truth = self.chooser.fact == Scalar(bool) or hint in FLAG_HINTS
         return truth and [*items] == [True, False]
 
     def bind(self, results: Sequence[Symbol]) -> None:
