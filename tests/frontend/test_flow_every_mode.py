@@ -10,6 +10,7 @@ from frontend import (
     test_flow_lengths,
     test_flow_nonlocal,
     test_flow_optional,
+    test_flow_recursion_by_numbers,
     test_flow_recursion_in_place,
     test_flow_rows,
     test_flow_searches,
@@ -22,7 +23,7 @@ from frontend.flow import assert_like_python
 MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
 MODULES += (test_flow_sorting, test_flow_generators, test_flow_entries)
 MODULES += (test_flow_lengths, test_flow_nonlocal, test_flow_searches, test_flow_texts)
-MODULES += (test_flow_recursion_in_place,)
+MODULES += (test_flow_recursion_in_place, test_flow_recursion_by_numbers)
 every_program = pytest.mark.parametrize(
     "function, args", [program for module in MODULES for program in module.PROGRAMS]
 )

@@ -1,8 +1,7 @@
 """Programs of the corpus that the compiler refuses, with the code of the refusal."""
 
 REFUSED = {
-    "containers.shortest_path": "S2S201",  # a value that is a str on one path and a str on another
-    "dynamic_programming.optimal_search_tree": "S2S206",  # cost calls itself with a number that a n
+    "containers.shortest_path": "S2S201",  # a set of other texts on each path
     "objects.total_mass": "S2S201",  # a value that is a list of 1 on one path and a list of 0 on an
 }
 

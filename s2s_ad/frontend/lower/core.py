@@ -115,6 +115,7 @@ class Lowering:
         self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None
         self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
+        self.exact: dict[Any, Any] = {}  # functions whose integers tell calls of them apart
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
         self.checkpoints: list[Any] = []  # functions that are, and are being lowered
 

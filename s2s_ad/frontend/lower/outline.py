@@ -19,6 +19,7 @@ from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Capture, Hint, Input, Program
 from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import S2SError
 from s2s_ad.frontend.called import name_of_method
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
@@ -26,6 +27,7 @@ from s2s_ad.frontend.lower.optional import Missing
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.recursion import (
     NEVER,
+    NeedsNumbers,
     OpenCall,
     closed,
     handed_back,
@@ -44,6 +46,8 @@ from s2s_ad.frontend.source import Source
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
+
+MOST_CALLS = 300  # of a function that is written out for the integers that it is called with
 
 STATIC = (
     Missing,
@@ -134,6 +138,36 @@ def calls_itself(source: Source) -> bool:
 
 def outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Any:
     """The result of a helper that keeps its name."""
+    try:
+        return _outlined_call(lowering, frame, arguments)
+    except NeedsNumbers as need:
+        again = frame.owner in lowering.exact
+        whole = [each for each in value_leaves(arguments) if type(each) is int]
+        if need.call.function is not frame.owner or again or not whole:
+            raise need.error from None
+        lowering.exact[frame.owner] = Exact(need.error)
+    return _outlined_call(lowering, _again(frame), arguments)
+
+
+@dataclass(slots=True)
+class Exact:
+    """A function that calls itself, whose calls are told apart by the integers in them.
+
+    `error` says what it is refused with where that leads to too many calls.
+    """
+
+    error: S2SError
+    calls: int = 0
+
+    def count(self) -> None:
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            raise self.error
+
+
+def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Any:
+    if frame.owner in lowering.exact:
+        lowering.exact[frame.owner].count()
     family, key = call_key(lowering, frame.owner, arguments)
     found = lowering.outlined.get(key) if key is not None else None
     if found is not None:
@@ -178,14 +212,16 @@ def _lowered(
     del lowering.builder.body[start:], lowering.frames[depth:]
     lowering.memory.rollback(moment)
     lowering.outlined = outlined  # they hold calls that never came back
-
-    def again() -> Frame:
-        made = Frame(frame.owner, frame.source, frame.globals, frame.cells, frame.parent)
-        made.is_kept = True
-        return made
-
-    callee, result = closed(lowering, call, again, arguments, NEVER if raises else result)
+    first = NEVER if raises else result
+    callee, result = closed(lowering, call, lambda: _again(frame), arguments, first)
     return Recursive(callee, result, tuple(call.free), tuple(call.changed)), None
+
+
+def _again(frame: Frame) -> Frame:
+    """A frame for another call of the same function."""
+    made = Frame(frame.owner, frame.source, frame.globals, frame.cells, frame.parent)
+    made.is_kept = True
+    return made
 
 
 def _captured(lowering: Lowering, start: int, reads: int) -> set[str]:
@@ -208,6 +244,7 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tu
     Both are None where that cannot be said.
     """
     order: dict[str, int] = {}
+    exact = function in lowering.exact
     family: list[Any] = [function]
     details: list[Any] = []
     facts: list[Any] = []
@@ -218,6 +255,9 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tu
                 place = order.setdefault(leaf.name, len(order))
                 details.append((place, is_number(leaf)))
                 facts.append(leaf.fact)
+            elif exact and type(leaf) is int:
+                family.append((name, path, leaf))
+                continue
             elif is_value(leaf):
                 details.append((type(leaf), repr(leaf)))
             elif isinstance(leaf, STATIC):

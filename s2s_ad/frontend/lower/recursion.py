@@ -50,6 +50,14 @@ class Widen(Exception):
         super().__init__(call.name)
 
 
+class NeedsNumbers(Exception):
+    """A function that calls itself has to know the numbers that it is called with."""
+
+    def __init__(self, call: OpenCall, error: S2SError):
+        self.call, self.error = call, error
+        super().__init__(str(error))
+
+
 class OpenCall:
     """A call that is being lowered, as the calls of the same function inside it find it.
 
@@ -173,7 +181,7 @@ def closed(
             call.stub = None
             continue
         except NeedStatic as need:
-            raise _static(call, need, lowering) from None
+            raise NeedsNumbers(call, _static(call, need, lowering)) from None
         same = known == (len(call.free), len(call.changed))
         if same and call.stub is not None and _agrees(call, result, leaves):
             _check_free(lowering, call)
@@ -391,4 +399,13 @@ def _shape(value: Any) -> Any:
     return "value" if is_value(value) or isinstance(value, Returned) else value
 
 
-__all__ = ["NEVER", "OpenCall", "Returned", "Widen", "closed", "handed_back", "value_leaves"]
+__all__ = [
+    "NEVER",
+    "NeedsNumbers",
+    "OpenCall",
+    "Returned",
+    "Widen",
+    "closed",
+    "handed_back",
+    "value_leaves",
+]
