@@ -201,11 +201,6 @@ def places_joined(places, at, more):
     return np.insert(places, at, more)
 
 
-def places_left(places, at):
-    """The places without those at `at`."""
-    return np.delete(places, at)
-
-
 def polynomial_from_roots(zeros):
     """The coefficients of the polynomial with these zeros, along the last axis."""
     y = np.ones((*zeros.shape[:-1], 1), zeros.dtype)
@@ -542,6 +537,16 @@ def psi_half_step(x, order):
         s = node / x
         total = total + weight / x * (-s) ** order * np.exp(-node) * np.tanh(s / 4) / 2
     return total
+
+
+def put_back(left, places, length, axis):
+    """What np.delete left along an axis of this length, where it stood; zeros where it deleted."""
+    left = np.moveaxis(left, axis, 0)
+    kept = np.ones(length, bool)
+    kept[places] = False
+    result = np.zeros((length, *left.shape[1:]), left.dtype)
+    result[kept] = left
+    return np.moveaxis(result, 0, axis)
 
 
 def recurrence(a, b, axis, reverse=False):

@@ -48,13 +48,69 @@ def _flattened(x: Symbol, axis: Any) -> tuple[Symbol, int]:
     return x, support.normal_axis(axis, support.known_rank(x, "insert or delete"))
 
 
-def _delete(x: Symbol, obj: Any, axis: Any) -> Any:
-    x, axis = _flattened(x, axis)
-    if isinstance(obj, slice):
-        obj = np.arange(support.length(x, axis), like=x)[obj]
-    places = np.arange(support.length(x, axis), like=x)
-    obj = support.as_operand(x.builder, obj)
-    return x[support.at(axis, x.builder.call(runtime.places_left, (places, obj), {}))]
+class Delete(Rule):
+    """np.delete(x, obj, axis): what is left of x, and its adjoint, which puts that back."""
+
+    linear = conjugates = (0,)
+    of_complex = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, "x, obj, axis=None", args, kwargs)
+        x, obj = support.as_operand(builder, given["x"]), given["obj"]
+        if not isinstance(x, Symbol):
+            x = builder.call(np.array, (x,), {})
+        x, axis = _flattened(x, given["axis"])
+        if isinstance(obj, slice):
+            obj = np.arange(support.length(x, axis), like=x)[obj]
+        return builder.emit(self, [x, support.as_operand(builder, obj)], {"axis": axis})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        shape = list(operands[0].shape)
+        shape[params["axis"]] = values.fresh_dim()
+        return values.with_shape(operands[0], tuple(shape))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        (x, obj), axis = operation.operands, operation["axis"]
+        y_bar = x.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        params = {"length": support.length(x, axis), "axis": axis}
+        return [x.builder.call(runtime.put_back, (y_bar, obj), params), None]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        operands = [tangents[0], operation.operands[1]]
+        return operation.result.builder.emit(self, operands, operation.params)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        if batched[1]:
+            raise support.CannotBatch
+        params = operation.params | {"axis": operation["axis"] + 1}
+        return batch.builder.emit(self, operation.operands, params)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        axis = call.keywords[0].value
+        vector = values.rank_of(facts(call.args[0])) == 1
+        return gast.Call(call.func, [*call.args, *[axis] * (not vector)], [])
+
+
+class PutBack(Delete):
+    """put_back(left, places, length, axis): the adjoint of np.delete, and that is its own."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), kwargs)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        shape, length = list(operands[0].shape), params["length"]
+        shape[params["axis"]] = length if isinstance(length, int) else values.fresh_dim()
+        return values.with_shape(operands[0], tuple(shape))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        left, places = operation.operands
+        y_bar = left.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        return [np.delete(y_bar, places, axis=operation["axis"]), None]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return call
 
 
 def _insert(x: Symbol, obj: Any, values_: Any, axis: Any) -> Any:
@@ -146,10 +202,10 @@ def _take(x: Symbol, indices: Any, axis: Any, out: Any, mode: Any) -> Any:
 
 
 register(Places(runtime.places_joined, np.insert, selects=True))
-register(Places(runtime.places_left, np.delete, selects=True))
+register(Delete(np.delete, "delete"))
+register(PutBack(runtime.put_back, "put_back"))
 
 composite(np.compress, "condition, x, axis=None, out=None", _compress)
-composite(np.delete, "x, obj, axis=None", _delete)
 composite(np.extract, "condition, x", _extract)
 composite(np.insert, "x, obj, values_, axis=None", _insert)
 composite(np.resize, "x, new_shape", _resize)
