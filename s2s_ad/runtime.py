@@ -227,6 +227,15 @@ def polynomial_roots(p):
     return np.reshape(y, (*np.shape(p)[:-1], rows.shape[1] - 1))
 
 
+def power_sums(items, x, count):
+    """The sums of items * x**k, from k = count - 1 down to 0: the adjoint of np.polyval."""
+    result = np.empty(count, np.result_type(items, x))
+    for place in reversed(range(count)):
+        result[place] = np.sum(items)
+        items = items * x if place else items
+    return result
+
+
 def product_spec(name, a_rank, b_rank, axes=2):
     """The einsum specification of np.matmul, dot, inner, outer or tensordot for these ranks."""
     letters = "abcdefghijklmnopqrstuvwxyz"

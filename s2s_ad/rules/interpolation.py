@@ -10,9 +10,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import Operation, Rule, register
-from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.composite import composite
 
 
 class OfPoints(Rule):
@@ -171,83 +169,5 @@ class SegmentEnds(OfPoints):
         return np.clip(before, 1, support.length(xp, 1) - 1)
 
 
-class PolynomialValue(OfPoints):
-    """np.polyval(p, x), p from the highest power on."""
-
-    place = 1
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        given = support.bind_call(builder, self, "p, x", args, kwargs)
-        p, x = (support.as_operand(builder, each) for each in given.values())
-        if not isinstance(p, Symbol) and not isinstance(x, Symbol):
-            return np.polyval(p, x)
-        p = _as_array(builder, p)
-        for each in (p, x):
-            support.known_rank(each, "np.polyval")
-        return builder.emit(self, [p, x], {})
-
-    def dtype(self, operands: list) -> np.dtype | None:
-        kinds = [values.dtype_argument(each) for each in operands]
-        if values.missing(kinds):
-            return None
-        p, x = (kind(0) if isinstance(kind, type) else np.zeros(1, kind) for kind in kinds)
-        return np.polyval(p, np.asarray(x)).dtype
-
-    def _slope(self, operation: Operation) -> Any:
-        p, x = operation.operands
-        count = support.length(p, 0)
-        if isinstance(count, int) and count == 1:
-            return 0.0 * x
-        derived = p[:-1] * np.arange(count - 1, 0, -1, like=p)
-        return np.polyval(support.cast(p.builder, derived, p), x)
-
-    def reverse(self, operation: Operation, y_bar: Any) -> list:
-        p, x = operation.operands
-        p_bar = self._coefficients(p, x, y_bar) if operation.active[0] else None
-        slope = y_bar * self._slope(operation) if operation.active[1] else None
-        return [p_bar, slope]
-
-    def _coefficients(self, p: Any, x: Any, y_bar: Any) -> Any:
-        """The powers of x times the adjoint."""
-        rank = support.rank(x)
-        if not rank:
-            return y_bar * _powers(x, p, support.length(p, 0))
-        terms = np.expand_dims(y_bar, -1) * _powers(x, p, support.length(p, 0))
-        return np.sum(terms, axis=support.axis_of(range(rank)))
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        if not batched[0]:
-            return super().batch(operation, batched, batch)
-        p, x = operation.operands
-        rank = support.sample_rank(x, batched[1])
-        powers = _powers(x, p, support.length(p, 1))
-        p = np.expand_dims(p, support.axis_of(range(1, 1 + rank))) if rank else p
-        return np.sum(p * powers, axis=-1)
-
-    def forward(self, operation: Operation, tangents: list) -> Any:
-        p_dot, x_dot = tangents
-        terms = [] if p_dot is None else [np.polyval(p_dot, operation.operands[1])]
-        terms += [] if x_dot is None else [x_dot * self._slope(operation)]
-        return sum(terms[1:], terms[0])
-
-
-def _powers(x: Any, p: Any, count: Any) -> Any:
-    """So many powers of x along a last axis, from the highest on."""
-    rank, ones = support.rank(x), p.builder.call(np.ones, (count - 1,), {"dtype": bool})
-    column = np.expand_dims(x, -1) if rank else x
-    first = np.ones_like(column) if rank else p.builder.call(np.ones, (1,), {"dtype": bool})
-    factors = np.concatenate([first, column * ones], axis=-1)
-    return np.flip(np.cumprod(factors, axis=-1), axis=-1)
-
-
-def _polyval(x: Any, c: Any, tensor: bool) -> Any:
-    """np.polynomial.polynomial.polyval: the coefficients from the constant on."""
-    if support.rank(c) != 1:
-        raise UnsupportedError("S2S203", "polyval of several polynomials", help="use a loop")
-    return np.polyval(c[::-1], x)
-
-
-composite(np.polynomial.polynomial.polyval, "x, c, tensor=True", _polyval)
 register(Interpolation(np.interp, "interp"))
 register(SegmentEnds(runtime.segment_ends, "segment_ends"))
-register(PolynomialValue(np.polyval, "polyval"))

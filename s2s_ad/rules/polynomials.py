@@ -82,12 +82,20 @@ class Series(Rule):
             x_bar = y_bar * support.conj(self._slope(operation))
             x_bar = builder.call(runtime.unbroadcast, (x_bar, x), {})
         if operation.active[1]:
-            matrix = support.conj(self.matrix(builder, x, support.length(c, 0)))
-            rank = support.known_rank(x, self.name)
-            whole = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
-            c_bar = np.tensordot(whole, matrix, axes=rank) if rank else whole * matrix
+            c_bar = self._of_coefficients(operation, y_bar)
             c_bar = builder.call(runtime.unbroadcast, (c_bar, c), {})
         return [x_bar, c_bar]
+
+    def _of_coefficients(self, operation: Operation, y_bar: Any) -> Any:
+        """The adjoint times the values of each member, summed over x."""
+        (x, c), builder = operation.operands, operation.result.builder
+        rank, count = support.known_rank(x, self.name), support.length(c, 0)
+        whole = builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        if rank and self.power:
+            items = (whole, support.conj(x))
+            return builder.call(runtime.power_sums, items, {"count": count})
+        matrix = support.conj(self.matrix(builder, x, count))
+        return np.tensordot(whole, matrix, axes=rank) if rank else whole * matrix
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         x = operation.operands[0]
@@ -110,6 +118,55 @@ class Series(Rule):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.Call(call.func, call.args[::-1] if self.power else call.args, [])
+
+
+class PowerSums(Rule):
+    """power_sums(items, x, count): linear in the items, with the powers of x as coefficients."""
+
+    linear = (0,)
+    of_complex = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), kwargs)
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        kinds = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(kinds) else np.result_type(*kinds)
+        count = params["count"]
+        return values.Array(dtype, (count if isinstance(count, int) else values.fresh_dim(),))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        items, x = operation.operands
+        y_bar = x.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        bars = [None, None]
+        if operation.active[0]:
+            bars[0] = np.polyval(y_bar, support.conj(x))
+        if operation.active[1]:
+            slope = np.polyval(np.polyder(y_bar), support.conj(x))
+            bars[1] = support.conj(items) * slope
+        pairs = zip(bars, operation.operands, strict=True)
+        return [
+            None if bar is None else x.builder.call(runtime.unbroadcast, (bar, each), {})
+            for bar, each in pairs
+        ]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (items, x), count = operation.operands, operation["count"]
+        terms = []
+        if tangents[0] is not None:
+            operands = (tangents[0], x)
+            terms.append(x.builder.call(runtime.power_sums, operands, operation.params))
+        if tangents[1] is not None:
+            operands = (items * tangents[1], x)
+            sums = x.builder.call(runtime.power_sums, operands, operation.params)
+            exponents = support.cast(x.builder, np.arange(count - 1, 0, -1, like=x), sums)
+            terms.append(np.pad(sums[1:] * exponents, (0, 1)))
+        return functools.reduce(operator.add, terms)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        items, x = (batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True))
+        terms = np.expand_dims(items, -1) * powers_of(batch.builder, x, operation["count"])
+        return np.sum(terms, axis=tuple(range(1, x.ndim)))
 
 
 class Basis(Rule):
@@ -257,6 +314,7 @@ def _polymul(x: Symbol, a2: Any) -> Any:
     return np.convolve(np.trim_zeros(a, "f"), np.trim_zeros(b, "f"))
 
 
+register(PowerSums(runtime.power_sums, "power_sums"))
 register(Series(np.polyval, np.polyder, powers_of, power=True))
 register(Basis(np.vander, "x, N=None", _power_slopes, 0))
 composite(np.polyadd, "x, a2", _combined(operator.add))
