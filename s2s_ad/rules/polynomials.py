@@ -166,7 +166,8 @@ class PowerSums(Rule):
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         items, x = (batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True))
         terms = np.expand_dims(items, -1) * powers_of(batch.builder, x, operation["count"])
-        return np.sum(terms, axis=tuple(range(1, x.ndim)))
+        total = np.sum(terms, axis=tuple(range(1, x.ndim)))
+        return support.cast(batch.builder, total, items * x)  # np.vander is of float64
 
 
 class Basis(Rule):
