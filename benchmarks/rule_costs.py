@@ -105,7 +105,6 @@ LARGE = {
 VIEW = "a view: its adjoint is a copy of another order in memory"
 BLAS = "each adjoint is a product of matrices or two, of the same size"
 CHOICE = "one pass over three arrays; each adjoint compares, looks for ties and selects: 1.6 of it"
-DENSITY = "a density's slope by its shape takes digamma functions or a series"
 EXTREME = "reads one array (0.2 ms); its adjoint compares, counts ties and writes one (1.2 ms)"
 FILTER = "a loop of SciPy's in C; its adjoint by one of the weights after the other in NumPy"
 FRECHET = "its derivative is the function of a matrix twice as large: eight times the work"
@@ -119,6 +118,8 @@ SERIES = "the slope in a parameter is a series, term by term"
 SPECIAL = "the slope is another function of SciPy's, slower than this one"
 STEPS = "the adjoint equation is solved back from point to point"
 TWO = "two adjoints, each of which takes as long as the function, of padded arrays"
+LINEAR_FILTERS = ("convolve", "convolve1d", "correlate", "gaussian_filter", "gaussian_filter1d")
+LINEAR_FILTERS += ("uniform_filter",)
 #: why a gradient costs more than it should, where it cannot be had for less, or is not yet
 NOTES = {
     **dict.fromkeys(("clip", "fmax", "fmin", "maximum", "minimum"), CHOICE),
@@ -155,8 +156,7 @@ NOTES = {
     "medfilt": "windows are put in order in SciPy's C, and found again by their place",
     "poly": "the polynomials without each of the roots",
     "pdist": "a pair of rows for each distance, added up again by index",
-    "scipy.ndimage": FILTER,
-    "scipy.stats": DENSITY,
+    **dict.fromkeys((f"scipy.ndimage.{each}" for each in LINEAR_FILTERS), FILTER),
     "solve_toeplitz": "n**2 operations in SciPy; the adjoint takes a dense matrix",
     "vecmat": "reads a matrix; the adjoint writes one and reads one",
 }
@@ -421,7 +421,7 @@ HEAD = """\
 Measured {date} with Python {python}, NumPy {numpy} and SciPy {scipy} on 2 cores, x86-64: processor
 time, the least of some calls. A gradient may cost four times its function at a million numbers, a
 batch of a thousand samples has to be twenty times as fast as a loop; all functions that miss that
-are listed, with the reason, and the worst ten in any case.
+are listed, with the reason where it is known, and the worst ten in any case.
 """
 
 
