@@ -32,7 +32,7 @@ class Compound(Rule):
     @functools.cached_property
     def effects(self) -> bool:  # type: ignore[override]
         """Whether a block, or a function that it calls, does more than to compute values."""
-        seen: set[int] = {id(self)}
+        seen: dict[int, Compound] = {id(self): self}
         waiting = [self]
         while waiting:
             for statement in (each for block in waiting.pop().blocks for each in block.body):
@@ -40,13 +40,21 @@ class Compound(Rule):
                 if inner is None:
                     if has_effect(statement):
                         return True
-                elif type(inner).effects is Compound.effects and "effects" in inner.__dict__:
+                elif inner.asks_blocks and "effects" in inner.__dict__:
                     if inner.effects:  # asked before
                         return True
                 elif id(inner) not in seen:
-                    seen.add(id(inner))
+                    seen[id(inner)] = inner
                     waiting.append(inner)
+        for inner in seen.values():  # what they come to, we came to
+            if inner.asks_blocks:
+                inner.__dict__["effects"] = False
         return False
+
+    @property
+    def asks_blocks(self) -> bool:
+        """Whether its effects are those of its blocks."""
+        return type(self).effects is Compound.effects
 
     @property
     def count(self) -> int | None:
