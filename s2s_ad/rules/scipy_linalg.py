@@ -25,6 +25,7 @@ from s2s_ad.rules import (  # noqa: F401  (they register their rows)
 )
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import Several, as_matrix, conj, hermitian, mH
+from s2s_ad.rules.scipy_linalg_matrices import single
 from s2s_ad.rules.scipy_linalg_systems import assumed, triangular
 
 CHECKED = "overwrite_a=False, check_finite=True"
@@ -121,7 +122,8 @@ def _pinvh(x: Symbol, atol: Any, rtol: Any, lower: Any, return_rank: Any, check_
 
 def _procrustes(x: Symbol, B: Any, check_finite: Any) -> tuple:
     """The unitary polar factor, and the sum of singular values, of one product."""
-    both = mH(mH(B) @ x)
+    x, B = single(x, "orthogonal_procrustes"), support.as_operand(x.builder, B)
+    both = mH(mH(single(B, "orthogonal_procrustes")) @ x)
     return x.builder.call(linalg.polar, (both,), {})[0], np.sum(np.linalg.svdvals(both))
 
 
@@ -142,7 +144,9 @@ def _qr(x: Symbol, mode: Any, pivoting: Any, **_: Any) -> Any:
 
 def _qr_multiply(x: Symbol, c: Any, mode: Any, pivoting: Any, conjugate: Any, **_: Any) -> Any:
     mode, conjugate = static((mode, conjugate), "an option of scipy.linalg.qr_multiply")
-    q, r = _qr(x, "economic", pivoting)
+    if support.known_rank(support.as_operand(x.builder, c), "scipy.linalg.qr_multiply") > 2:
+        single(c, "qr_multiply")
+    q, r = _qr(single(x, "qr_multiply"), "economic", pivoting)
     q = conj(q) if conjugate else q
     return (c @ q if mode == "right" else q @ c), r
 

@@ -30,6 +30,18 @@ def vector(x: Symbol, name: str) -> Symbol:
     return x
 
 
+def single(x: Symbol, name: str) -> Symbol:
+    """x, which has to be one matrix; SciPy takes stacks of these, too."""
+    if support.known_rank(x, f"scipy.linalg.{name}") != 2:
+        raise ArgumentValueError(
+            "S2S203",
+            f"scipy.linalg.{name} of an array of rank {x.ndim}",
+            origin=x.builder.origin,
+            help="give a matrix, and use vmap for several",
+        )
+    return x
+
+
 def counted(x: Symbol, size: Any) -> Symbol:
     """0, 1, ... as many as `size` says."""
     return x.builder.call(np.arange, (size,), {})
@@ -112,7 +124,7 @@ def _block_diag(arrs: tuple) -> Any:
 
 def _as_block(x: Symbol) -> Symbol:
     rank = support.known_rank(x, "scipy.linalg.block_diag")
-    return x if rank == 2 else np.reshape(x, (1, -1))
+    return single(x, "block_diag") if rank > 1 else np.reshape(x, (1, -1))
 
 
 def _pair(c_or_cr: Any) -> tuple:

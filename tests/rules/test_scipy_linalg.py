@@ -46,6 +46,9 @@ def test_the_text_calls_what_the_user_calls_where_numpy_has_nothing_like_it():
         ("scipy.linalg.hessenberg(a)", "the reflections that LAPACK works with"),
         ("np.real(scipy.linalg.funm(a, np.exp))", "of which only values are given"),
         ("scipy.linalg.rsf2csf(a, a)[0]", "a Schur form has no derivative"),
+        ("scipy.linalg.block_diag(a, np.ones((2, 3, 3)))", "block_diag of an array of rank 3"),
+        ("scipy.linalg.orthogonal_procrustes(np.ones((2, 3, 3)) * a[0, 0], a)[1]", "of rank 3"),
+        ("scipy.linalg.qr_multiply(a, np.ones((2, 3, 3)))[0]", "qr_multiply of an array of rank 3"),
     ],
 )
 def test_what_has_no_derivative_says_why(call, why):
