@@ -245,3 +245,13 @@ def single(tokens, names):
 def test_patterns_of_texts_that_are_known(function, text):
     np.testing.assert_allclose(jit(function)(XS, text), function(XS, text))
     assert_both_modes(function, (XS, text))
+
+
+def test_a_text_that_grows_in_each_pass_is_written_out():
+    def grown(x):
+        text = "a"
+        for _ in range(2):
+            text = text.replace("a", "aba")
+        return x * text.count("b")
+
+    assert jit(grown)(1.5) == grown(1.5)

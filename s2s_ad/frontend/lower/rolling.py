@@ -152,12 +152,14 @@ class Rolling:
                 self.lowering.memory.bury(path.clock)
             else:
                 return self.emit(path, test)
-        raise UnsupportedError(
+        error = StructureChanges(
             "S2S201",
             "a loop whose values are of another kind after each pass",
             origin=self.origin,
             help="give them the same dtype and the same number of dimensions in each pass",
         )
+        error.source = self
+        raise error
 
     def one_pass(self, entered: dict[tuple, Any], test: Test | None) -> Exits:
         self.enter(entered)
