@@ -38,7 +38,11 @@ def finished(
     output = pair(changes["output"], *written) if program.writes else changes["output"]
     changes["output"] = tree.tree_map(to_node, output)
     made = program.with_(
-        body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints), **changes
+        body=tuple(builder.body),
+        facts=dict(builder.facts),
+        hints=dict(builder.hints),
+        derived=True,
+        **changes,
     )
     return run(made, AFTER)
 
@@ -85,14 +89,19 @@ def bare_aux(aux: Tree) -> Any:
 
 
 def check_output(program: Program, output: Any) -> list[gast.AST]:
-    """The floating-point leaves of what is differentiated; there has to be one."""
+    """The floating-point leaves of what is differentiated; there has to be one.
+
+    A derivative may be a number, that of a linear function: its own derivative is zero.
+    """
     leaves = tree.leaves(output)
     floats = [
         leaf
         for leaf in leaves
         if isinstance(leaf, gast.Name) and values.is_inexact(program.facts[leaf.id]) is not False
     ]
-    if not floats and not always_raises(program):
+    numbers = (isinstance(getattr(leaf, "value", None), float | complex) for leaf in leaves)
+    fixed = program.derived and any(numbers)
+    if not floats and not fixed and not always_raises(program):
         nothing = all(getattr(leaf, "value", ...) is None for leaf in leaves)
         raise ArgumentTypeError(
             "S2S304",

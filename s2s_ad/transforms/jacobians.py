@@ -10,6 +10,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.program import Program
 from s2s_ad.transforms.batches import batched_program
 from s2s_ad.transforms.calls import without_effects
@@ -74,6 +75,8 @@ def _rows(
     one = program.with_(output=atom)
     check_output(one, atom)
     y = builder.splice(one, atoms)
+    if not isinstance(y, Symbol):  # the slope of a linear function, say
+        return [tree.tree_map(lambda leaf: _zero(atoms[leaf]), each.tree) for each in targets]
     adjoint = cotangent_program(one, pair(*targets))
     seed = adjoint.leaves()[-1]
     if y.ndim is None:
@@ -85,6 +88,10 @@ def _rows(
         rows = [row + 1j * other for row, other in zip(rows, imaginary, strict=True)]
     shaped = iter([_row_shape(row, y) for row in rows])
     return [tree.tree_map(lambda _: next(shaped), target.tree) for target in targets]
+
+
+def _zero(x: Symbol) -> Any:
+    return in_kind_of(x.builder, 0.0, x.fact) if x.shape == () else np.zeros_like(x)
 
 
 def _along(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jvp, vjp
+from s2s_ad import grad, jacfwd, jacrev, jvp, vjp
 
 rng = np.random.default_rng(8)
 
@@ -140,3 +140,13 @@ def test_a_list_made_in_an_inner_loop_that_may_not_run():
     ends = [gradient([prices[0] + each, *prices[1:]]) for each in (step, -step)]
     expected = (np.array(ends[0]) - ends[1]) / (2 * step)
     np.testing.assert_allclose(vjp(gradient, prices)[1]([1.0, 0.0, 0.0])[0], expected, 1e-6, 1e-8)
+
+
+def linear(x):
+    return 3.0 * x
+
+
+@pytest.mark.parametrize("second", [grad, jacfwd, jacrev, lambda f: lambda x: jvp(f, x, 1.0)[1]])
+def test_the_derivative_of_a_slope_that_is_a_number_is_zero(second):
+    assert second(grad(linear))(1.5) == 0.0
+    assert second(lambda x: grad(linear)(x))(1.5) == 0.0
