@@ -10,6 +10,7 @@ import numpy as np
 import scipy.signal
 from numpy.lib.stride_tricks import sliding_window_view
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, static
 from s2s_ad.core.registry import CannotBatch, Operation, Rule, register
@@ -170,7 +171,8 @@ class Filter(Rule):
         size = np.size(delayed, axis)
         if y_bar.ndim == 1:
             lags = y_bar.builder.call(scipy.signal.correlate, (y_bar, delayed), {})
-            return lags[size - 1 : size - 1 + np.size(like)]
+            options = {"length": np.size(like), "axis": -1}  # longer than the signal, perhaps
+            return y_bar.builder.call(runtime.resized, (lags[size - 1 :],), options)
         count = static(support.length(like, 0), "the number of coefficients")
         sums = [
             np.sum(

@@ -26,6 +26,8 @@ CASES = [
 
 @pytest.mark.parametrize("row, group", CASES)
 def test_group(row, group):
+    if (str(row), group) in RECORDED:
+        pytest.skip(RECORDED[str(row), group]["reason"])
     program = variants.Program(row)
     for variant in variants.GROUPS[group](program):
         exception = RECORDED.get((str(row), variant.name))
@@ -40,4 +42,8 @@ def test_group(row, group):
 def test_exceptions_have_a_reason():
     assert {function for function, _ in RECORDED} <= {str(row) for row in ROWS}
     assert all(each["reason"] for each in RECORDED.values())
-    assert {each["outcome"] for each in RECORDED.values()} <= {"refused", "differs"}
+    assert {each["outcome"] for each in RECORDED.values()} <= {
+        "refused",
+        "differs",
+        "not asked",
+    }
