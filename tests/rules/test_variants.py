@@ -12,13 +12,10 @@ RECORDED = {
     (each["function"], each["variant"]): each
     for each in csv.DictReader((probes.DATA / "variants.csv").open(encoding="utf-8", newline=""))
 }
-ROWS = [  # but for scipy.stats, whose distributions tests/rules/test_stats.py asks
+ROWS = [
     row
     for row in probes.rows()
-    if row.names
-    and not row.random
-    and not row.module.startswith("scipy.stats")
-    and variants.RECORDED[row.module, row.name]["reverse"] == "yes"
+    if row.names and not row.random and probes.recorded()[row.module, row.name]["reverse"] == "yes"
 ]
 PAIRS = [(row, group) for row in ROWS for group in variants.GROUPS]
 CASES = [
