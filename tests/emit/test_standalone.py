@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit, runtime, stop_gradient, value_and_grad, vmap
-from s2s_ad.core.registry import RULES
+from s2s_ad.core.registry import RULES, Rule
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.standalone import LARGEST, literal, standalone_module
 
@@ -170,7 +170,10 @@ def test_ruff_has_nothing_to_change_or_to_find(tmp_path):
 def test_every_function_of_ours_that_code_may_call_can_be_pasted():
     ours = [each for each in RULES if (getattr(each, "__module__", "") or "").startswith("s2s_ad")]
     assert len(ours) >= 5
-    assert [each for each in ours if getattr(runtime, each.__name__, None) is not each] == []
+    others = [each for each in ours if getattr(runtime, each.__name__, None) is not each]
+    # those of a module of rules are written as what they stand for: `A @ x`
+    assert all(each.__module__.startswith("s2s_ad.rules.") for each in others)
+    assert [each for each in others if type(RULES[each]).surface is Rule.surface] == []
 
 
 def test_text_is_the_same_each_time():
