@@ -35,10 +35,8 @@ RELATIVES = {
     "scipy.signal.upfirdn": "np.convolve",
     "scipy.signal.welch": "np.fft.rfft",
     "scipy.special.bernoulli": "scipy.special.zeta",
-    "scipy.special.kolmogorov": "scipy.special.ndtr",
     "scipy.special.smirnov": "scipy.special.ndtr",
     "scipy.stats.mode": "np.median",
-    "scipy.stats.rankdata": "np.argsort",
 }
 #: how alike two names have to be, from 0 to 1
 ALIKE = 0.6
