@@ -98,6 +98,8 @@ def _spsolve(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     if not isinstance(matrix, Transposed) and not scipy.sparse.issparse(matrix):
         return _of_made(lowering, args, kwargs)
     b = as_argument(lowering, found["b"])
+    if b.ndim == 2 and b.shape[1] == 1:
+        b = b[:, 0]  # SciPy gives a vector for one column
     return lowering.call(sparse_solution, b, **_parameters(found["A"]))
 
 

@@ -39,11 +39,22 @@ class System(Rule):
             raise ArgumentValueError(
                 "S2S203", f"{describe(self.function)} with a number for b", origin=builder.origin
             )
+        self._check_lengths(builder, a, b)
         given = support.given({k: static(each, k) for k, each in params.items()}, self.text)
         given = {key: each for key, each in given.items() if key not in self.dropped}
         if support.rank(b) == 1 and (support.rank(a) or 0) > 2:
             return self.solved(builder, a, b[:, None], given)[..., 0]
         return self.solved(builder, a, b, given)
+
+    def _check_lengths(self, builder: Builder, a: Symbol, b: Any) -> None:
+        """SciPy takes a matrix of one number for one of any size."""
+        of_a, of_b = support.shape(a), support.shape(b)
+        if not of_a or not of_b:
+            return
+        rows = of_b[0] if len(of_b) == 1 else of_b[-2]
+        if not support.may_equal((of_a[-1],), (rows,)):
+            what = f"{describe(self.function)}: b has as many rows as the matrix has"
+            raise ArgumentValueError("S2S203", what, origin=builder.origin)
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
         return builder.emit(self, [a, b], params)

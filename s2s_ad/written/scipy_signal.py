@@ -195,6 +195,8 @@ def csd(
     x, y = np.moveaxis(np.asarray(x), axis, -1), np.moveaxis(np.asarray(y), axis, -1)
     if not return_onesided or average != "mean" or x.dtype.kind == "c" or y.dtype.kind == "c":
         unsupported("a spectrum of both sides, of complex numbers, or by the median")
+    if x.shape[-1] != y.shape[-1]:
+        raise ValueError("csd: x and y must be of one length")  # SciPy adds zeros to the shorter
     size = length_of(window, nperseg, x.shape[-1])
     win = window_of(window, size)
     nfft = size if nfft is None else nfft

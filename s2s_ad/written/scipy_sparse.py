@@ -93,4 +93,5 @@ KINDS = {"coo": Coordinates, "csc": Columns, "csr": Rows}
 
 
 def spsolve(A, b, permc_spec=None, use_umfpack=True) -> Any:
-    return np.linalg.solve(A.toarray(), b)
+    columns = b[:, 0] if b.ndim == 2 and b.shape[1] == 1 else b  # a vector for one column
+    return np.linalg.solve(A.toarray(), columns)

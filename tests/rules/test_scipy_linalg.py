@@ -68,3 +68,11 @@ def test_a_basis_of_each_sample_may_have_another_size(name):
     f = module(f"def f(a):\n    return scipy.linalg.{name}(a)\n").f
     with pytest.raises(BatchError, match="another shape for each sample"):
         vmap(f)(np.ones((2, 3, 4)))
+
+
+def test_a_matrix_of_one_number_is_not_one_of_any_size():
+    """SciPy takes it for one: of which the gradient would have another shape."""
+    f = module("def f(a, b):\n    return np.sum(scipy.linalg.solve(a, b))\n").f
+    assert f(np.array([[2.0]]), np.ones(3)) == 1.5
+    with pytest.raises(S2SError, match="b has as many rows as the matrix has"):
+        grad(f)(np.array([[2.0]]), np.ones(3))

@@ -123,3 +123,10 @@ def test_simpson_along_an_axis():
     f.W = np.arange(3.0)
     weights = scipy.integrate.simpson(np.eye(4), axis=0)
     np.testing.assert_allclose(grad(f.f)(np.ones((4, 3))), np.outer(weights, f.W), rtol=1e-12)
+
+
+@pytest.mark.parametrize("lengths", [(20, 12), (1, 20)])
+def test_a_cross_spectrum_takes_signals_of_one_length(lengths):
+    f = module("def f(x, y):\n    return np.sum(np.abs(scipy.signal.csd(x, y)[1]))\n").f
+    with pytest.raises(ValueError, match="x and y must be of one length"):
+        grad(f)(*(np.arange(1.0, n + 1) for n in lengths))

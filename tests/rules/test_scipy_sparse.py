@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from rules.properties import case, check_all, invertible, module, real, some_slow
-from s2s_ad import grad, hessian, jvp, value_and_grad, vmap
+from s2s_ad import grad, hessian, jit, jvp, value_and_grad, vmap
 from s2s_ad.diagnostics import S2SError
 
 LIKE = {"general": False, "empty": False}
@@ -186,3 +186,16 @@ def test_what_is_refused(call, said):
     made.SPARSE, f = scipy.sparse.csr_array(np.eye(3)), made.f
     with pytest.raises(S2SError, match=said):
         grad(f)(np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("matrix", ["M", "scipy.sparse.csc_array(A)"])
+def test_the_solution_for_one_column_is_a_vector(matrix):
+    made = module(f"def f(b, A):\n    return scipy.sparse.linalg.spsolve({matrix}, b)\n")
+    dense = DENSE[:, :3] + 2 * np.eye(3)
+    made.M, b = scipy.sparse.csc_array(dense), np.array([[0.3], [-0.7], [1.1]])
+    found = jit(made.f)(b, dense)
+    assert found.shape == made.f(b, dense).shape == (3,)
+    np.testing.assert_allclose(found, np.linalg.solve(dense, b[:, 0]))
+    slope = grad(lambda b: np.sum(made.f(b, dense)))(b)
+    np.testing.assert_allclose(slope[:, 0], np.linalg.solve(dense.T, np.ones(3)))
