@@ -34,13 +34,13 @@ def test_core_says_what_python_does(function, args):
     assert_like_python(function, args)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @every_program
 def test_both_modes_against_central_differences(function, args):
     assert_both_modes(function, args)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(6)
 @every_program
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 def test_a_batch_is_the_loop_over_its_samples(function, args):
