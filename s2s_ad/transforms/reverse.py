@@ -112,7 +112,7 @@ class Reverse:
         for statement in self.program.body:
             with self.builder.at(statement.origin, "forward"):
                 self.builder.replay(statement, self.atoms, self.program)
-            if compound_of(statement) is not None:
+            if compound_of(statement) is not None and form.target(statement) in self.active:
                 name = form.target(statement)
                 self._first.setdefault(self.atoms[name].name, name)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vmap
+from s2s_ad.check import central_differences
 from wrong import module_a, module_b
 
 rng = np.random.default_rng(0)
@@ -326,3 +327,34 @@ def scaled(x):
 def reading(x):
     y = scaled(x) * weights
     return np.sum(y)
+
+
+def powers(x, n):
+    if n <= 0:
+        return 1.0
+    return 0.8 * x * powers(x, n - 1)
+
+
+def bent(x):
+    return x * x if x > 0 else np.exp(x)
+
+
+def summed(x):
+    total = 0.0
+    while total < 3:
+        total += x * x
+    return total
+
+
+@pytest.mark.parametrize("helper", [lambda x: powers(x, 2), bent, summed])
+def test_an_equal_call_that_nothing_reads_takes_no_adjoint(helper):
+    """Both are computed once; what the first one is given has no adjoint of its own."""
+
+    def function(x):
+        y = helper(np.sin(x))
+        y = helper(np.sin(x))
+        return y * x
+
+    expected = central_differences(function, (0.7,))[0]
+    np.testing.assert_allclose(grad(function)(0.7), expected, rtol=1e-6)
+    np.testing.assert_allclose(jvp(function, 0.7, 1.0)[1], expected, rtol=1e-6)
