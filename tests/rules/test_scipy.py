@@ -137,7 +137,7 @@ DISTANCES += [
     case(f"scipy.spatial.distance.{name}(x, y)", x=positive(3), y=positive(3), **LIKE)
     for name in ("chebyshev", "cosine", "euclidean")
 ]
-EVERY = 5  # of the cases is checked by `make test`, all by `make test-all`
+EVERY = 7  # of the cases is checked by `make test`, all by `make test-all`
 
 
 @pytest.mark.parametrize("each", some_slow(INTEGRALS + IMAGES + SIGNALS + DISTANCES, EVERY))

@@ -99,7 +99,7 @@ ARRAYS += [
         (", 0.7).logpdf(q", (2, 6), (2,)),
     ]
 ]
-EVERY = 22  # of the cases is checked by `make test`, all by `make test-all`
+EVERY = 34  # of the cases is checked by `make test`, all by `make test-all`
 CASES = CONTINUOUS + DISCRETE + ARRAYS
 
 
