@@ -20,24 +20,21 @@ from s2s_ad.rules.shapes import dim_of
 
 
 def vector(x: Symbol, name: str) -> Symbol:
-    if support.known_rank(x, f"scipy.linalg.{name}") != 1:
-        raise ArgumentValueError(
-            "S2S203",
-            f"scipy.linalg.{name} of an array of rank {x.ndim}",
-            origin=x.builder.origin,
-            help="give a vector, and use vmap for several",
-        )
-    return x
+    return _of_rank(x, name, 1, "a vector")
 
 
 def single(x: Symbol, name: str) -> Symbol:
     """x, which has to be one matrix; SciPy takes stacks of these, too."""
-    if support.known_rank(x, f"scipy.linalg.{name}") != 2:
+    return _of_rank(x, name, 2, "a matrix")
+
+
+def _of_rank(x: Symbol, name: str, rank: int, kind: str) -> Symbol:
+    if support.known_rank(x, f"scipy.linalg.{name}") != rank:
         raise ArgumentValueError(
             "S2S203",
             f"scipy.linalg.{name} of an array of rank {x.ndim}",
             origin=x.builder.origin,
-            help="give a matrix, and use vmap for several",
+            help=f"give {kind}, and use vmap for several",
         )
     return x
 
