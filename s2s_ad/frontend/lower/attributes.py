@@ -21,7 +21,7 @@ from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
+from s2s_ad.frontend.lower.entries import held, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
@@ -217,11 +217,10 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         return Method(getattr(kind, name), value)
     if name == "__class__":
         return kind
-    if not isinstance(method_of(kind, name), property):
-        found = held(lowering, value, name)
-        if may_lack(found) or found is not MISSING:
-            error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
-            return read_entry(lowering, value, name, error)
+    is_property = isinstance(method_of(kind, name), property)
+    if not is_property and held(lowering, value, name) is not MISSING:
+        error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        return read_entry(lowering, value, name, error)
     if is_namedtuple(kind) and name == "_replace":
         return Method(dataclasses.replace, value)
     return _of_class(lowering, kind, value, name)

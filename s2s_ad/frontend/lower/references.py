@@ -184,7 +184,7 @@ class Box(Tree):
 
     def known(self) -> Tree:
         if is_partial(self.content):
-            raise may_lack(self.content)
+            raise unknown_entries(self.content)
         if isinstance(self.content, Tree) and not is_rows(self.content):
             return self.content
         if is_open(self.content):
@@ -200,7 +200,7 @@ class Box(Tree):
         return f"Box({self.type.__name__}, {self.born})"
 
 
-def may_lack(content: Tree) -> UnsupportedError:
+def unknown_entries(content: Tree) -> UnsupportedError:
     """The error for what needs all entries of a dict or an object."""
     lacking = [repr(k) for k, x in zip(content.keys, content.items, strict=True) if is_uncertain(x)]
     name = content.kind.of.__name__
