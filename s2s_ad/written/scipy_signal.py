@@ -155,6 +155,17 @@ def length_of(window, nperseg, n) -> Any:
     return min(256 if nperseg is None else nperseg, n)
 
 
+def segments(window, nperseg, noverlap, nfft, n, shared=2) -> Any:
+    """The window of a segment, the length of its transform, and the step to the next one.
+
+    Without `noverlap` two segments share this part of their length.
+    """
+    size = length_of(window, nperseg, n)
+    nfft = size if nfft is None else nfft
+    step = size - (size // shared if noverlap is None else noverlap)
+    return window_of(window, size), nfft, step
+
+
 def transforms(x, win, step, nfft, detrend) -> Any:
     """The Fourier transform of each segment of a real signal, by rows."""
     size = len(win)
@@ -197,10 +208,7 @@ def csd(
         unsupported("a spectrum of both sides, of complex numbers, or by the median")
     if x.shape[-1] != y.shape[-1]:
         raise ValueError("csd: x and y must be of one length")  # SciPy adds zeros to the shorter
-    size = length_of(window, nperseg, x.shape[-1])
-    win = window_of(window, size)
-    nfft = size if nfft is None else nfft
-    step = size - (size // 2 if noverlap is None else noverlap)
+    win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
     products = np.conj(transforms(x, win, step, nfft, detrend))
     products = products * transforms(y, win, step, nfft, detrend)
     weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
@@ -225,10 +233,7 @@ def welch(
     x = np.moveaxis(np.asarray(x), axis, -1)
     if not return_onesided or average != "mean" or x.dtype.kind == "c":
         unsupported("a spectrum of both sides, of complex numbers, or by the median")
-    size = length_of(window, nperseg, x.shape[-1])
-    win = window_of(window, size)
-    nfft = size if nfft is None else nfft
-    step = size - (size // 2 if noverlap is None else noverlap)
+    win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
     squares = squared(transforms(x, win, step, nfft, detrend))
     weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
     found = np.mean(squares, axis=-2) * weights
@@ -279,12 +284,10 @@ def spectrogram(
     x = np.moveaxis(np.asarray(x), axis, -1)
     if not return_onesided or mode != "psd" or x.dtype.kind == "c":
         unsupported("spectrogram of both sides, of complex numbers, or with mode=", "use stft")
-    size = length_of(window, nperseg, x.shape[-1])
-    win = window_of(window, size)
-    nfft = size if nfft is None else nfft
-    step = size - (size // 8 if noverlap is None else noverlap)
+    win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1], shared=8)
     squares = squared(transforms(x, win, step, nfft, detrend))
     weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
+    size = len(win)
     times = (size / 2 + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
     return np.fft.rfftfreq(nfft, 1 / fs), times, before_times(squares * weights, axis)
 
@@ -309,10 +312,8 @@ def stft(
         unsupported("stft of both sides, or of complex numbers")
     if boundary not in ("zeros", None):
         unsupported(f"stft with boundary={boundary!r}", "use np.pad")
-    size = length_of(window, nperseg, x.shape[-1])
-    win = window_of(window, size)
-    nfft = size if nfft is None else nfft
-    step = size - (size // 2 if noverlap is None else noverlap)
+    win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
+    size = len(win)
     more = size // 2 if boundary == "zeros" else 0
     rest = (-(x.shape[-1] + 2 * more - size) % step) % size if padded else 0
     leading = x.shape[:-1]
