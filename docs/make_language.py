@@ -41,10 +41,15 @@ and objects with `__call__`. Objects of plain classes, dataclasses and namedtupl
 """
 
 GENERATORS = """\
-## Generator functions
+## Iterators and generator functions
+
+`iter`, `zip`, `map`, `(f(x) for x in xs)` and their kin give an iterator, whose position is a value
+like any other: `next(it)` and `next(it, default)` move it on, in branches, loops and helpers, and a
+`for` over it reads what is left. What is read by `sum`, `zip`, `list` and the like is read to its
+end; who reads it again is refused.
 
 A call of a generator function at module level is run to its end, and the loop (or `sum`, `list`,
-`zip`, ...) goes over what it has yielded. Where that would be seen (a loop that never ends, arrays
+`next`, ...) goes over what it has yielded. Where that would be seen (a loop that never ends, arrays
 that are changed between two items, prints) it is refused. `yield` is a statement of its own.
 """
 

@@ -2,7 +2,7 @@
 
 python docs/make_rules.py            the page alone
 python docs/make_rules.py --measure  runs every program first, and records what it does (minutes)
-python docs/make_rules.py --measure scipy.signal scipy.optimize  the same for some modules
+python docs/make_rules.py --measure scipy.signal numpy.clip  the same for some modules or rows
 """
 
 from __future__ import annotations

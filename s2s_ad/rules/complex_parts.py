@@ -197,7 +197,7 @@ def _real_if_close(a: Any, tol: Any) -> Any:
         return a
     raise UnsupportedError(
         "S2S203",
-        "np.real_if_close of complex numbers",
+        "np.real_if_close of complex numbers: whether it is real depends on the values",
         origin=a.builder.origin,
         help="say which it is: np.real(a), or a itself",
     )

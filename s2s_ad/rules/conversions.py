@@ -101,13 +101,21 @@ class ComplexNumber(Conversion):
         if not any(isinstance(each, Symbol) for each in operands):
             return complex(*operands)
         if len(operands) == 2 and not all(values.is_real(builder.fact(e)) for e in operands):
+            return self._of_parts(builder, operands)
+        return builder.emit(self, operands, {})
+
+    def _of_parts(self, builder: Builder, operands: list) -> Any:
+        """complex(a, b) of complex numbers: a + 1j * b, each part by itself."""
+        facts = [builder.fact(each) for each in operands]
+        if not all(values.is_real(fact) or values.is_complex(fact) for fact in facts):
             raise UnsupportedError(
                 "S2S203",
                 "complex(a, b) of numbers that are not known to be real",
                 origin=builder.origin,
                 help="write a + 1j * b",
             )
-        return builder.emit(self, operands, {})
+        real, imag = ([part(each) for each in operands] for part in (np.real, np.imag))
+        return builder.emit(self, [real[0] - imag[1], imag[0] + real[1]], {})
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder, operands = operation.result.builder, operation.operands

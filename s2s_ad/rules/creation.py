@@ -312,8 +312,16 @@ def _geomspace(
 
 
 composite(np.full_like, f"x, fill_value, dtype=None, {LAYOUT}", _full_like)
-composed(np.geomspace, "start, stop, num=50, endpoint=True, dtype=None, axis=0", _geomspace)
 composed(
-    np.logspace, "start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0", _logspace
+    np.geomspace,
+    "start, stop, num=50, endpoint=True, dtype=None, axis=0",
+    _geomspace,
+    of_complex=True,
+)
+composed(
+    np.logspace,
+    "start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0",
+    _logspace,
+    of_complex=True,
 )
 register(Kaiser(np.kaiser, "M, beta", lambda p: (dim_of(p["M"]),)))

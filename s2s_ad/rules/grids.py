@@ -148,7 +148,7 @@ def _first_and_last(arr: Symbol, k: Any) -> tuple:
 
 
 composed(np.c_, "index", _column_parts)
-composed(np.diag_indices_from, "arr", _diag_indices_from)
+composed(np.diag_indices_from, "arr", _diag_indices_from, of_complex=True)
 composed(
     np.index_exp, "index", lambda builder, index: index if isinstance(index, tuple) else (index,)
 )

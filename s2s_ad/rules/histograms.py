@@ -94,10 +94,18 @@ def _counted(place: Any, inside: Any, count: Any, weights: Any) -> Any:
     """The sum of the weights in each bin; without weights how many there are, as integers."""
     if weights is None:
         return np.bincount(place, np.where(inside, 1.0, 0.0), count).astype(np.intp)
-    return np.bincount(place, np.where(inside, weights, 0.0), count)
+    weights = np.where(inside, weights, 0.0)
+    if values.is_complex(weights.fact):
+        parts = (np.bincount(place, part(weights), count) for part in (np.real, np.imag))
+        return next(parts) + 1j * next(parts)
+    return np.bincount(place, weights, count)
 
 
 def _histogram(x: Symbol, bins: Any, range_: Any, density: Any, weights: Any) -> Any:
+    if values.is_complex(x.fact):
+        raise UnsupportedError(
+            "S2S302", "np.histogram of complex numbers, which have no order", help="np.abs(x)"
+        )
     full = x.shape
     x = np.ravel(x)
     edges = edges_of(x, bins, range_)
@@ -175,7 +183,7 @@ def _with_range(meaning: Any) -> Any:
 
 
 BINS = "bins=10, range=None, density=None, weights=None"
-composite(np.histogram, f"x, {BINS}", _with_range(_histogram), of_complex=False)
+composite(np.histogram, f"x, {BINS}", _with_range(_histogram))
 composite(np.histogram2d, f"x, y, {BINS}", _with_range(_histogram2d), of_complex=False)
 composite(
     np.histogram_bin_edges,

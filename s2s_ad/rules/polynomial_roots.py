@@ -114,7 +114,7 @@ def _poly(x: Symbol) -> Any:
     if values.is_complex(x.fact):
         raise UnsupportedError(
             "S2S203",
-            "np.poly of complex numbers",
+            "np.poly of complex numbers: whether it is real depends on the values",
             origin=x.builder.origin,
             why="NumPy gives real coefficients where the roots happen to be conjugate pairs",
             help="multiply the factors with np.convolve",

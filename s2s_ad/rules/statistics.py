@@ -97,8 +97,11 @@ def _corrcoef(x: Any, y: Any, rowvar: Any, dtype: Any) -> Any:
     c = np.cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
-    scale = np.sqrt(np.diagonal(c))
-    return np.clip(c / scale[:, None] / scale, -1, 1)
+    scale = np.sqrt(np.real(np.diagonal(c)))
+    c = c / scale[:, None] / scale
+    if values.is_complex(c.fact):
+        return np.clip(np.real(c), -1, 1) + 1j * np.clip(np.imag(c), -1, 1)
+    return np.clip(c, -1, 1)
 
 
 composite(np.average, "x, axis=None, weights=None, returned=False, *, keepdims=False", _average)

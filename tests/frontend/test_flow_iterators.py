@@ -81,11 +81,6 @@ def twice(xs):
     return sum(squares) + 10 * sum(squares)
 
 
-def pairs_twice(xs):
-    pairs = zip(xs, W, strict=False)
-    return sum(a * b for a, b in pairs) + sum(a for a, _ in pairs)
-
-
 def in_each_pass(xs):
     squares, total = (x * x for x in xs), 0.0
     for x in xs:
@@ -102,7 +97,7 @@ def passed_on(xs):
     return reads_twice(x * x for x in xs)
 
 
-@pytest.mark.parametrize("function", [twice, pairs_twice, in_each_pass, passed_on])
+@pytest.mark.parametrize("function", [twice, in_each_pass, passed_on])
 def test_an_iterator_is_read_once(function):
     with pytest.raises(S2SError, match="read twice") as caught:
         lowered(function, (XS,))
@@ -118,5 +113,12 @@ def once(xs):
     return total
 
 
-def test_an_iterator_with_a_name_is_read_like_any():
-    assert_both_modes(once, (XS,))
+def pairs_twice(xs):
+    """The second loop finds no pairs."""
+    pairs = zip(xs, W, strict=False)
+    return sum(a * b for a, b in pairs) + sum(a for a, _ in pairs)
+
+
+@pytest.mark.parametrize("function", [once, pairs_twice])
+def test_an_iterator_with_a_name_is_read_like_any(function):
+    assert_both_modes(function, (XS,))

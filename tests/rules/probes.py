@@ -350,8 +350,11 @@ def recorded() -> dict[tuple[str, str], dict[str, str]]:
         return {(each.pop("module"), each.pop("name")): each for each in csv.DictReader(file)}
 
 
-def record(modules: Collection[str] = ()) -> None:
-    """Run every program, or those of some modules, in every column, and write down what it does.
+def record(chosen: Collection[str] = ()) -> None:
+    """Run every program, or those of some modules or rows, and write down what it does.
+
+    Args:
+        chosen: modules as the table has them, `numpy.linalg`, and rows of them, `numpy.linalg.qr`.
 
     Raises:
         AssertionError: a number is wrong: there is nothing to write down before that is right.
@@ -360,7 +363,8 @@ def record(modules: Collection[str] = ()) -> None:
     lines = []
     for row in rows():
         cells = known.get((row.module, row.name))
-        if cells is None or not modules or row.module in modules:
+        asked = not {row.module, f"{row.module}.{row.name}"}.isdisjoint(chosen)
+        if cells is None or not chosen or asked:
             found = [outcome(row, column) for column in COLUMNS]
             reason = next((why for _, why in found if why), "")
             lines.append([row.module, row.name, *(cell for cell, _ in found), reason])

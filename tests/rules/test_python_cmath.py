@@ -13,6 +13,7 @@ NAMES += ["phase", "sin", "sinh", "sqrt", "tan", "tanh"]
 CALLS = [f"cmath.{name}(z)" for name in NAMES]
 CALLS += ["cmath.log(z, 2.5)", "cmath.rect(*cmath.polar(z)) * z", "cmath.rect(abs(z), 0.3)"]
 CALLS += ["z.conjugate() * cmath.sqrt(z.real)", "z * cmath.isfinite(z)", "complex(z.imag, z.real)"]
+CALLS += ["complex(z, 0.5 - 2 * z)", "complex(s, z)", "complex(z, t)"]
 POINTS = [(0.7, 1.3), (-0.4, 0.2), (-1.5, -0.6)]
 STEP = 1e-5
 

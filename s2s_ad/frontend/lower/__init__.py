@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     generators_made,
     in_place,
     iterables,
+    iterators,
     itertools_,
     leaving,
     lists,

@@ -30,6 +30,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.references import Box, Reference
@@ -248,6 +249,8 @@ def make_slice(lowering: Lowering, *bounds: Any) -> Any:
 @evaluates(isinstance)
 def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
     kinds = known_object(kinds)
+    if is_iterator(value):
+        raise _refused("isinstance() of an iterator", "leave the check out")
     if isinstance(value, Tree):
         return issubclass(value.kind, kinds)
     if not isinstance(value, Symbol):
@@ -328,6 +331,8 @@ def _has_attribute(lowering: Lowering, value: Any, name: str) -> Any:
 
 @evaluates(type)
 def kind_of(lowering: Lowering, value: Any) -> Any:
+    if is_iterator(value):
+        raise _refused("type() of an iterator", "leave the check out")
     if isinstance(value, Tree):
         return value.kind
     if not isinstance(value, Symbol):

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import gast
@@ -22,7 +22,7 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
-from s2s_ad.frontend.lower.iteration import Produced, named_once
+from s2s_ad.frontend.lower.iteration import ITERATORS, Iterator, Produced, is_iterator, iterator
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_call
@@ -40,6 +40,8 @@ OUT = object()
 
 #: what keeps a value as it is, and may be given one that is None on some paths
 HOLDS_ANY = (dict.get, dict.setdefault, functools.partial, list.append, list.insert, setattr)
+#: functions that do not read the iterators that they are given, or only as far as they say
+LEAVES_ITERATORS = [*HOLDS_ANY, bool, callable, hasattr, isinstance, iter, next, type, zip]
 
 LIBRARIES = ("numpy", "scipy")
 LITERALS = (int, float, complex, str, bool, type(None))
@@ -70,11 +72,9 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
     function = lowering.evaluate(node.func)
     args = spread(lowering, node.args)
-    if isinstance(unwrap(function), Closure | types.FunctionType) and len(args) == len(node.args):
-        args = [named_once(lowering, *each) for each in zip(node.args, args, strict=True)]
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
-        value = named_once(lowering, keyword.value, lowering.evaluate_any(keyword.value))
+        value = lowering.evaluate_any(keyword.value)
         if keyword.arg is not None:
             more = {keyword.arg: value}
         elif isinstance(value, Tree) and value.kind is dict:
@@ -147,7 +147,14 @@ def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str,
         what = f"{describe(function)} of"
         args = [lowering.certain(each, what) for each in args]
         kwargs = {key: lowering.certain(each, what) for key, each in kwargs.items()}
-    return _handler(function)(lowering, args, kwargs)
+    if any(map(is_iterator, args)) and not _is_one_of(function, LEAVES_ITERATORS):
+        args = [HANDLERS[Iterator](lowering, each) for each in args]
+    result = _handler(function)(lowering, args, kwargs)
+    return iterator(lowering, result) if _is_one_of(function, ITERATORS) else result
+
+
+def _is_one_of(function: Any, functions: Iterable) -> bool:
+    return any(function is each for each in functions)
 
 
 def _handler(function: Any) -> Callable | None:
@@ -242,7 +249,7 @@ def _of_function(
     if _of_library(function):
         raise refused_call(function, lowering.builder.origin, args, kwargs)
     if is_generator(function):
-        return HANDLERS[Produced](lowering, [function, args], kwargs)
+        return iterator(lowering, HANDLERS[Produced](lowering, [function, args], kwargs))
     return lowering.enter(function, arguments_of(lowering, function, args, kwargs))
 
 

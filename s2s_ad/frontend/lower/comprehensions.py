@@ -14,10 +14,10 @@ import gast
 
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.values import UNDEFINED
-from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import rearranged
-from s2s_ad.frontend.lower.iteration import Generator, Produced
+from s2s_ad.frontend.lower.iteration import IN_PLACE, Generator, Produced, iterator
 from s2s_ad.frontend.lower.nonlocals import owner_of, refuse_shared
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import changing
@@ -45,9 +45,15 @@ def set_comprehension(lowering: Lowering, node: gast.SetComp) -> Any:
 
 
 @expression(gast.GeneratorExp)
-def generator(lowering: Lowering, node: gast.GeneratorExp) -> Any:
-    """`sum(f(x) for x in xs)` Where it is consumed on the spot."""
-    return Generator(node, lowering.evaluate(node.generators[0].iter), lowering.frame)
+def generator_expression(lowering: Lowering, node: gast.GeneratorExp) -> Any:
+    """`(f(x) for x in xs)`"""
+    return iterator(lowering, generator(lowering, node))
+
+
+def generator(lowering: Lowering, node: gast.AST) -> Generator:
+    """The loops of a comprehension or a generator expression."""
+    first = lowering.evaluate(node.generators[0].iter)
+    return Generator(node, HANDLERS[IN_PLACE](lowering, first), lowering.frame)
 
 
 def generator_over(lowering: Lowering, value: Any, node: gast.AST, test: Any = None) -> Generator:

@@ -12,7 +12,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.iteration import Items, named_once
+from s2s_ad.frontend.lower.iteration import Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
@@ -64,21 +64,13 @@ def is_sequence(value: Any) -> bool:
 @expression(gast.Tuple)
 def tuple_display(lowering: Lowering, node: gast.Tuple) -> Any:
     """`(a, *items)`"""
-    return sequence(tuple, displayed(lowering, node))
+    return sequence(tuple, spread(lowering, node.elts))
 
 
 @expression(gast.List)
 def list_display(lowering: Lowering, node: gast.List) -> Any:
     """`[a, *items]`"""
-    return new_list(lowering, displayed(lowering, node))
-
-
-def displayed(lowering: Lowering, node: gast.Tuple | gast.List) -> list:
-    """The items of a display; an iterator among them can be read once."""
-    items = spread(lowering, node.elts)
-    if len(items) != len(node.elts):
-        return items
-    return [named_once(lowering, *each) for each in zip(node.elts, items, strict=True)]
+    return new_list(lowering, spread(lowering, node.elts))
 
 
 @expression(gast.Dict)
@@ -142,6 +134,7 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
 
 def all_items(lowering: Lowering, value: Any) -> list | None:
     """The items of any iterable, which is consumed; None where their number is not known."""
+    value = HANDLERS[Iterator](lowering, value)
     found = known_items(lowering, value)
     if found is not None or isinstance(value, Symbol | Box):
         return found
@@ -152,6 +145,8 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
     """The items that iterating over a value gives; None where their number is not known."""
     if is_word(value):
         raise texts_differ("what is iterated over")
+    if is_iterator(value):
+        return known_items(lowering, HANDLERS[Iterator](lowering, value))
     if isinstance(value, Box) and value.is_dynamic:
         return None
     if is_sequence(value):

@@ -29,7 +29,6 @@ from s2s_ad.frontend.lower.exits import (
     structured,
 )
 from s2s_ad.frontend.lower.following import branch_and_rest, decides
-from s2s_ad.frontend.lower.iteration import Once
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
 from s2s_ad.frontend.lower.nonlocals import owner_of, read_shared, share
@@ -147,8 +146,6 @@ class Lowering:
             value = handler(self, node)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
-            if isinstance(value, Once):
-                return value.taken()
             return self.noted(self.assumptions.settled(value), value)
 
     def present(self, value: Any, shown: str = "") -> Any:
@@ -273,8 +270,6 @@ class Lowering:
             return read_shared(self, owner, node)
         try:
             value = self.frame.lookup(node.id, self.captures)
-            if isinstance(value, Once):
-                return value.taken(node.id)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
             return value

@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower.attributes import Method
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
@@ -308,6 +309,9 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     value = as_result(value)
     if isinstance(value, Symbol):
         return form.name(value.name)
+    if is_iterator(value):
+        what = "an iterator inside a print, an assert, a raise or an f-string"
+        raise UnsupportedError("S2S201", what, help="make a list: list(...)")
     if isinstance(value, Closure | Method):
         raise UnsupportedError("S2S201", "a function as a value inside a print or a condition")
     if not isinstance(value, Tree):

@@ -163,8 +163,8 @@ def is_apart(value: Any) -> bool:
     return isinstance(value, str | bytes)
 
 
-@evaluates(zip)
-def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
+def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
+    """What zip() gives of columns that are no iterators."""
     if all(map(is_apart, columns)):
         items = [known_items(lowering, each) for each in columns]
         return sequence(list, [sequence(tuple, [*row]) for row in zip(*items, strict=bool(strict))])

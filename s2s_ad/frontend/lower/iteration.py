@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import gast
 import numpy as np
 
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.resolve import Frame, unwrap
+from s2s_ad.frontend.lower.references import Box, Poison
+from s2s_ad.frontend.resolve import Frame
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -58,8 +60,8 @@ class Reversed:
         return (self.items,)
 
 
-#: what these give is exhausted once it has been iterated over
-ITERATORS = (enumerate, filter, iter, map, reversed, zip, itertools.accumulate, itertools.chain)
+#: what these give is an iterator
+ITERATORS = (enumerate, filter, map, reversed, zip, itertools.accumulate, itertools.chain)
 ITERATORS += (itertools.chain.from_iterable, itertools.combinations, itertools.islice)
 ITERATORS += (itertools.combinations_with_replacement, itertools.pairwise, itertools.permutations)
 ITERATORS += (
@@ -71,38 +73,40 @@ ITERATORS += (
 )
 
 
-@dataclass(eq=False, slots=True)
-class Once:
-    """An iterator that has a name: who reads the name a second time finds it exhausted."""
-
-    items: Any
-    is_read: bool = False
-
-    def holds(self) -> tuple:
-        return (self.items,)
-
-    def taken(self, name: str = "") -> Any:
-        """The iterator, which nobody has consumed yet."""
-        if self.is_read:
-            which = f"the iterator {name!r}" if name else "an iterator"
-            raise UnsupportedError(
-                "S2S201",
-                f"{which} is read twice, or in a loop",
-                why="the first time exhausts it",
-                help=f"make a list: {name or 'items'} = list(...)",
-            )
-        self.is_read = True
-        return self.items
+#: the handler that gives what an iterator reads which nobody else holds
+IN_PLACE = "an iterator that nobody holds"
 
 
-def named_once(lowering: Lowering, node: gast.expr, value: Any) -> Any:
-    """A value that gets a name: an iterator can be read by it once."""
-    if isinstance(node, gast.GeneratorExp) or isinstance(value, Produced):
-        return Once(value)
-    if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Name | gast.Attribute):
+class Iterator:
+    """The kind of a Box that holds what an iterator reads, and how many items were read."""
+
+    __slots__ = ()
+
+
+def is_iterator(value: Any) -> bool:
+    return isinstance(value, Box) and value.kind is Iterator
+
+
+def iterator(lowering: Lowering, value: Any) -> Any:
+    """An iterator at its first item."""
+    if is_iterator(value):
         return value
-    function = unwrap(lowering.evaluate(node.func))
-    return Once(value) if any(function is each for each in ITERATORS) else value
+    return lowering.memory.box(Tree(Iterator, ("items", "position"), (value, 0)))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOn(Poison):
+    """What an iterator holds that somebody else reads on."""
+
+    def error(self, *_: Any) -> UnsupportedError:
+        name = self.why
+        which = f"the iterator {name!r}" if name else "an iterator"
+        return UnsupportedError(
+            "S2S201",
+            f"{which} is read twice, or in a loop",
+            why="the first time exhausts it",
+            help=f"make a list: {name or 'items'} = list(...)",
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)

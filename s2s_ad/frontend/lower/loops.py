@@ -28,7 +28,8 @@ from s2s_ad.frontend.lower.exits import (
     leavers,
 )
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
-from s2s_ad.frontend.lower.iteration import Generator, Produced
+from s2s_ad.frontend.lower.iteration import Generator, Produced, is_iterator
+from s2s_ad.frontend.lower.iterators import finish, is_read_whole, step_by_step, taken
 from s2s_ad.frontend.lower.meeting import branch, unless_left
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
 from s2s_ad.frontend.lower.references import parts_of
@@ -43,7 +44,19 @@ MOST_PASSES = 200
 @statement(gast.For)
 def for_(lowering: Lowering, node: gast.For) -> Exits:
     """`for x in items:` Over ranges and arrays; over containers of known length pass by pass."""
-    value, schedule = lowering.evaluate(node.iter), None
+    value = lowering.evaluate(node.iter)
+    if not is_iterator(value):
+        return for_value(lowering, node, value)
+    if not is_read_whole(lowering, node, value):
+        return lowering.run([step_by_step(lowering, node, value)])
+    left = for_value(lowering, node, taken(lowering, value))
+    finish(lowering, value)
+    return left
+
+
+def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
+    """The loop over anything but an iterator."""
+    schedule = None
     if isinstance(value, Segmented):
         value, schedule = value.items, value
     if isinstance(value, Generator):

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
+from s2s_ad.frontend.lower.iteration import Iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
@@ -230,14 +231,6 @@ HANDLERS[type.__call__] = lambda lowering, args, kwargs: construct(
 )
 
 
-def _iter(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
-    """iter(): of an object what its __iter__ gives, of other things themselves."""
-    (value,) = args
-    made = call_method(lowering, value, "__iter__", [])
-    return value if made is NOTHING else made
-
-
-HANDLERS[iter] = _iter
 HANDLERS[object.__setattr__] = _object_setattr
 HANDLERS[setattr] = _setattr
 
@@ -322,7 +315,7 @@ NOTHING = object()
 def class_of(value: Any) -> type | None:
     """The class of an object of the user's; None of numbers, arrays and Python's own."""
     if isinstance(value, Tree):
-        return None if value.kind in (dict, list, set, tuple, Word) else value.kind
+        return None if value.kind in (dict, list, set, tuple, Iterator, Word) else value.kind
     if isinstance(value, Captured) and not isinstance(value.value, type | types.ModuleType):
         return type(value.value)
     return None

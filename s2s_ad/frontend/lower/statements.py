@@ -19,7 +19,7 @@ from s2s_ad.frontend.lower.containers import all_items, known_items, new_list, r
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
 from s2s_ad.frontend.lower.growing import is_growing
-from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Reversed, named_once
+from s2s_ad.frontend.lower.iteration import Generator, Items, Iterator, Produced, Reversed
 from s2s_ad.frontend.lower.kinds import hint_of_name
 from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.nonlocals import give_name
@@ -39,8 +39,7 @@ def assign(lowering: Lowering, node: gast.Assign) -> Any:
     """`a = (b, *c) = value` Names, elements and attributes, nested and starred."""
     value = lowering.evaluate_any(node.value)
     for target in node.targets:
-        named = not isinstance(target, gast.Tuple | gast.List)
-        bind(lowering, target, named_once(lowering, node.value, value) if named else value)
+        bind(lowering, target, value)
     return CONTINUE
 
 
@@ -178,7 +177,7 @@ def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
 def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     """a, (b, *c) = value."""
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, gast.Starred)]
-    value = lowering.present(value)
+    value = HANDLERS[Iterator](lowering, lowering.present(value))
     if isinstance(value, LAZY) and known_items(lowering, value) is None:
         value = HANDLERS[list](lowering, [value], {})
     is_array = isinstance(value, Symbol) and value.shape != ()

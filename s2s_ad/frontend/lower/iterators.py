@@ -1,0 +1,245 @@
+"""iter(), next(), zip(...), (f(x) for x in xs), ...: items with a position, which reading moves on.
+
+An iterator is a Box that holds what it reads from and how many items of that were read: so all who
+hold it see how far it is, and so do the passes of a loop. Who reads all of it (`sum`, `zip`, ...)
+gets what is left, and nobody may read it afterwards.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import gast
+
+from s2s_ad.core.builder import Symbol
+from s2s_ad.core.callee import has_effect
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import HANDLERS, LEAVES_ITERATORS
+from s2s_ad.frontend.lower.comprehensions import consumed, private, run_through
+from s2s_ad.frontend.lower.conditions import choose
+from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.exits import leavers
+from s2s_ad.frontend.lower.iterables import is_apart, items_of, zip_columns
+from s2s_ad.frontend.lower.iteration import (
+    IN_PLACE,
+    Generator,
+    Items,
+    Iterator,
+    Produced,
+    ReadOn,
+    is_iterator,
+    iterator,
+)
+from s2s_ad.frontend.lower.kinds import hint_of
+from s2s_ad.frontend.lower.objects import NOTHING, call_method
+from s2s_ad.frontend.lower.references import Box, parts_of
+from s2s_ad.frontend.resolve import unwrap
+
+
+@evaluates(iter)
+def iterated(lowering: Lowering, value: Any) -> Any:
+    """iter(): of an object what its __iter__ gives."""
+    if is_iterator(value):
+        return value
+    made = call_method(lowering, value, "__iter__", [])
+    if made is not NOTHING:
+        return made
+    return iterator(lowering, value)
+
+
+@evaluates(next)
+def next_item(lowering: Lowering, value: Any, *default: Any) -> Any:
+    """next(): the item at the position, or the default where there is none."""
+    if not is_iterator(value):
+        found = call_method(lowering, value, "__next__", []) if not default else NOTHING
+        if found is NOTHING:
+            kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
+            raise TypeError(f"{kind.__name__!r} object is not an iterator")
+        return found
+    if isinstance(value.known().items[0], Generator) and not is_held(lowering, value):
+        return _first(lowering, taken(lowering, value), default)
+    there = has_more(lowering, value)
+    if default:
+        return choose(lowering, there, lambda: step(lowering, value), lambda: default[0])
+    if there is False:
+        raise _nothing_left(lowering)
+    if there is not True:
+        lowering.raise_where(lowering.call(operator.not_, there), StopIteration())
+    return step(lowering, value)
+
+
+def _nothing_left(lowering: Lowering) -> Exception:
+    if lowering.memory.explores:
+        return lowering.there_is_none(StopIteration())
+    what = "StopIteration: the iterator has no more items"
+    return UnsupportedError("S2S203", what, why="Python refuses this")
+
+
+def _first(lowering: Lowering, items: Generator, default: tuple) -> Any:
+    """`next(x for x in xs if x > 0)`: the loop ends with the first item."""
+    if default:
+        values, before, after = {"D": default[0]}, "F = True\nT = D", ""
+    else:
+        values, before, after = {"R": StopIteration}, "F = True", "if F:\n    raise R()"
+    each, inner = "T = E\nF = False\nbreak", "if not F:\n    break"
+    return consumed(
+        lowering, items, before, each, inner=inner, after=after, values=values, called="first"
+    )
+
+
+# ---- where an iterator is ------------------------------------------------------------------------
+
+
+def is_held(lowering: Lowering, value: Box) -> bool:
+    """Whether somebody has given the iterator a name, or put it into something that has one."""
+    return any(holds(frame.locals, value) for frame in lowering.frames)
+
+
+def holds(place: Any, value: Box) -> bool:
+    return any(each is value for each in parts_of(place))
+
+
+def has_more(lowering: Lowering, value: Box) -> Any:
+    """Whether there is a next item: True or False where it is known."""
+    position, length = value.known().items[1], _source(lowering, value).length
+    if isinstance(position, Symbol) or isinstance(length, Symbol):
+        return lowering.call(operator.lt, position, length)
+    return position < length
+
+
+def step(lowering: Lowering, value: Box) -> Any:
+    """The item at the position, which moves on."""
+    source, (inner, position) = _source(lowering, value), value.known().items
+    found = source.at(position)
+    _move(lowering, value, inner, lowering.call(operator.add, position, 1))
+    return found
+
+
+def _move(lowering: Lowering, value: Box, inner: Any, position: Any) -> None:
+    content = value.known()
+    lowering.memory.change(value, Tree(content.kind, content.keys, (inner, position)))
+
+
+def _source(lowering: Lowering, value: Box) -> Items:
+    """What the iterator reads, by position."""
+    inner, position = value.known().items
+    if isinstance(inner, Generator):
+        inner = _run(lowering, inner)
+        _move(lowering, value, inner, position)
+    if isinstance(inner, Produced):
+        inner.check(lowering)
+        inner = inner.items
+    whole = is_apart(inner) and isinstance(inner, Tree) and isinstance(position, Symbol)
+    if whole and growing.is_uniform(lowering, inner):
+        return Items(len(inner.items), lambda i: growing.item(lowering, inner, i), (inner,))
+    return items_of(lowering, inner)
+
+
+def _run(lowering: Lowering, items: Generator) -> Produced:
+    """All items of a generator expression, which Python computes one by one."""
+    moment, start = lowering.memory.moment(), len(lowering.builder.body)
+    found = run_through(lowering, items)
+    changed = [each for each in lowering.memory.changes(moment) if not is_iterator(each)]
+    if changed or any(map(has_effect, lowering.builder.body[start:])):
+        raise UnsupportedError(
+            "S2S201",
+            "next() of a generator expression that does more than to give items",
+            why="all its items are computed at once",
+            help="make a list first: list(...)",
+        )
+    return found
+
+
+# ---- who reads all of it -------------------------------------------------------------------------
+
+
+def taken(lowering: Lowering, value: Box) -> Any:
+    """What is left of an iterator, for one who reads all of it."""
+    inner, position = value.known().items
+    if not (type(position) is int and position == 0):
+        inner = _rest(lowering, value)
+    name = hint_of(lowering, value).text
+    lowering.memory.change(value, ReadOn("an iterator is read on", lowering.builder.origin, name))
+    return inner
+
+
+def _rest(lowering: Lowering, value: Box) -> Any:
+    """The items from the position on."""
+    source, position = _source(lowering, value), value.known().items[1]
+    if type(source.length) is int and type(position) is int:
+        return sequence(list, [source.at(i) for i in range(position, source.length)])
+
+    def at(index: Any) -> Any:
+        return source.at(lowering.call(operator.add, position, index))
+
+    return Items(lowering.call(operator.sub, source.length, position), at, source.sources)
+
+
+@evaluates(zip)
+def zipped(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
+    """zip(); of one iterator several times, zip(it, it), tuples of items that follow each other."""
+    first, *others = columns or (None,)
+    if is_iterator(first) and others and all(each is first for each in others) and not strict:
+        source, count = items_of(lowering, taken(lowering, first)), len(columns)
+
+        def at(index: Any) -> Any:
+            start = lowering.call(operator.mul, index, count)
+            places = [lowering.call(operator.add, start, i) for i in range(count)]
+            return sequence(tuple, [source.at(each) for each in places])
+
+        number = lowering.call(operator.floordiv, source.length, count)
+        return Items(number, at, source.sources)
+    left = [all_left(lowering, each) for each in columns]
+    return zip_columns(lowering, *left, strict=strict)
+
+
+def all_left(lowering: Lowering, value: Any) -> Any:
+    """What somebody gets who reads all of a value."""
+    return taken(lowering, value) if is_iterator(value) else value
+
+
+def is_read_whole(lowering: Lowering, node: gast.For, value: Box) -> bool:
+    """Whether a loop over an iterator reads all of it, and nobody else reads it meanwhile."""
+    if not is_held(lowering, value):
+        return True
+    position = value.known().items[1]
+    if any(isinstance(each, gast.Break | gast.Return) for each in leavers(node.body)):
+        return False
+    nodes = (each for part in (*node.body, *node.orelse) for each in gast.walk(part))
+    read = {each.id for each in nodes if isinstance(each, gast.Name)}
+    seen = [lowering.frame.locals[name] for name in read if name in lowering.frame.locals]
+    return type(position) is int and position == 0 and not holds(seen, value)
+
+
+def finish(lowering: Lowering, value: Box) -> None:
+    """The iterator has no items left."""
+    content = Tree(Iterator, ("items", "position"), (sequence(tuple, []), 0))
+    lowering.memory.change(value, content)
+
+
+def step_by_step(lowering: Lowering, node: gast.For, value: Box) -> gast.While:
+    """`for x in iterator` as `while` there is an item: `x` is the next one."""
+    name = private("iterator")
+    lowering.frame.locals[name] = value
+    places = {"I": name, "H": gast.Constant(value=has_more, kind=None), "X": node.target}
+    places |= {"N": gast.Constant(value=step, kind=None), "B": node.body}
+    (loop,) = quote("while H(I):\n    X = N(I)\n    B", node, places)
+    return gast.copy_location(gast.While(loop.test, loop.body, node.orelse), node)
+
+
+def taken_unless_held(lowering: Lowering, value: Any) -> Any:
+    """What an iterator reads, where only the loop that asks will ever see it."""
+    return value if is_iterator(value) and is_held(lowering, value) else all_left(lowering, value)
+
+
+HANDLERS[Iterator] = all_left
+HANDLERS[IN_PLACE] = taken_unless_held
+HANDLERS[has_more] = lambda lowering, args, kwargs: has_more(lowering, *args)
+LEAVES_ITERATORS.extend((has_more, step))
+HANDLERS[step] = lambda lowering, args, kwargs: step(lowering, *args)
