@@ -14,6 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, RULES
@@ -180,12 +181,22 @@ elementwise(np.conj, "np.conj(y_bar)", tangents=("np.conj(y_bar)",), kind=Conjug
 elementwise(np.imag, "1j * y_bar", tangents=("np.imag(y_bar)",), kind=Imag, total=True)
 elementwise(np.real, "y_bar", tangents=("np.real(y_bar)",), kind=Real, total=True)
 # Of complex numbers NumPy's sign is x / abs(x): y_bar less its part along y, by abs(x); 0 at 0.
-SLOPE_OF_SIGN = "(y_bar - y * np.real(np.conj(y) * y_bar)) / np.where(x == 0, np.inf, np.abs(x))"
+SLOPE = "(y_bar - {0} * np.real(np.conj({0}) * y_bar)) / np.where(x == 0, np.inf, np.abs(x))"
+SLOPE_OF_SIGN, TIMES_SLOPE = SLOPE.format("y"), "value * " + SLOPE.format("np.sign(x)")
 elementwise(
     np.sign,
     SLOPE_OF_SIGN,
     tangents=(SLOPE_OF_SIGN,),
     kind=Sign,
+    total=True,
+)
+elementwise(
+    runtime.times_sign,
+    "np.real(np.conj(np.sign(x)) * y_bar)",
+    TIMES_SLOPE,
+    operands=("value", "x"),
+    tangents=("y_bar * np.sign(x)", TIMES_SLOPE),
+    dtype_of=slice(None),
     total=True,
 )
 CONJ = RULES[np.conj]

@@ -23,7 +23,8 @@ from s2s_ad.rules.outputs import Output
 
 elementwise(
     (abs, np.absolute),
-    "y_bar * np.sign(x)",  # of complex numbers x / abs(x), and 0 at 0
+    "y_bar * np.sign(x)",
+    of_complex=("runtime.times_sign(y_bar, x)",),  # y_bar * x / abs(x), and 0 at 0
     tangents=("np.real(y_bar * np.conj(np.sign(x)))",),
     total=True,
 )

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial import distance
 
-from s2s_ad.core.builder import Symbol, static
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.rules.composite import composite
+from s2s_ad.rules import support
+from s2s_ad.rules.composite import Composite, composite
+from s2s_ad.rules.matrices import mT
 
 
 def _double(x: Any) -> Any:
@@ -46,19 +51,157 @@ def _metric(name: Any, origin: Any) -> Callable:
     return METRICS[name]
 
 
-def _cdist(XA: Any, XB: Any, metric: Any) -> Any:
-    some = XA if isinstance(XA, Symbol) else XB
-    return _metric(metric, some.builder.origin)(
-        np.expand_dims(_double(XA), 1), np.expand_dims(_double(XB), 0)
-    )
+def _both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Each row of a beside each row of b; axes before the last two are those of a batch."""
+    return np.expand_dims(a, -2), np.expand_dims(b, -3)
 
 
-def _pdist(X: Symbol, metric: Any) -> Any:
-    first, second = X.builder.call(np.triu_indices, (np.size(X, 0), 1), {})
-    return _metric(metric, X.builder.origin)(_double(X)[first], _double(X)[second])
+def _pairs(x: Symbol) -> tuple[Any, Any]:
+    """The rows of x in pairs."""
+    first, second = x.builder.call(np.triu_indices, (np.size(x, -2), 1), {})
+    return x[..., first, :], x[..., second, :]
 
 
-composite(distance.cdist, "XA, XB, metric='euclidean'", _cdist, of_complex=False)
-composite(distance.pdist, "X, metric='euclidean'", _pdist, of_complex=False)
+def _whole(y_bar: Any, y: Symbol) -> Any:
+    return y.builder.call(runtime.broadcast_like, (y_bar, y), {})
+
+
+class Distances(Composite):
+    """The distances of rows, of which those that come of squares are one operation each.
+
+    Args:
+        text: the signature.
+        beside: the rows of the operands, so that each distance is one of the last axis.
+        adjoints: those of the operands, from weights of the differences.
+    """
+
+    allocates = True
+
+    def __init__(self, function: Callable, text: str, beside: Callable, adjoints: Callable):
+        super().__init__(function, text, beside, of_complex=False)
+        self.adjoints = adjoints
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        arguments = support.bind_call(builder, self, self.text, args, kwargs)
+        self._refuse_complex(builder, arguments)
+        metric = static(arguments.pop("metric"), "metric")
+        operands = [_double(support.as_operand(builder, each)) for each in arguments.values()]
+        known = all(support.rank(each) == 2 for each in operands)
+        if metric not in ("euclidean", "sqeuclidean") or not known:
+            return _metric(metric, builder.origin)(*self.meaning(*operands))
+        return builder.emit(self, operands, {} if metric == "euclidean" else {"metric": metric})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        shape = [each.shape[0] for each in operands] if len(operands) == 2 else [values.fresh_dim()]
+        return values.Array(np.dtype(float), tuple(shape))
+
+    def _weights(self, operation: Operation, y_bar: Any) -> Any:
+        """What the differences are multiplied by in the adjoint."""
+        return 2.0 * y_bar if operation.params else y_bar / operation.result
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        y_bar = _whole(y_bar, operation.result)
+        return self.adjoints(self._weights(operation, y_bar), *operation.operands)
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        a, b = self.meaning(*operation.operands)
+        moved = [
+            np.zeros_like(x) if x_dot is None else x_dot
+            for x, x_dot in zip(operation.operands, tangents, strict=True)
+        ]
+        a_dot, b_dot = self.meaning(*moved)
+        return self._weights(operation, np.sum((a - b) * (a_dot - b_dot), axis=-1))
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        metric = METRICS[operation.params.get("metric", "euclidean")]
+        return metric(*self.meaning(*operation.operands))
+
+
+class DifferencesAdded(Rule):
+    """Differences of rows, each by its weight, added up for each row: linear in both."""
+
+    linear = (0,)
+    quiet = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.Array(np.dtype(float), operands[1].shape)
+
+
+class SumsOfDifferences(DifferencesAdded):
+    """sums_of_differences(weights, a, b)"""
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        weights, a, b = operation.operands
+        y_bar = _whole(y_bar, a)
+        above, below = _both(a, b)
+        return [
+            np.sum(np.expand_dims(y_bar, -2) * (above - below), axis=-1),
+            np.sum(weights, axis=-1, keepdims=True) * y_bar,
+            -(mT(weights) @ y_bar),
+        ]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        weights, a, b = operation.operands
+        weights_dot, a_dot, b_dot = tangents
+        terms = [] if weights_dot is None else [_sums(weights_dot, a, b)]
+        terms += [] if a_dot is None else [np.sum(weights, axis=-1, keepdims=True) * a_dot]
+        terms += [] if b_dot is None else [-(weights @ b_dot)]
+        return sum(terms[1:], terms[0])
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        weights, a, b = operation.operands
+        above, below = _both(a, b)
+        return np.sum(np.expand_dims(weights, -1) * (above - below), axis=-2)
+
+
+class PairSums(DifferencesAdded):
+    """pair_sums(weights, x), which is symmetric in x."""
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        weights, x = operation.operands
+        y_bar = _whole(y_bar, x)
+        (a, b), (a_bar, b_bar) = _pairs(x), _pairs(y_bar)
+        return [np.sum((a - b) * (a_bar - b_bar), axis=-1), _pair_sums(weights, y_bar)]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        (weights, x), (weights_dot, x_dot) = operation.operands, tangents
+        terms = [] if weights_dot is None else [_pair_sums(weights_dot, x)]
+        terms += [] if x_dot is None else [_pair_sums(weights, x_dot)]
+        return sum(terms[1:], terms[0])
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        weights, x = (batch.spread(*e) for e in zip(operation.operands, batched, strict=True))
+        first, second = x.builder.call(np.triu_indices, (np.size(x, -2), 1), {})
+        difference = np.expand_dims(weights, -1) * (x[..., first, :] - x[..., second, :])
+        total = np.zeros_like(x)
+        for rows, added in ((first, difference), (second, -difference)):
+            place = (slice(None), rows)
+            total = x.builder.call(runtime.index_add, (total, place, added), {})
+        return total
+
+
+def _sums(weights: Symbol, a: Symbol, b: Symbol) -> Symbol:
+    return weights.builder.call(runtime.sums_of_differences, (weights, a, b), {})
+
+
+def _pair_sums(weights: Symbol, x: Symbol) -> Symbol:
+    return weights.builder.call(runtime.pair_sums, (weights, x), {})
+
+
+def _of_each(weights: Symbol, a: Symbol, b: Symbol) -> list:
+    return [_sums(weights, a, b), _sums(mT(weights), b, a)]
+
+
+def _of_pairs(weights: Symbol, x: Symbol) -> list:
+    return [_pair_sums(weights, x)]
+
+
+register(Distances(distance.cdist, "XA, XB, metric='euclidean'", _both, _of_each))
+register(Distances(distance.pdist, "X, metric='euclidean'", _pairs, _of_pairs))
+register(SumsOfDifferences(runtime.sums_of_differences, "sums_of_differences"))
+register(PairSums(runtime.pair_sums, "pair_sums"))
 for _name, _meaning in METRICS.items():
     composite(getattr(distance, _name), "u, v", _meaning, of_complex=False)

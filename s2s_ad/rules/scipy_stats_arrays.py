@@ -47,7 +47,9 @@ def _count(x: Symbol, axis: int) -> Any:
 def _moment(x: Symbol, axis: int, order: int) -> Any:
     """The central moment of an order over the variance to the same power."""
     centred = x - np.mean(x, axis=axis, keepdims=True)
-    return np.mean(centred**order, axis=axis) / np.mean(centred**2, axis=axis) ** (order / 2)
+    square = centred**2  # NumPy takes a hundred times as long for the third power
+    power = square * (centred if order == 3 else square)
+    return np.mean(power, axis=axis) / np.mean(square, axis=axis) ** (order / 2)
 
 
 def _weighted(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:

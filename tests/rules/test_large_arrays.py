@@ -152,3 +152,26 @@ def test_polydiv_is_numpys_with_derivatives(lengths):
                 for s in (step, -step)
             ]
             np.testing.assert_allclose(found[i], (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("edges", [[], [0.0], EDGES, [1e-310, 1e308 + 1e308j]], ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64, np.complex128, np.clongdouble])
+@pytest.mark.parametrize("shape", [(), (1,), (5000,)], ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_times_sign(shape, dtype, edges):
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=5000) + 1j * rng.normal(size=5000)).astype(dtype)
+    x[: len(edges)] = np.array(edges, complex).astype(dtype)
+    value = rng.normal(size=shape).astype(x.real.dtype)
+    actual, expected = runtime.times_sign(value, x), value * np.sign(x)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_allclose(actual, expected, rtol=4 * np.finfo(dtype).eps, atol=0)
+
+
+def test_abs_of_many_complex_numbers():
+    """Its gradient is abs's slope towards each number, z / abs(z), and the second derivative that
+    of two dimensions."""
+    z = np.exp(1j * np.linspace(0.0, 6.0, 2000)) * np.linspace(0.5, 2.0, 2000)
+    assert grad(lambda z: np.sum(np.abs(z)))(z) == pytest.approx(z / abs(z), rel=1e-14)
+    total = grad(lambda z: np.sum(np.real(np.conj(1j * z) * grad(lambda z: np.sum(np.abs(z)))(z))))
+    assert total(z) == pytest.approx(np.zeros(2000), abs=1e-14)  # along circles abs is constant

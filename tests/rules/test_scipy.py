@@ -134,6 +134,12 @@ DISTANCES = [
     for name in ("braycurtis", "canberra", "cityblock", "cosine", "euclidean", "sqeuclidean")
 ]
 DISTANCES += [
+    case("scipy.spatial.distance.cdist(x, y)", x=positive(2, 3), y=positive(4, 3), **LIKE),
+    case("scipy.spatial.distance.pdist(x)", x=positive(4, 3), **LIKE),
+    case("scipy.spatial.distance.pdist(x, 'cityblock')", x=positive(4, 3), **LIKE),
+    case("scipy.spatial.distance.pdist(x, 'sqeuclidean')", x=positive(4, 3), **LIKE),
+]
+DISTANCES += [
     case(f"scipy.spatial.distance.{name}(x, y)", x=positive(3), y=positive(3), **LIKE)
     for name in ("chebyshev", "cosine", "euclidean")
 ]
