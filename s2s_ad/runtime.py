@@ -167,6 +167,11 @@ def moved_with(items, source, target, axis):
     return np.take_along_axis(np.take_along_axis(items, order, axis), places, axis)
 
 
+def of_product(factors_bar, p, q):
+    """The adjoint of the factors of a matrix, whose own adjoint is -p @ q.H."""
+    return factors_bar
+
+
 def pad_places(places, pad_width, mode):
     """Which element of an array stands where once it is padded."""
     return np.pad(places, pad_width, mode=mode)

@@ -17,6 +17,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     decompositions,
     scipy_linalg_equations,
+    scipy_linalg_factored,
     scipy_linalg_functions,
     scipy_linalg_matrices,
     scipy_linalg_spectra,

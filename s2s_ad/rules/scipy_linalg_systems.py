@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +28,7 @@ from s2s_ad.rules.matrices import (
     mT,
     onto_triangle,
 )
+from s2s_ad.rules.products_known import matrix_bar, products_in
 from s2s_ad.rules.systems import System
 
 ABOUT_MEMORY = ("overwrite_a", "overwrite_b", "overwrite_ab")
@@ -127,23 +130,6 @@ def triangular(a: Symbol, b: Any, **options: Any) -> Symbol:
     return a.builder.call(linalg.solve_triangular, (a, b), options)
 
 
-# ---- Cholesky ------------------------------------------------------------------------------------
-
-
-def _cho_factor(x: Symbol, lower: Any, overwrite_a: Any, check_finite: Any) -> tuple:
-    """The factor in one triangle, and in the other what was there."""
-    lower = bool(static(lower, "lower of scipy.linalg.cho_factor"))
-    rest = np.triu(x, 1) if lower else np.tril(x, -1)
-    return np.linalg.cholesky(x, upper=not lower) + rest, lower
-
-
-def _cho_solve(c_and_lower: Any, b: Any, overwrite_b: Any, check_finite: Any) -> Any:
-    c, lower = c_and_lower
-    lower = {"lower": True} if static(lower, "lower of scipy.linalg.cho_solve") else {}
-    first, last = ({}, {"trans": 2}) if lower else ({"trans": 2}, {})
-    return triangular(c, triangular(c, b, **first, **lower), **last, **lower)
-
-
 # ---- LU ------------------------------------------------------------------------------------------
 
 
@@ -154,6 +140,7 @@ class LU(Several):
     or columns follows it by triangular systems.
     """
 
+    of_complex = True
     text = "a"
     count = 3
     names = ("p", "l", "u")
@@ -234,6 +221,7 @@ def lu_tangent(l: Symbol, u: Symbol, product_dot: Any) -> list:  # noqa: E741
 class LUFactor(Several):
     """lu, piv = lu_factor(a): both triangles in one matrix, and the exchanges of rows."""
 
+    of_complex = True
     text = "a, overwrite_a=False, check_finite=True"
     names = ("lu", "piv")
 
@@ -251,11 +239,17 @@ class LUFactor(Several):
     def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
         if 0 not in y_bar:
             return [None]
+        products, rest = products_in(operation.result.builder, y_bar[0])
+        terms = [matrix_bar(products)] if products else []
+        terms += [] if rest is None else [self._matrix_bar(operation, rest)]
+        return [functools.reduce(operator.add, terms)]
+
+    def _matrix_bar(self, operation: Operation, y_bar: Any) -> Any:
         l, u, order = self._factors(operation)  # noqa: E741
         count = np.size(u, -2)
-        l_bar = np.tril(y_bar[0], -1)[..., :count]
-        rows_bar = lu_adjoint(l, u, l_bar, np.triu(y_bar[0])[..., :count, :])
-        return [take_rows(rows_bar, np.argsort(order, axis=-1))]
+        l_bar = np.tril(y_bar, -1)[..., :count]
+        rows_bar = lu_adjoint(l, u, l_bar, np.triu(y_bar)[..., :count, :])
+        return take_rows(rows_bar, np.argsort(order, axis=-1))
 
     def forward(self, operation: Operation, tangents: list) -> list:
         l, u, order = self._factors(operation)  # noqa: E741
@@ -305,16 +299,6 @@ class RowOrder(Rule):
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
         return batch.builder.emit(self, operands, {})
-
-
-def _lu_solve(lu_and_piv: Any, b: Any, trans: Any, overwrite_b: Any, check_finite: Any) -> Any:
-    lu, piv = lu_and_piv
-    order = row_order(piv, lu)
-    trans = static(trans, "trans of scipy.linalg.lu_solve")
-    if trans == 0:
-        return triangular(lu, unit_lower(lu, take_rows(b, order)))
-    inner = unit_lower(lu, triangular(lu, b, trans=trans), trans=trans)
-    return take_rows(inner, np.argsort(order, axis=-1))
 
 
 # ---- bands ---------------------------------------------------------------------------------------
@@ -432,11 +416,6 @@ def _solveh_banded(
 
 # ---- registration --------------------------------------------------------------------------------
 
-composite(linalg.cho_factor, "x, lower=False, overwrite_a=False, check_finite=True", _cho_factor)
-composite(linalg.cho_solve, "c_and_lower, b, overwrite_b=False, check_finite=True", _cho_solve)
-composite(
-    linalg.lu_solve, "lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True", _lu_solve
-)
 composite(
     linalg.solveh_banded,
     "x, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True",
