@@ -73,6 +73,11 @@ it, and a dict that is read or written at it, are a choice among the texts that 
 of a new dict, or taken apart into characters, it is refused. A batch whose samples differ in it is
 taken sample by sample.
 
+`f"{x:.3f}"`, `str(x)`, `repr(x)` and `np.array2string(x)` of values are made when the code runs:
+they are printed, returned beside the result, compared, joined by `+`, and asked by `len` and the
+methods of `str`. Where such a text has to be known (a key), what it shows has to be. It may not
+differ from sample to sample of a batch.
+
 ## Lists whose length is not known
 
 A list that grows in a loop whose passes are not counted when code is generated holds numbers,

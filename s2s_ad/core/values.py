@@ -119,11 +119,15 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One of several texts; a text that is known is a Static."""
+    """One of several texts, or any text; a text that is known is a Static."""
 
-    options: frozenset[str]
+    options: frozenset[str] | None
     shape = ()
     rank = 0
+
+
+#: a text that is made when the code runs
+ANY_TEXT = Word(None)
 
 
 class Undefined:
@@ -371,6 +375,8 @@ def join(a: Any, b: Any) -> AbstractValue:
     texts = options_of(a), options_of(b)
     if all(texts):
         return Word(texts[0] | texts[1])
+    if all(each == ANY_TEXT or options for each, options in zip((a, b), texts, strict=True)):
+        return ANY_TEXT
     absent = may_be_absent(a) or may_be_absent(b)
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
@@ -380,9 +386,9 @@ def join(a: Any, b: Any) -> AbstractValue:
 
 
 def options_of(value: Any) -> frozenset[str]:
-    """The texts that a value may be; none where it is no text."""
+    """The texts that a value may be; none where it is no text, or any."""
     if isinstance(value, Word):
-        return value.options
+        return value.options or frozenset()
     is_text = isinstance(value, Static) and type(value.value) is str
     return frozenset([value.value]) if is_text else frozenset()
 

@@ -31,6 +31,8 @@ class CompareTexts(Rule):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         a, b = (values.options_of(builder.fact(each)) for each in operands)
+        if not a or not b:
+            return None
         if not a & b:
             return not self.same
         return self.same if a == b and len(a) == 1 else None

@@ -182,9 +182,8 @@ def item_of_a_tuple(x):
 
 
 def resized(x):
-    y = x * 1.0
-    y.resize(2)
-    return y
+    x.resize(2)
+    return x
 
 
 def shape_assigned(x):
@@ -262,7 +261,7 @@ CASES = {
     read_only_broadcast: ((X,), "S2S203", "b[0] = 1.0", "read-only"),
     read_only_diagonal: ((A,), "S2S203", "d[0] = 1.0", "read-only"),
     reshaped_argument: ((A,), MUTABLE, "return a", COPY),
-    resized: ((X,), MUTABLE, "y.resize(2)", "new array"),
+    resized: ((X,), MUTABLE, "x.resize(2)", "new array"),
     row_of_the_last_pass: ((A, 3), MUTABLE, "return row", COPY),
     shape_assigned: ((X,), "S2S204", "y.shape = (2, 2)", "reshape"),
 }

@@ -38,6 +38,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     statements,
     subscripts,
     tensors,
+    texts,
 )
 from s2s_ad.frontend.lower.program import lower
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.memory import Reference, View, settled
 from s2s_ad.frontend.lower.stores import replace
 from s2s_ad.frontend.lower.subscripts import read_item
+from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.shapes import reshape_like
 
 #: Python's numbers by the kind of the dtype
@@ -126,3 +128,46 @@ def partition(
 ) -> None:
     result = lowering.builder.call(np.partition, (settled(target), kth), {"axis": axis})
     replace(lowering, target, result)
+
+
+def _is_own(x: Symbol) -> bool:
+    """Whether it is an array with memory of its own, that the function has made."""
+    made = isinstance(x, Reference) and x.born > 0 and x.source is None and not x.refusal
+    return made and x.view is None and not x.kin and x.number is False
+
+
+@evaluates(np.ndarray.setflags)
+def set_flags(lowering: Lowering, x: Symbol, write: Any = None, **more: Any) -> None:
+    """x.setflags(write=True), which says nothing new of an array that the function has made."""
+    if unwrap(write) is not True or more or not _is_own(x):
+        raise UnsupportedError(
+            "S2S207",
+            "setflags of an array that others may see, or but to make it writeable",
+            why="who passed the array would see the change, and compiled code checks no flags",
+            help="work on a copy: y = x.copy()",
+        )
+
+
+@evaluates(np.ndarray.resize)
+def resize(lowering: Lowering, x: Symbol, *new_shape: Any, refcheck: Any = True) -> None:
+    """x.resize(shape): the first elements in order, and zeros behind them."""
+    views = isinstance(x, Reference) and any(each() is not None for each in x.views)
+    if not _is_own(x) or views or not x.contiguous:
+        raise UnsupportedError(
+            "S2S207",
+            "resize of an array that is not certain to be alone in its memory, in the order of C",
+            why="its views would see memory that is no longer theirs",
+            help="make a new array: np.resize, np.concatenate, x[:n].copy()",
+        )
+    known = sequence(tuple, list(new_shape)) if len(new_shape) != 1 else new_shape[0]
+    lengths = tuple(known.items) if isinstance(known, Tree) else (known,)
+    if any(isinstance(each, int) and each < 0 for each in lengths):
+        raise ValueError("negative dimensions are not allowed")
+    count: Any = 1
+    for each in lengths:
+        count = lowering.call(operator.mul, count, each)
+    flat = np.ravel(settled(x))
+    missing = lowering.call(np.maximum, lowering.call(operator.sub, count, np.size(flat, 0)), 0)
+    zeros = lowering.builder.call(np.zeros, (missing,), {"dtype": x.dtype})
+    whole = np.concatenate([flat[:count], zeros])
+    lowering.memory.assign(x, np.reshape(whole, lengths))

@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.entries import held, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.references import Box
-from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, REFUSED_ATTRIBUTES
+from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, LAYOUT, REFUSED_ATTRIBUTES
 from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 from s2s_ad.tensors import Tensor
@@ -40,7 +40,7 @@ COPIES = {"copy": np.ndarray.copy, "flatten": np.ndarray.flatten}
 #: methods that change the array
 CHANGES = ("fill", "partition", "put", "sort")
 #: methods that no function of NumPy stands for: see array_methods
-OWN = ("compress", "item", "tolist", "view")
+OWN = ("compress", "item", "resize", "setflags", "tolist", "view")
 UFUNC_METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
 #: what Python's numbers have too
 OF_NUMBERS = ("conjugate", "imag", "real")
@@ -140,7 +140,8 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         )
     if name in REFUSED_ATTRIBUTES:
         why, help = REFUSED_ATTRIBUTES[name]
-        raise UnsupportedError("S2S204", f"{name!r} of an array", why=why, help=help)
+        what = f"{name!r} of an array: {why}" if why is LAYOUT else f"{name!r} of an array"
+        raise UnsupportedError("S2S204", what, why="" if why is LAYOUT else why, help=help)
     unknown = isinstance(x.fact, values.Unknown)
     raise _refused(
         f"the attribute or method {name!r} of an array",

@@ -109,14 +109,6 @@ def to_bool(lowering: Lowering, value: Any = False) -> Any:
     return lowering.call(bool, value)
 
 
-@evaluates(str)
-def to_str(lowering: Lowering, value: Any = "") -> Any:
-    value = unwrap(value)
-    if not isinstance(value, str | int | float | complex | None | np.dtype | type):
-        raise _refused("str() of a value", "use an f-string in a print or an error")
-    return str(value)
-
-
 @evaluates(ord)
 def code_of(lowering: Lowering, character: Any) -> Any:
     return ord(known_object(character))

@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
 from s2s_ad.frontend.lower.iteration import ITERATORS, Iterator, Produced, is_iterator, iterator
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.lower.words import Word, is_word, texts_differ
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
@@ -42,6 +42,9 @@ OUT = object()
 HOLDS_ANY = (dict.get, dict.setdefault, functools.partial, list.append, list.insert, setattr)
 #: functions that do not read the iterators that they are given, or only as far as they say
 LEAVES_ITERATORS = [*HOLDS_ANY, bool, callable, hasattr, isinstance, iter, next, type, zip]
+
+#: the handler of a method of a str that is given values; None where there is none
+TEXT_METHOD = "a method of a str with values"
 
 LIBRARIES = ("numpy", "scipy")
 LITERALS = (int, float, complex, str, bool, type(None))
@@ -222,7 +225,11 @@ def _as_item(lowering: Lowering, value: Any) -> Any:
 
 
 def of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
-    """A method of a str, or a function of texts, evaluated now."""
+    """A method of a str, or a function of texts, evaluated now where its arguments are known."""
+    if any(True for _ in symbols((*args, *kwargs.values()))):
+        made = HANDLERS[TEXT_METHOD](lowering, [function, args], kwargs)
+        if made is not None:
+            return made
     result = function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
     made = tree.from_object(result, lambda leaf, _: leaf)
     return lowering.memory.box(made) if isinstance(result, list) else made

@@ -14,20 +14,18 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import BatchError, UnsupportedError
-from s2s_ad.frontend.lower import effects
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.meeting import meet, where
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.paths import Path, as_symbols
+from s2s_ad.frontend.lower.paths import Path
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Box, settled, symbols
-from s2s_ad.frontend.lower.words import Word, is_word, options_of, text_of
+from s2s_ad.frontend.lower.words import OPEN_TEXT, Word, is_open_text, is_word, options_of, text_of
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 #: where the sides of a choice leave its value among the locals
@@ -189,6 +187,10 @@ def for_each_text(lowering: Lowering, value: Any, act: Callable[[str], Any]) -> 
 def _of_each_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     """A call of a function whose argument at a place is a text that is not known."""
     function, given, place = args
+    if is_open_text(given[place]):
+        made = HANDLERS[OPEN_TEXT](lowering, [function, given], kwargs)
+        if made is not None:
+            return made
 
     def act(text: str) -> Any:
         return apply(lowering, function, [*given[:place], text, *given[place + 1 :]], kwargs)
@@ -235,65 +237,13 @@ def ternary(lowering: Lowering, node: gast.IfExp) -> Any:
     return choose(lowering, test, *sides)
 
 
-# ---- texts ---------------------------------------------------------------------------------------
-
-
-class Text(Rule):
-    """An f-string kept whole, as a function of the names that it reads, and its own rule."""
-
-    flat = True
-
-    def __init__(self, node: gast.AST, names: tuple[str, ...]):
-        super().__init__(self, "a text")
-        self.node, self.names = node, names
-
-    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Unknown()
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise BatchError(
-            "S2S402", "a text that differs from sample to sample", origin=batch.builder.origin
-        )
-
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        atoms = dict(zip(self.names, call.args, strict=True))
-        return form.substitute(self.node, atoms)
-
-
-@expression(gast.JoinedStr)
-def text(lowering: Lowering, node: gast.JoinedStr) -> Any:
-    """`f"{x:.3f}"` Text where all that it shows is known, else kept whole."""
-    parts = [_part(lowering, each) for each in node.values]
-    if None not in parts:
-        return "".join(parts)
-    kept = effects.kept(lowering, node)
-    names = tuple(dict.fromkeys(form.reads(kept)))
-    return lowering.builder.emit(Text(kept, names), [*as_symbols(lowering, names)], {})
-
-
-CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 97: ascii, 114: repr}
-CONVERSIONS |= {115: str}
-
-
-def _part(lowering: Lowering, node: gast.AST) -> str | None:
-    if isinstance(node, gast.Constant):
-        return node.value
-    if not isinstance(node.value, gast.Name | gast.Attribute | gast.Constant):
-        return None
-    value = lowering.evaluate(node.value)
-    spec = "" if node.format_spec is None else text(lowering, node.format_spec)
-    if not isinstance(value, str | int | float | complex) or not isinstance(spec, str):
-        return None
-    return format(CONVERSIONS[node.conversion](value), spec)
-
-
 def known_truth(value: Any) -> bool | None:
     """Whether a value is true; None where it depends on values that are not known now."""
     value = constant_value(value)
     if isinstance(value, Symbol) or (isinstance(value, Box) and value.is_dynamic):
         return None
     if is_word(value):
-        return None if "" in options_of(value) else True
+        return None if is_open_text(value) or "" in options_of(value) else True
     if is_optional(value):
         return False if known_truth(value.items[1]) is False else None
     if isinstance(value, Tree):

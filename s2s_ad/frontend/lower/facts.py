@@ -18,6 +18,7 @@ from s2s_ad.frontend.lower.calls import HANDLERS, known_object, of_text
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.memory import Reference
+from s2s_ad.frontend.lower.refused import LAYOUT, OUTSIDE
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -143,7 +144,8 @@ def is_fortran(lowering: Lowering, a: Any) -> Any:
     flat = isinstance(a, Symbol) and a.shape is not None and len(a.shape) < 2
     if flat or getattr(a, "contiguous", False):
         return False
-    raise _refused(np.isfortran, "where its elements stand in memory is not known")
+    what = f"np.isfortran of an array whose layout is not known: {LAYOUT}"
+    raise UnsupportedError("S2S205", what, help=OUTSIDE)
 
 
 def _shares(function: Any) -> Callable:
@@ -164,24 +166,7 @@ for _function in (np.may_share_memory, np.shares_memory):
     evaluates(_function)(_shares(_function))
 
 
-# ---- text, and plans -----------------------------------------------------------------------------
-
-
-def _text(function: Any) -> Callable:
-    """Text of values that are known; of others it would have to be made by a print."""
-
-    def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
-        if any(isinstance(each, Symbol) for arg in args for each in tree.leaves(arg)):
-            raise _refused(function, "text is made when the code runs", "print it: print(x)")
-        return function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
-
-    return handler
-
-
-for _function in (np.array2string, np.array_repr, np.array_str):
-    HANDLERS[_function] = _text(_function)
-for _function in (np.format_float_positional, np.format_float_scientific):
-    HANDLERS[_function] = _text(_function)
+# ---- patterns, and plans -------------------------------------------------------------------------
 
 
 def _by_pattern(function: Any) -> Callable:

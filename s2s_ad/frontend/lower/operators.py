@@ -35,7 +35,8 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.searches import contains
-from s2s_ad.frontend.lower.words import is_text, is_word
+from s2s_ad.frontend.lower.texts import joined_texts
+from s2s_ad.frontend.lower.words import is_open_text, is_text, is_word
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 BINARY: dict[type, Callable] = {
@@ -94,10 +95,8 @@ def binary(lowering: Lowering, node: gast.BinOp) -> Any:
 def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
     """left op right: an operation on numbers and arrays, or containers joined."""
     function = BINARY[type(node)]
-    if is_word(left):
-        return for_each_text(lowering, left, lambda x: apply_operator(lowering, node, x, right))
-    if is_word(right):
-        return for_each_text(lowering, right, lambda x: apply_operator(lowering, node, left, x))
+    if is_word(left) or is_word(right):
+        return _of_words(lowering, node, left, right)
     if class_of(left) is not None or class_of(right) is not None:
         result = of_objects(lowering, function, left, right)
         if result is not NOTHING:
@@ -112,6 +111,16 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
     if function is operator.or_ and all(isinstance(each, CLASSES) for each in (left, right)):
         return left | right
     raise _unsupported(left, right)
+
+
+def _of_words(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
+    """left op right of texts that are not known: with each that they may be."""
+    is_open = any(map(is_open_text, (left, right)))
+    if is_open and isinstance(node, gast.Add) and is_text(left) and is_text(right):
+        return joined_texts(lowering, left, right)
+    if is_word(left):
+        return for_each_text(lowering, left, lambda x: apply_operator(lowering, node, x, right))
+    return for_each_text(lowering, right, lambda x: apply_operator(lowering, node, left, x))
 
 
 #: what a union of classes is made of

@@ -38,18 +38,19 @@ _NEW_ARRAY = "build a new array"
 
 #: methods that change their array and are refused: what to do instead
 IN_PLACE_METHODS: dict[str, str] = {
-    **dict.fromkeys(("byteswap", "itemset", "resize"), _NEW_ARRAY),
-    **dict.fromkeys(("setfield", "setflags"), _NEW_ARRAY),
+    **dict.fromkeys(("byteswap", "itemset", "setfield"), _NEW_ARRAY),
 }
 
-_MEMORY = "where elements stand in memory is no part of an array's value"
+#: of what is asked of the memory of an array, which differs between the user's code and this
+LAYOUT = "compiled code computes the same values, and may keep them in other memory"
+OUTSIDE = "decide on it outside the function, and pass what follows from it as an argument"
 _OUTSIDE = "the bytes would leave the function"
 
 #: attributes and methods of arrays that are refused: why, and what to do instead
 REFUSED_ATTRIBUTES: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), (_MEMORY, "leave it out")),
+    **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), (LAYOUT, OUTSIDE)),
     **dict.fromkeys(("dump", "dumps", "tobytes", "tofile"), (_OUTSIDE, "return the array")),
-    "getfield": (_MEMORY, "use x.astype(dtype)"),
+    "getfield": (LAYOUT, "use x.astype(dtype)"),
     "to_device": ("there is one device", "leave it out"),
 }
 

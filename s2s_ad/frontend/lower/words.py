@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from s2s_ad.core import values
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 
@@ -40,16 +41,38 @@ def text_of(value: Any) -> Any:
     return value.items[0] if is_word(value) else value
 
 
+#: the handler of a call with a text that is made when the code runs; None where there is none
+OPEN_TEXT = "a text that is made when the code runs"
+
+
+def is_open_text(value: Any) -> bool:
+    """Whether it may be any text."""
+    return is_word(value) and getattr(value.items[0], "fact", None) == values.ANY_TEXT
+
+
 def options_of(value: Any) -> list[str]:
-    """The texts that it may be, in order."""
+    """The texts that it may be, in order; of any text it is asked for what it is made of."""
     if not is_word(value):
         return [value]
     (held,) = value.items
+    if is_open_text(value):
+        raise text_needed(held)
     return sorted(values.options_of(held.fact))
 
 
 def words_in(operands: Iterable[Any]) -> bool:
     return any(map(is_word, operands))
+
+
+def text_needed(held: Symbol) -> NeedStatic:
+    """What to raise where a text has to be known that is made when the code runs."""
+    error = UnsupportedError(
+        "S2S205",
+        "a text that depends on values, where it has to be known",
+        why="it is made when the code runs",
+        help="print it, return it beside the result, or compare it",
+    )
+    return NeedStatic(held.name, "the text", error)
 
 
 def texts_differ(what: str) -> UnsupportedError:
