@@ -17,7 +17,7 @@ BODIES = {
     "partition": "y = x[0] * x[1]\n    y.partition(1)\n    return np.sort(y[:2])",
     "compress": "return x.compress([True, False, True], axis=1) ** 2",
     "compress_all": "return x.compress(np.array([True, False, True, True])) ** 2",
-    "resize": "y = x[0] * 1.0\n    y.resize((2, 1))\n    z = y * 2\n    z.resize(5)\n    return z * y",
+    "resize": "y = x[0] * 1.0\n    y.resize((2, 1))\n    z = y * 2\n    z.resize(5)\n    return z",
     "resize_more": "y = x.ravel() * 2\n    y.resize(2, 4, refcheck=False)\n    return y.T",
     "setflags": "y = x * 1.0\n    y.setflags(write=True)\n    y[0] = x[1] ** 2\n    return y",
     "put": "y = np.copy(x)\n    y.put(np.array([1, 5]), x[0, :2] ** 2)\n    return y * x",
