@@ -795,6 +795,7 @@ def upper_factor(a):
 
 def zeta_derivative(x, q, order):
     """A derivative by x of Hurwitz's zeta function: the Euler-Maclaurin sum, term by term."""
+    dtype = np.result_type(x, q, 1.0)
     x, q = np.broadcast_arrays(np.asarray(x) * 1.0, np.asarray(q) * 1.0)
     total = sum((-np.log(q + n)) ** order * (q + n) ** -x for n in range(12))
     w, choose, tail, falling = q + 12, 1, 0.0, 1
@@ -810,7 +811,7 @@ def zeta_derivative(x, q, order):
         total = total + bernoulli / factorial * w ** (1 - 2 * j - x) * slopes
         rising = rising * np.polynomial.Polynomial([4 * j**2 - 2 * j, 4 * j - 1, 1])
         factorial = factorial * (2 * j + 1) * (2 * j + 2)
-    return total
+    return total.astype(dtype)
 
 
 def unique_counts(x, **options):

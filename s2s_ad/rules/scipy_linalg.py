@@ -26,8 +26,9 @@ from s2s_ad.rules import (  # noqa: F401  (they register their rows)
 )
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import Several, as_matrix, conj, hermitian, mH
-from s2s_ad.rules.scipy_linalg_matrices import single
+from s2s_ad.rules.scipy_linalg_matrices import double, single
 from s2s_ad.rules.scipy_linalg_systems import assumed, triangular
+from s2s_ad.rules.shape_checks import check_equal
 
 CHECKED = "overwrite_a=False, check_finite=True"
 
@@ -82,11 +83,6 @@ def _eigvalsh(x: Symbol, b: Any, lower: Any, subset_by_index: Any, **_: Any) -> 
     return x.builder.call(linalg.eigh, (x, b), options)
 
 
-def double(x: Any) -> Any:
-    """Where SciPy gives Python's floats, or works in double precision."""
-    return x.astype(float) if values.is_dtype(x.dtype, np.float32) else x
-
-
 def _det(x: Symbol, **_: Any) -> Any:
     return double(np.linalg.det(x))
 
@@ -109,7 +105,7 @@ def _orth(x: Symbol, rcond: Any) -> Any:
     rows, cols = support.lengths(x, (-2, -1))
     eps = np.finfo(float if s.dtype is None else s.dtype).eps
     rcond = eps * np.maximum(rows, cols) if rcond is None else rcond
-    return u[..., : np.sum(s > np.max(s) * rcond)]
+    return u[..., : np.sum(s > s[..., :1] * rcond)]
 
 
 def _pinvh(x: Symbol, atol: Any, rtol: Any, lower: Any, return_rank: Any, check_finite: Any) -> Any:
@@ -124,7 +120,9 @@ def _pinvh(x: Symbol, atol: Any, rtol: Any, lower: Any, return_rank: Any, check_
 def _procrustes(x: Symbol, B: Any, check_finite: Any) -> tuple:
     """The unitary polar factor, and the sum of singular values, of one product."""
     x, B = single(x, "orthogonal_procrustes"), support.as_operand(x.builder, B)
-    both = mH(mH(single(B, "orthogonal_procrustes")) @ x)
+    B = single(B, "orthogonal_procrustes")
+    check_equal(x.shape, B.shape, "the shapes of A and B differ")
+    both = mH(mH(B) @ x)
     return x.builder.call(linalg.polar, (both,), {})[0], np.sum(np.linalg.svdvals(both))
 
 

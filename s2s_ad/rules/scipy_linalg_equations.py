@@ -20,6 +20,7 @@ from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.matrices import as_matrix, known_rank, mH
+from s2s_ad.rules.shape_checks import check_equal, ends
 
 
 class Equation(Rule):
@@ -57,9 +58,14 @@ class Equation(Rule):
 
 def only(operation: Operation, *adjoints: Callable[[], Any]) -> list:
     """The adjoints that are asked for, each like its operand."""
-    call = operation.result.builder.call
+    builder = operation.result.builder
+
+    def like(bar: Any, operand: Any) -> Any:
+        bar = support.cast(builder, bar, operand)
+        return builder.call(runtime.unbroadcast, (bar, operand), {})
+
     return [
-        call(runtime.unbroadcast, (each(), operand), {}) if wanted else None
+        like(each(), operand) if wanted else None
         for each, operand, wanted in zip(
             adjoints, operation.operands, operation.active, strict=True
         )
@@ -113,7 +119,15 @@ class DiscreteLyapunov(Equation):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "a, q, method=None", args, kwargs)
-        return super().bind(builder, (params["a"], params["q"]), {})
+        a, q = params["a"], params["q"]
+        check_equal(*ends(a, q, axes=slice(-2, None)), "a and q must have the same shape")
+        return super().bind(builder, (a, q), {})
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        fact = super().infer(operands, params)  # SciPy works in double precision
+        if not isinstance(fact, values.Array) or fact.dtype is None:
+            return fact
+        return values.Array(np.result_type(fact.dtype, float), fact.shape)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (a, _), x = operation.operands, operation.result

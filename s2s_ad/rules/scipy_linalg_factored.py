@@ -28,6 +28,7 @@ from s2s_ad.rules.matrices import (
 )
 from s2s_ad.rules.products_known import matrix_bar, products_in
 from s2s_ad.rules.scipy_linalg_systems import row_order, take_rows, triangular, unit_lower
+from s2s_ad.rules.shape_checks import check_equal, ends
 from s2s_ad.runtime import cholesky_adjoint, of_product
 
 
@@ -55,6 +56,10 @@ class Factored(Rule):
         operands, params = self.of_factors(factors, given)
         operands.append(support.as_operand(builder, b))
         ranks = [support.rank(operands[0]), support.rank(operands[-1])]
+        rows = slice(-1, None) if ranks[1] == 1 else slice(-2, -1)
+        check_equal(
+            *ends(operands[0]), *ends(operands[-1], axes=rows), "the matrix has as many rows as b"
+        )
         inexact = all(values.is_inexact(builder.fact(each)) for each in (operands[0], operands[-1]))
         if ranks[0] != 2 or ranks[1] not in (1, 2) or not inexact:
             return self.composed(*operands, **params)

@@ -19,6 +19,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import OfMatrix, as_matrix, known_rank, mH
+from s2s_ad.rules.shape_checks import check_equal, ends
 
 
 def block(a: Symbol, e: Any) -> Symbol:
@@ -82,6 +83,10 @@ class ExpmFrechet(Rule):
         text = "A, E, method=None, compute_expm=True, check_finite=True"
         params = support.bind_call(builder, self, text, args, kwargs)
         operands = [as_matrix(builder, self, params[each]) for each in "AE"]
+        matrices = ends(*operands, axes=slice(-2, None))
+        check_equal(*matrices, "expected A and E to be the same shape")
+        if len(set(map(support.rank, operands))) > 1:
+            operands = np.broadcast_arrays(*operands)
         directed = builder.emit(self, operands, {"compute_expm": False})
         if not static(params["compute_expm"], "compute_expm of scipy.linalg.expm_frechet"):
             return directed

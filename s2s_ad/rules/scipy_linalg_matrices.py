@@ -16,6 +16,7 @@ from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.creation import Creation
 from s2s_ad.rules.matrices import conj
+from s2s_ad.rules.shape_checks import check_equal, ends
 from s2s_ad.rules.shapes import dim_of
 
 
@@ -37,6 +38,13 @@ def _of_rank(x: Symbol, name: str, rank: int, kind: str) -> Symbol:
             help=f"give {kind}, and use vmap for several",
         )
     return x
+
+
+def double(x: Any) -> Any:
+    """Where SciPy works in double precision, or gives Python's floats."""
+    if values.is_dtype(x.dtype, np.complex64):
+        return x.astype(complex)
+    return x.astype(float) if values.is_dtype(x.dtype, np.float32) else x
 
 
 def counted(x: Symbol, size: Any) -> Symbol:
@@ -102,6 +110,7 @@ def _fiedler(x: Symbol) -> Any:
 
 def _khatri_rao(x: Symbol, b: Any) -> Any:
     """The products of all rows of one with all rows of the other."""
+    check_equal(*ends(x, b), "The number of columns for both arrays should be equal.")
     products = x[..., :, None, :] * b[..., None, :, :]
     rows = np.size(x, -2) * np.size(b, -2)
     stack = support.lengths(products, range(products.ndim - 3))
@@ -130,8 +139,7 @@ def _pair(c_or_cr: Any) -> tuple:
 
 def _matmul_toeplitz(c_or_cr: Any, x: Any, **_: Any) -> Any:
     c, r = _pair(c_or_cr)
-    product = _toeplitz(c, r) @ x
-    return product.astype(float) if values.is_dtype(product.dtype, np.float32) else product
+    return double(_toeplitz(c, r) @ x)
 
 
 def _solve_toeplitz(c_or_cr: Any, b: Any, check_finite: Any) -> Any:

@@ -29,6 +29,8 @@ class EighTridiagonal(Several):
         text = "d, e, eigvals_only=False, *, check_finite=True, tol=0.0, lapack_driver='auto'"
         params = support.bind_call(builder, self, text, args, kwargs)
         operands = [support.as_operand(builder, params[each]) for each in ("d", "e")]
+        if len(set(map(support.rank, operands))) > 1:
+            raise ValueError("d and e must have as many axes as each other")
         only = static(params["eigvals_only"], "eigvals_only of scipy.linalg.eigh_tridiagonal")
         found = self.items(builder, builder.emit(self, operands, {}))
         return found[0] if only else tuple(found)

@@ -13,6 +13,7 @@ from s2s_ad.core.builder import Symbol, static
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.shape_checks import check_rank
 
 #: SciPy's names of what lies beyond the edges -> np.pad's
 MODES = {"constant": "constant", "grid-constant": "constant", "grid-mirror": "symmetric"}
@@ -41,20 +42,31 @@ def _correlate_along(x: Symbol, weights: Any, axis: int, mode: Any, cval: Any, s
     return sliding_window_view(_padded(x, widths, mode, cval), size, axis) @ weights
 
 
+def _like(result: Any, x: Any) -> Any:
+    """SciPy's filters give the dtype of their input, in which they do not compute."""
+    return support.cast(x.builder, result, x)
+
+
+def _weights1d(x: Any, weights: Any) -> Any:
+    weights = support.as_operand(x.builder, weights)
+    check_rank(weights, 1, "no filter weights given")
+    return weights
+
+
 def _along(x: Symbol, axis: Any) -> int:
     return support.normal_axis(static(axis, "axis"), support.known_rank(x, "a filter"))
 
 
 def _convolve1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
     _checked(input, origin)
-    weights = support.as_operand(input.builder, weights)
-    return _correlate_along(input, weights[::-1], _along(input, axis), mode, cval, 1)
+    weights = _weights1d(input, weights)[::-1]
+    return _like(_correlate_along(input, weights, _along(input, axis), mode, cval, 1), input)
 
 
 def _correlate1d(input: Any, weights: Any, axis: Any, mode: Any, cval: Any, origin: Any) -> Any:
     _checked(input, origin)
-    weights = support.conj(support.as_operand(input.builder, weights))  # as SciPy does
-    return _correlate_along(input, weights, _along(input, axis), mode, cval, 0)
+    weights = support.conj(_weights1d(input, weights))  # as SciPy does
+    return _like(_correlate_along(input, weights, _along(input, axis), mode, cval, 0), input)
 
 
 def _windows(x: Symbol, sizes: list, mode: Any, cval: Any, shift: int = 0) -> Any:
@@ -81,10 +93,11 @@ def _correlate(
 ) -> Any:
     rank, weights = _checked(input, origin), support.as_operand(input.builder, weights)
     along = _axes(rank, axes)
+    check_rank(weights, len(along), "filter weights array has incorrect shape.")
     weights = np.expand_dims(weights, tuple(set(range(rank)) - set(along)))
     weights = weights if shift else support.conj(weights)  # as SciPy does
     sizes = list(support.lengths(weights, range(rank)))
-    return np.tensordot(_windows(input, sizes, mode, cval, shift), weights, rank)
+    return _like(np.tensordot(_windows(input, sizes, mode, cval, shift), weights, rank), input)
 
 
 def _convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
@@ -107,7 +120,8 @@ def _gaussian1d(
 ) -> Any:
     sigma, truncate, order = static((sigma, truncate, order), "sigma, truncate and order")
     numbers = _gaussian(sigma, truncate, order)[::-1].tolist()
-    weights = support.cast(input.builder, input.builder.call(np.array, (numbers,), {}), input)
+    weights = input.builder.call(np.array, (numbers,), {})
+    weights = support.cast(input.builder, weights, np.real(input))
     return _correlate_along(input, weights, _along(input, axis), mode, cval, 0)
 
 

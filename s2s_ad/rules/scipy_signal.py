@@ -37,8 +37,11 @@ def _detrend(x: Symbol, axis: Any, type: Any) -> Any:
     centred = x - np.mean(x, axis=axis, keepdims=True)
     if kind == "constant":
         return centred
-    size = np.size(x, axis)
-    times = support.cast(x.builder, x.builder.call(np.arange, (size,), {}) - (size - 1) / 2, x)
+    size = support.length(x, axis)
+    if isinstance(size, int) and size < 2:  # the line through one point is as level as can be
+        return centred
+    times = x.builder.call(np.arange, (size,), {}) - (size - 1) / 2
+    times = support.cast(x.builder, times, np.real(x))
     shape = [1] * rank
     shape[axis] = size
     times = np.reshape(times, tuple(shape))
@@ -48,6 +51,8 @@ def _detrend(x: Symbol, axis: Any, type: Any) -> Any:
 
 def _medfilt(x: Symbol, kernel_size: Any) -> Any:
     size = static(kernel_size, "kernel_size of medfilt")
+    if support.known_rank(x, "medfilt") == 0:
+        x = np.reshape(x, (1,))
     call = x.builder.call
     return call(scipy.ndimage.median_filter, (x,), {"size": size or 3, "mode": "constant"})
 

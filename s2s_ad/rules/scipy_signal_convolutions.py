@@ -38,6 +38,8 @@ class Convolution(Rule):
         operands = [support.as_operand(builder, given.pop(each)) for each in ("in1", "in2")]
         if len({support.known_rank(each, self.name) for each in operands}) != 1:
             raise ValueError("in1 and in2 should have the same dimensionality")
+        if support.rank(operands[0]) == 0:
+            return operands[0] * (support.conj(operands[1]) if self.correlates else operands[1])
         mode = static(given.pop("mode"), f"mode of {self.name}")
         options = support.given(support.static_params(given, self), self.text)
         if options.keys() - {"method"}:
@@ -134,6 +136,7 @@ class Filter(Rule):
         if given["zi"] is not None:
             raise UnsupportedError("S2S203", "lfilter with zi=", origin=builder.origin)
         b, a, x = (support.as_operand(builder, given[each]) for each in "bax")
+        b, a = (np.reshape(e, (1,)) if support.rank(e) == 0 else e for e in (b, a))
         rank = support.known_rank(x, "lfilter")
         axis = support.normal_axis(static(given["axis"], "axis of lfilter"), rank)
         return builder.emit(self, [b, a, x], {} if axis == rank - 1 else {"axis": axis})

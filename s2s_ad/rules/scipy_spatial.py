@@ -16,6 +16,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import Composite, composite
 from s2s_ad.rules.matrices import mT
+from s2s_ad.rules.shape_checks import check_equal, check_rank, ends
 
 
 def _double(x: Any) -> Any:
@@ -24,6 +25,7 @@ def _double(x: Any) -> Any:
 
 
 def _cosine(u: Any, v: Any) -> Any:
+    check_equal(*ends(u, v), "the vectors of a cosine must have the same length")
     return 1.0 - np.sum(u * v, axis=-1) / np.sqrt(np.sum(u**2, axis=-1) * np.sum(v**2, axis=-1))
 
 
@@ -49,6 +51,17 @@ def _metric(name: Any, origin: Any) -> Callable:
             help=f"the metrics with a derivative are {', '.join(METRICS)}",
         )
     return METRICS[name]
+
+
+def _of_vectors(metric: Callable) -> Callable:
+    """The distance of two vectors, which have to be such."""
+
+    def meaning(u: Any, v: Any) -> Any:
+        check_rank(u, 1, "Input vector should be 1-D.")
+        check_rank(v, 1, "Input vector should be 1-D.")
+        return metric(u, v)
+
+    return meaning
 
 
 def _both(a: Any, b: Any) -> tuple[Any, Any]:
@@ -85,6 +98,11 @@ class Distances(Composite):
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
         self._refuse_complex(builder, arguments)
         metric = static(arguments.pop("metric"), "metric")
+        for name, each in arguments.items():
+            check_rank(each, 2, f"{name} must be a 2-dimensional array.")
+        if len(arguments) == 2:
+            columns = ends(*arguments.values())
+            check_equal(*columns, "XA and XB must have the same number of columns")
         operands = [_double(support.as_operand(builder, each)) for each in arguments.values()]
         known = all(support.rank(each) == 2 for each in operands)
         if metric not in ("euclidean", "sqeuclidean") or not known:
@@ -204,4 +222,4 @@ register(Distances(distance.pdist, "X, metric='euclidean'", _pairs, _of_pairs))
 register(SumsOfDifferences(runtime.sums_of_differences, "sums_of_differences"))
 register(PairSums(runtime.pair_sums, "pair_sums"))
 for _name, _meaning in METRICS.items():
-    composite(getattr(distance, _name), "u, v", _meaning, of_complex=False)
+    composite(getattr(distance, _name), "u, v", _of_vectors(_meaning), of_complex=False)

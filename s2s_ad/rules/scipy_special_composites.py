@@ -13,36 +13,12 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-from s2s_ad.rules.composite_ufuncs import composite_ufunc
 from s2s_ad.rules.reductions import Reduction
 from s2s_ad.rules.scipy_special_calls import called
 
 
 def named(name: str, text: str, meaning: Callable) -> None:
     composite(getattr(scipy.special, name), text, meaning, of_complex=False)
-
-
-def ufunc(name: str, text: str, meaning: Callable) -> None:
-    composite_ufunc(getattr(scipy.special, name), text, meaning, of_complex=False)
-
-
-# ---- distribution functions ----------------------------------------------------------------------
-
-ufunc("chdtr", "v, x", lambda v, x: called("gammainc", v / 2, x / 2))
-ufunc("chdtrc", "v, x", lambda v, x: called("gammaincc", v / 2, x / 2))
-ufunc("chdtri", "v, p", lambda v, p: 2 * called("gammainccinv", v / 2, p))
-ufunc(
-    "fdtr",
-    "dfn, dfd, x",
-    lambda dfn, dfd, x: called("betainc", dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)),
-)
-ufunc(
-    "fdtrc",
-    "dfn, dfd, x",
-    lambda dfn, dfd, x: called("betaincc", dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)),
-)
-ufunc("gdtr", "a, b, x", lambda a, b, x: called("gammainc", b, a * x))
-ufunc("gdtrc", "a, b, x", lambda a, b, x: called("gammaincc", b, a * x))
 
 
 # ---- numbers of combinations ---------------------------------------------------------------------

@@ -210,6 +210,41 @@ register(
 
 # ---- distribution functions ----------------------------------------------------------------------
 
+
+def share(dfn: Any, dfd: Any, x: Any) -> Any:
+    """What betainc is asked for by fdtr."""
+    return dfn * x / (dfd + dfn * x)
+
+
+# y = fdtr(dfn, dfd, x) is betainc(dfn / 2, dfd / 2, z) with z = share(dfn, dfd, x): z by dfn is
+# x * dfd / (dfd + dfn * x)**2, and so on; the densities are those of gammainc and betainc by x.
+F_SHAPES = "dfn / 2, dfd / 2, share(dfn, dfd, x)"
+F_MOVED = f"density({F_SHAPES}) / (dfd + dfn * x)**2"
+BY_DFN, BY_DFD = (
+    f"(runtime.betainc_by_shapes({F_SHAPES}, {orders}) / 2 {sign} {factor} * x * {F_MOVED})"
+    for orders, sign, factor in (("1, 0", "+", "dfd"), ("0, 1", "-", "dfn"))
+)
+SHARE = {"operands": ("dfn", "dfd", "x"), "domain": "positive", "helpers": BETA | {"share": share}}
+for _name, _sign in (("fdtr", ""), ("fdtrc", "-")):
+    _slopes = (BY_DFN, BY_DFD, f"(dfn * dfd * {F_MOVED})")
+    row(_name, *(f"{_sign}y_bar * {slope}" for slope in _slopes), **SHARE)
+OF_CHI = "runtime.gammainc_by_shape(v / 2, {}, 1)"
+for _name, _sign in (("chdtr", ""), ("chdtrc", "-")):
+    _slopes = (f"({OF_CHI.format('x / 2')} / 2)", "(density(v / 2, x / 2) / 2)")
+    _texts = (f"{_sign}y_bar * {slope}" for slope in _slopes)
+    row(_name, *_texts, operands=("v", "x"), domain="positive", helpers=GAMMA)
+row(
+    "chdtri",
+    f"-y_bar * ({OF_CHI.format('y / 2')} / density(v / 2, y / 2))",
+    "-y_bar * (2 / density(v / 2, y / 2))",
+    operands=("v", "p"),
+    domain="unit",
+    helpers=GAMMA,
+)
+for _name, _sign in (("gdtr", ""), ("gdtrc", "-")):
+    _slopes = ("(x * density(b, a * x))", BY_SHAPE.format("a * x").replace("(a,", "(b,"))
+    _texts = (f"{_sign}y_bar * {slope}" for slope in (*_slopes, "(a * density(b, a * x))"))
+    row(_name, *_texts, operands=("a", "b", "x"), domain="positive", helpers=GAMMA)
 BINOMIAL = (
     "np.exp({k} * np.log(p) + (n - {k} - 1) * np.log1p(-p) - special.betaln({k} + 1, n - {k}))"
 ).replace("{k}", "whole(k)")

@@ -17,6 +17,7 @@ from s2s_ad.rules.composite import composite
 from s2s_ad.rules.lookups import Lookup
 from s2s_ad.rules.reductions import count_of
 from s2s_ad.rules.scipy_special_calls import called
+from s2s_ad.rules.shape_checks import check_equal, check_rank, ends
 
 
 def statistic(name: str, text: str, meaning: Callable, keeps: bool = True) -> None:
@@ -64,11 +65,12 @@ def _gmean(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:
 
 
 def _hmean(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:
-    return 1 / _weighted(1 / support.converted(x, dtype), axis, dtype, weights)
+    mean = 1 / _weighted(1 / support.converted(x, dtype), axis, dtype, weights)
+    return np.where(np.all(x >= 0, axis=axis), mean, np.nan)
 
 
 def _sem(x: Symbol, axis: int, ddof: Any) -> Any:
-    return np.std(x, axis=axis, ddof=ddof) / np.sqrt(_count(x, axis))
+    return np.std(x, axis=axis, ddof=ddof) / support.cast(x.builder, np.sqrt(_count(x, axis)), x)
 
 
 def _skew(x: Symbol, axis: int, bias: Any) -> Any:
@@ -119,6 +121,7 @@ register(
 
 
 def _normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
+    _check_normal(mean, cov)
     centred = x - (0.0 if mean is None else mean)
     if not isinstance(cov, Symbol):
         raise NotImplementedError
@@ -130,17 +133,36 @@ def _normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
     return -(size * math.log(2 * math.pi) + np.linalg.slogdet(cov)[1] + distance) / 2
 
 
+def _check_normal(mean: Any, cov: Any) -> None:
+    """Refuse a mean that is no vector of the covariance's size."""
+    check_rank(cov, 2, "Array 'cov' must be at most two-dimensional.")
+    if mean is not None:
+        check_rank(mean, 1, "Array 'mean' must be a vector.")
+        check_equal(*ends(mean, cov), "Array 'mean' must be a vector as long as 'cov' has rows.")
+
+
 def _normal_entropy(mean: Any, cov: Any) -> Any:
+    _check_normal(mean, cov)
     size = support.length(cov, 0)
     return (size * (1 + math.log(2 * math.pi)) + np.linalg.slogdet(cov)[1]) / 2
 
 
 def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
+    """Of a vector, or of each column of a matrix; SciPy makes a number of a single column."""
+    check_rank(alpha, 1, "Parameter vector 'a' must be one dimensional.")
+    check_rank(x, (1, 2), "The input vector 'x' must be a vector, or have one in each column.")
+    check_equal(*ends(x, axes=slice(1)), *ends(alpha), "'x' must have as many entries as 'a'.")
     total = called("gammaln", np.sum(alpha)) - np.sum(called("gammaln", alpha))
-    return total + np.sum(called("xlogy", alpha - 1, x), axis=0)
+    if support.rank(x) != 2:
+        return total + np.sum(called("xlogy", alpha - 1, x), axis=0)
+    found = total + np.sum(called("xlogy", alpha - 1, x.T), axis=-1)
+    return found[0] if x.shape[1] == 1 else found
 
 
 def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
+    if 0 in (support.rank(x), support.rank(p)):
+        raise ValueError("x and p must be arrays")
+    check_equal(*ends(x, p), "Size of each quantile should be size of p")
     fixed = called("gammaln", n + 1) - np.sum(called("gammaln", x + 1), axis=-1)
     return fixed + np.sum(called("xlogy", x, p), axis=-1)
 
@@ -152,6 +174,13 @@ def _wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
     fixed = fixed + df / 2 * np.linalg.slogdet(scale)[1]
     weight = np.trace(np.linalg.solve(scale, x))
     return ((df - size - 1) * np.linalg.slogdet(x)[1] - weight) / 2 - fixed
+
+
+def _entropy(loc: Any, scale: Any) -> Any:
+    """In double precision; it does not depend on the mean but for its shape."""
+    loc, scale = (e.astype(float) if isinstance(e, Symbol) else e for e in (loc, scale))
+    found = np.log(scale) + (math.log(2 * math.pi) + 1) / 2
+    return found if support.rank(loc) == 0 else found + np.zeros_like(loc)
 
 
 def density(method: Callable, text: str, meaning: Callable) -> None:
@@ -174,5 +203,5 @@ density(scipy.stats.wishart.pdf, "x, df, scale", exponential(_wishart_logpdf))
 density(
     scipy.stats.norm.entropy,
     "loc=0, scale=1",
-    lambda loc, scale: np.log(scale) + (math.log(2 * math.pi) + 1) / 2 + 0 * loc,
+    _entropy,
 )

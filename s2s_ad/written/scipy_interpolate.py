@@ -221,7 +221,7 @@ class interp1d(Hermite):
         if kind not in ("linear", "slinear", "cubic", "nearest", "previous", "next"):
             unsupported(f"interp1d with kind={kind!r}", "use make_interp_spline")
         self.kind, self.extrapolate = kind, True
-        x, y = np.asarray(x), np.asarray(y)
+        x, y = real(np.asarray(x)), np.asarray(y)
         if not assume_sorted:
             order = np.argsort(x)
             x, y = x[order], np.take(y, order, axis=axis)
@@ -234,7 +234,7 @@ class interp1d(Hermite):
         self.bounds_error = default if bounds_error is None else bounds_error
 
     def __call__(self, x):
-        q = np.asarray(x)
+        q = real(np.asarray(x))
         if isinstance(self.fill_value, str) and self.fill_value == "extrapolate":
             return self.within(q)
         below, above = q < self.x[0], q > self.x[-1]
@@ -293,8 +293,8 @@ class RegularGridInterpolator:
     def __init__(self, points, values, method="linear", bounds_error=True, fill_value=np.nan):
         if method != "linear":
             unsupported("RegularGridInterpolator with a method other than linear")
-        self.points = checked(points)
         self.values = np.asarray(values)
+        self.points = checked(points, self.values.shape)
         self.bounds_error, self.fill_value = bounds_error, fill_value
 
     def __call__(self, xi):
@@ -320,11 +320,14 @@ class RegularGridInterpolator:
         return mean_of_corners(self.values, self.points, places, ())
 
 
-def checked(points) -> Any:
-    """The points along each axis."""
+def checked(points, lengths) -> Any:
+    """The points along each axis, as many as there are values."""
     if len(points) == 0:
         return ()
-    return (increasing(np.asarray(points[0])), *checked(points[1:]))
+    x = increasing(np.asarray(points[0]))
+    if len(x) != lengths[0]:
+        raise ValueError("There are other numbers of points and values along an axis")
+    return (x, *checked(points[1:], lengths[1:]))
 
 
 def mean_of_corners(values, points, places, index) -> Any:

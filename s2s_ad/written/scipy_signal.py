@@ -81,11 +81,14 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0) -> Any:
     if mode != "constant" or cval != 0:
         unsupported("upfirdn with mode= or cval=")
     h, x = np.asarray(h), np.asarray(x)
+    if h.ndim != 1:
+        raise ValueError("h must be 1-D with non-zero length")
     if x.ndim != 1:
         unsupported("upfirdn of a matrix", "use vmap")
-    spread = np.zeros((len(x) - 1) * up + 1, dtype=x.dtype)
-    spread[::up] = x
-    return np.convolve(h, spread)[::down]
+    taps = np.concatenate([h, np.zeros(-len(h) % up, h.dtype)])
+    phases = [np.convolve(taps[k::up], x) for k in range(up)]  # no zeros between the samples
+    whole = np.ravel(np.stack(phases, axis=1))
+    return whole[: (len(x) - 1) * up + len(h)][::down]
 
 
 # ---- convolutions along some of the axes ---------------------------------------------------------

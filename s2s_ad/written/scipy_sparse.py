@@ -28,6 +28,8 @@ class Coordinates:
                 self.compressed(np.searchsorted(starts, places, "right") - 1, np.asarray(arg1[1]))
             else:
                 unsupported("a sparse matrix of these", "give (data, (rows, columns))")
+            if self.data.shape != self.rows.shape or self.rows.shape != self.columns.shape:
+                raise ValueError("all index and data arrays must have the same length")
             if shape is None:
                 unsupported("a sparse matrix without shape=", "give shape=(m, n)")
             self.shape = shape
