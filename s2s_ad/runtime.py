@@ -777,6 +777,33 @@ def trigamma(x):
         return by_parts(part, x)
 
 
+def complex_polygamma(n, x):
+    """A derivative of the digamma function at complex numbers: the recurrence and from there the
+    asymptotic series; on the left by reflection (DLMF 5.15.5, 5.15.6, 5.15.8)."""
+    import math
+
+    x = np.asarray(x) * 1.0
+    right = np.real(x) > 0.5
+    z = np.where(right, x, 1 - x)
+    count, whole = 16 + n, math.factorial(n)
+    total = sum(whole / (z + k) ** (n + 1) for k in range(count))
+    w = z + count
+    total = total + math.factorial(n - 1) / w**n + whole / (2 * w ** (n + 1))
+    bernoulli = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+    for k, number in enumerate(bernoulli, 1):
+        rising = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+        total = total + number * rising / w ** (2 * k + n)
+    total = (-1) ** (n + 1) * total
+    if np.all(right):
+        return total.astype(x.dtype)[()]
+    slope = np.polynomial.Polynomial([0.0, np.pi])  # in c = cot(pi * x), by x: -pi * (1 + c**2)
+    for _ in range(n):
+        slope = slope.deriv() * np.polynomial.Polynomial([-np.pi, 0.0, -np.pi])
+    with np.errstate(all="ignore"):
+        reflected = (-1) ** n * total - slope(1 / np.tan(np.pi * x))
+    return np.where(right, total, reflected).astype(x.dtype)[()]
+
+
 def unbroadcast(value, array):
     """Sum `value` over the axes along which `array` was broadcast; keep the dtype of `array`."""
     shape = np.shape(array)

@@ -53,8 +53,13 @@ row("erfcx", "y_bar * slope(x, y)", helpers={"slope": erfcx_slope}, **HOLOMORPHI
 row("erfi", "y_bar * (2 / math.sqrt(math.pi) * np.exp(x**2))", **HOLOMORPHIC)
 row("erfinv", "y_bar * (math.sqrt(math.pi) / 2 * np.exp(y**2))", **UNIT)
 row("kolmogorov", "-y_bar * density(x)", helpers={"density": kolmogorov_density}, **POSITIVE)
-row("log_ndtr", "y_bar * inverse_mills(x)", helpers={"inverse_mills": inverse_mills})
-row("ndtr", "y_bar * (np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))")
+row(
+    "log_ndtr",
+    "y_bar * inverse_mills(x)",
+    helpers={"inverse_mills": inverse_mills},
+    **HOLOMORPHIC,
+)
+row("ndtr", "y_bar * (np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))", **HOLOMORPHIC)
 row("ndtri", "y_bar * (math.sqrt(2 * math.pi) * np.exp(y**2 / 2))", **UNIT)
 row("ndtri_exp", "y_bar * (math.sqrt(math.pi / 2) * special.erfcx(y / -math.sqrt(2)))")
 row(
@@ -144,8 +149,8 @@ row(
 row("rel_entr", "y_bar * (np.log(a / b) + 1)", "-y_bar * (a / b)", domain="positive")
 row("round", None)
 row("softplus", "y_bar * special.expit(x)")
-row("xlog1py", "y_bar * np.log1p(b)", "y_bar * (a / (1 + b))", domain="positive")
-row("xlogy", "y_bar * np.log(b)", "y_bar * (a / b)", domain="positive")
+row("xlog1py", "y_bar * np.log1p(b)", "y_bar * (a / (1 + b))", domain="positive", holomorphic=True)
+row("xlogy", "y_bar * np.log(b)", "y_bar * (a / b)", domain="positive", holomorphic=True)
 
 # ---- angles in degrees ---------------------------------------------------------------------------
 
@@ -163,6 +168,7 @@ row(
     "spence",
     "y_bar * np.where(x == 1, -1.0, np.log(x) / np.where(x == 1, 1.0, 1 - x))",
     **POSITIVE,
+    **HOLOMORPHIC,
 )
 row(
     "lambertw",
@@ -171,4 +177,4 @@ row(
     options=", k=0, tol=1e-8",
     **COMPLEX,
 )
-row("wrightomega", "y_bar * (y / (1 + y))")
+row("wrightomega", "y_bar * (y / (1 + y))", **HOLOMORPHIC)

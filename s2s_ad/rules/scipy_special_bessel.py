@@ -11,6 +11,7 @@ from s2s_ad.rules.scipy_special_calls import UNKNOWN, row, several
 
 POSITIVE = {"domain": "positive"}
 ORDER = {"operands": ("v", "z"), "domain": "positive"}
+HOLOMORPHIC = {"holomorphic": True}
 
 # ---- Bessel functions and relatives --------------------------------------------------------------
 
@@ -36,7 +37,13 @@ row("i0e", "y_bar * (special.i1e(x) - np.sign(x) * y)")
 row("i1", "y_bar * ((special.i0(x) + special.iv(2, x)) / 2)")
 row("i1e", "y_bar * ((special.i0e(x) + special.ive(2, x)) / 2 - np.sign(x) * y)")
 row("itstruve0", "y_bar * special.struve(0, x)", **POSITIVE)
-row("iv", UNKNOWN, "y_bar * ((special.iv(v - 1, z) + special.iv(v + 1, z)) / 2)", **ORDER)
+row(
+    "iv",
+    UNKNOWN,
+    "y_bar * ((special.iv(v - 1, z) + special.iv(v + 1, z)) / 2)",
+    **ORDER,
+    **HOLOMORPHIC,
+)
 row(
     "ive",
     UNKNOWN,
@@ -46,7 +53,7 @@ row(
 row("j0", "-y_bar * special.j1(x)")
 for _name in ("ivp", "jvp", "kvp", "yvp"):
     _slope = f"y_bar * special.{_name}(v, z, n + 1)"
-    row(_name, UNKNOWN, _slope, operands=("v", "z"), options=", n=1", domain="positive")
+    row(_name, UNKNOWN, _slope, options=", n=1", **ORDER, **HOLOMORPHIC)
 row("j1", "y_bar * ((special.j0(x) - special.jv(2, x)) / 2)")
 for _name in ("hankel1", "hankel2", "jv", "yv"):
     _slope = f"y_bar * ((special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2)"
@@ -58,7 +65,8 @@ for _name in ("hankel1", "hankel2", "jv", "yv"):
         holomorphic=True,
         gives_complex=_name.startswith("hankel"),
     )
-for _name in ("jn", "jve", "yn", "yve"):
+# of real numbers alone, for the scale of jve and yve is by the size of the imaginary part
+for _name in ("jve", "yn", "yve"):
     _slope = f"y_bar * ((special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2)"
     row(_name, UNKNOWN, _slope, **ORDER)
 row("k0", "-y_bar * special.k1(x)", **POSITIVE)
@@ -70,8 +78,20 @@ row("keip", "y_bar * (special.ker(x) - y / x)", **POSITIVE)
 row("ker", "y_bar * special.kerp(x)", **POSITIVE)
 row("kerp", "-y_bar * (special.kei(x) + y / x)", **POSITIVE)
 for _name in ("kn", "kv"):
-    row(_name, UNKNOWN, "-y_bar * ((special.kv(v - 1, z) + special.kv(v + 1, z)) / 2)", **ORDER)
-row("kve", UNKNOWN, "y_bar * (y - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2)", **ORDER)
+    row(
+        _name,
+        UNKNOWN,
+        "-y_bar * ((special.kv(v - 1, z) + special.kv(v + 1, z)) / 2)",
+        **ORDER,
+        **HOLOMORPHIC,
+    )
+row(
+    "kve",
+    UNKNOWN,
+    "y_bar * (y - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2)",
+    **ORDER,
+    **HOLOMORPHIC,
+)
 for _name in ("struve", "modstruve"):
     row(_name, UNKNOWN, f"y_bar * (special.{_name}(v - 1, z) - v * y / z)", **ORDER)
 for _name, _sign in (("jn", -1), ("yn", -1), ("in", 1), ("kn", 1)):
@@ -82,6 +102,7 @@ for _name, _sign in (("jn", -1), ("yn", -1), ("in", 1), ("kn", 1)):
         operands=("n", "z"),
         options=", derivative=False",
         domain="positive",
+        holomorphic=True,
         helpers={"slope": spherical_slope(getattr(scipy.special, f"spherical_{_name}"), _sign)},
     )
 row("y0", "-y_bar * special.y1(x)", **POSITIVE)
@@ -96,6 +117,7 @@ several(
     ("y_bar * parts.p3(z)",),
     ("y_bar * (z * parts.p2(z))",),
     operands=("z",),
+    holomorphic=True,
 )
 # exp(2 / 3 * z * sqrt(z)) times Ai and Ai', and exp(-2 / 3 * z * sqrt(z)) times Bi and Bi'.
 several(
@@ -106,6 +128,7 @@ several(
     ("y_bar * (z * parts.p2(z) - np.sqrt(np.maximum(z, 0.0)) * y)",),
     operands=("z",),
     domain="positive",
+    holomorphic=(True, True, False, False),  # the scale of Bi is by the size of a real part
 )
 
 
@@ -114,16 +137,19 @@ several(
     ("y_bar * np.sin(math.pi / 2 * z**2)",),
     ("y_bar * np.cos(math.pi / 2 * z**2)",),
     operands=("z",),
+    holomorphic=True,
 )
 several(
     "shichi",
     ("y_bar * (np.sinh(x) / x)",),
     ("y_bar * (np.cosh(x) / x)",),
     domain="positive",
+    holomorphic=True,
 )
 several(
     "sici",
     ("y_bar * np.sinc(x / math.pi)",),
     ("y_bar * (np.cos(x) / x)",),
     domain="positive",
+    holomorphic=True,
 )

@@ -42,6 +42,8 @@ def whole(k: Any) -> Any:
 
 def inverse_mills(x: Any) -> Any:
     """phi(x) / Phi(x), the slope of log_ndtr: far out it neither cancels nor overflows."""
+    if x.builder.may_be_complex(x):
+        return math.sqrt(2 / math.pi) / called("erfcx", x / -math.sqrt(2))
     quotient = math.sqrt(2 / math.pi) / called("erfcx", np.minimum(x, 9.0) / -math.sqrt(2))
     return np.where(x < 9, quotient, np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))
 
@@ -113,12 +115,17 @@ def row(function: str | tuple[str, ...], *adjoints: str | None, **facts: Any) ->
             register(Special(getattr(scipy.special, name), adjoints, **facts))
 
 
-def several(name: str, *rows: tuple[str, ...], **facts: Any) -> None:
+def several(
+    name: str, *rows: tuple[str, ...], holomorphic: bool | tuple = False, **facts: Any
+) -> None:
     """A function with several results: for each of them a row, which reads the others as parts.p0,
     parts.p1 and so on, functions of the operands."""
+    if not isinstance(holomorphic, tuple):
+        holomorphic = (holomorphic,) * len(rows)
     whole = getattr(scipy.special, name)
     parts = {f"p{place}": _part(whole, place) for place in range(len(rows))}
     for place, (adjoints, function) in enumerate(zip(rows, parts.values(), strict=True)):
+        facts["holomorphic"] = holomorphic[place]
         made = SpecialOutput(function, adjoints, of=(whole, place), **facts)
         made.modules = Special.modules | {"parts": SimpleNamespace(**parts)}
         register(made)

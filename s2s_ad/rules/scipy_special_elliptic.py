@@ -12,7 +12,7 @@ from s2s_ad.rules.scipy_special_calls import UNKNOWN, row, several
 
 POSITIVE = {"domain": "positive"}
 ORDER = {"operands": ("v", "z"), "domain": "positive"}
-DEGREE = {"operands": ("n", "x"), "domain": "unit"}
+DEGREE = {"operands": ("n", "x"), "domain": "unit", "holomorphic": True}
 
 # ---- elliptic integrals --------------------------------------------------------------------------
 
@@ -49,12 +49,13 @@ row(
 RD = "(special.elliprd({0}, {1}, {2}) - y) / ({2} - c) / 2"
 # the slopes of R_D along a and b
 RD_A, RD_B = RD.format("b", "c", "a"), RD.format("a", "c", "b")
-ABC = {"operands": ("a", "b", "c"), "domain": "positive"}
+ABC = {"operands": ("a", "b", "c"), "domain": "positive", "holomorphic": True}
 row(
     "elliprc",
     "y_bar * by_first(a, b, y)",
     "-y_bar * ((y / 2 + a * by_first(a, b, y)) / b)",
     helpers={"by_first": elliprc_by_first},
+    holomorphic=True,
     **POSITIVE,
 )
 row(
@@ -115,7 +116,7 @@ several(
 
 # ---- hypergeometric functions --------------------------------------------------------------------
 
-row("hyp0f1", UNKNOWN, "y_bar * (special.hyp0f1(v + 1, z) / v)", **ORDER)
+row("hyp0f1", UNKNOWN, "y_bar * (special.hyp0f1(v + 1, z) / v)", **ORDER, holomorphic=True)
 row(
     "hyp1f1",
     UNKNOWN,
@@ -123,6 +124,7 @@ row(
     "y_bar * (a / b * special.hyp1f1(a + 1, b + 1, x))",
     operands=("a", "b", "x"),
     domain="positive",
+    holomorphic=True,
 )
 row(
     "hyp2f1",
@@ -132,6 +134,7 @@ row(
     "y_bar * (a * b / c * special.hyp2f1(a + 1, b + 1, c + 1, z))",
     operands=("a", "b", "c", "z"),
     domain="unit",
+    holomorphic=True,
 )
 row(
     "hyperu",
@@ -153,6 +156,7 @@ row(
     "y_bar * (2 * alpha * special.eval_gegenbauer(n - 1, alpha + 1, x))",
     operands=("n", "alpha", "x"),
     domain="unit",
+    holomorphic=True,
 )
 row(
     "eval_genlaguerre",
@@ -161,6 +165,7 @@ row(
     "-y_bar * special.eval_genlaguerre(n - 1, alpha + 1, x)",
     operands=("n", "alpha", "x"),
     domain="unit",
+    holomorphic=True,
 )
 row("eval_hermite", None, "y_bar * (2 * n * special.eval_hermite(one_less(n), x))", **DEGREE)
 row("eval_hermitenorm", None, "y_bar * (n * special.eval_hermitenorm(one_less(n), x))", **DEGREE)
@@ -172,6 +177,7 @@ row(
     "y_bar * ((n + alpha + beta + 1) / 2 * special.eval_jacobi(n - 1, alpha + 1, beta + 1, x))",
     operands=("n", "alpha", "beta", "x"),
     domain="unit",
+    holomorphic=True,
 )
 row("eval_laguerre", None, "-y_bar * special.eval_genlaguerre(n - 1, 1.0, x)", **DEGREE)
 row(

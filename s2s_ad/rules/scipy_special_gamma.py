@@ -16,6 +16,7 @@ from s2s_ad.core.registry import register
 from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, row
 
 POSITIVE = {"domain": "positive"}
+HOLOMORPHIC = {"holomorphic": True}
 
 # ---- gamma and beta ------------------------------------------------------------------------------
 
@@ -73,10 +74,19 @@ def multipsi(a: Any, d: int) -> Any:
 def rgamma_slope(x: Any, y: Any) -> Any:
     """-y * psi(x); left of 1/2 by reflection, gamma(1 - x) * sin(pi * x) / pi, for there are the
     poles of psi, where y is zero."""
+    if x.builder.may_be_complex(x):
+        return -y * called("psi", x)
     left = np.minimum(x, 0.5)
     sine, cosine = called("sindg", 180 * left) / math.pi, called("cosdg", 180 * left)
     reflected = called("gamma", 1 - left) * (cosine - called("psi", 1 - left) * sine)
     return np.where(x < 0.5, reflected, -y * called("psi", np.maximum(x, 0.5)))
+
+
+def psi_slope(x: Any) -> Any:
+    """The trigamma function; SciPy has none of complex numbers."""
+    if x.builder.may_be_complex(x):
+        return called(runtime.complex_polygamma, 1, x)
+    return called(runtime.trigamma, x)
 
 
 def zeta_slope(x: Any) -> Any:
@@ -94,6 +104,7 @@ def zeta_slope(x: Any) -> Any:
     )
 
 
+PSI = {"psi_slope": psi_slope}
 AB = {"operands": ("a", "b"), "domain": "positive"}
 AX = {"operands": ("a", "x"), "domain": "positive"}
 row("beta", *(f"y_bar * (y * (special.psi({z}) - special.psi(a + b)))" for z in "ab"), **AB)
@@ -105,9 +116,18 @@ row(
     operands=("n", "k"),
     domain="positive",
 )
-row(("digamma", "psi"), "y_bar * runtime.trigamma(x)", **POSITIVE)
+row(("digamma", "psi"), "y_bar * psi_slope(x)", helpers=PSI, **POSITIVE, **HOLOMORPHIC)
 register(Special(runtime.trigamma, ("y_bar * special.polygamma(2, x)",), **POSITIVE))
-row("gamma", "y_bar * (y * special.psi(x))", **POSITIVE)
+register(
+    Special(
+        runtime.complex_polygamma,
+        (None, "y_bar * runtime.complex_polygamma(n + 1, x)"),
+        operands=("n", "x"),
+        **POSITIVE,
+        **HOLOMORPHIC,
+    )
+)
+row("gamma", "y_bar * (y * special.psi(x))", **POSITIVE, **HOLOMORPHIC)
 GAMMA = {"density": gamma_density, "density_by_shape": gamma_density_by_shape}
 AX |= {"helpers": GAMMA}
 BY_SHAPE = "runtime.gammainc_by_shape(a, {}, 1)"
@@ -129,7 +149,7 @@ register(
         helpers=GAMMA,
     )
 )
-row(("gammaln", "loggamma"), "y_bar * special.psi(x)", **POSITIVE)
+row(("gammaln", "loggamma"), "y_bar * special.psi(x)", **POSITIVE, **HOLOMORPHIC)
 row("factorial", "y_bar * (y * special.psi(n + 1))", operands=("n",), domain="positive")
 row("gammasgn", None)
 row(
@@ -161,7 +181,7 @@ register(
         domain="positive",
     )
 )
-row("rgamma", "y_bar * slope(x, y)", helpers={"slope": rgamma_slope}, **POSITIVE)
+row("rgamma", "y_bar * slope(x, y)", helpers={"slope": rgamma_slope}, **POSITIVE, **HOLOMORPHIC)
 row(
     "zeta",
     "y_bar * runtime.zeta_derivative(x, q, 1)",
