@@ -187,6 +187,7 @@ class Polar(Several):
 
     text = "a, side='right'"
     names = ("u", "p")
+    of_complex = True
 
     def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
         if params.get("side", "right") == "left":

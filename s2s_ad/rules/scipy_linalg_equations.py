@@ -32,6 +32,7 @@ class Equation(Rule):
 
     text = "a, b, q"
     position = 2
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         operands = support.bind_call(builder, self, self.text, args, kwargs).values()

@@ -41,6 +41,8 @@ class MatrixFunction(OfMatrix):
         stays_real: whether the result of a real matrix is always real.
     """
 
+    of_complex = True
+
     def __init__(self, function: Callable, text: str = "A", *, stays_real: bool = True):
         super().__init__(function, function.__name__)
         self.text, self.stays_real = text, stays_real
@@ -78,6 +80,8 @@ class Exponential(MatrixFunction):
 
 class ExpmFrechet(Rule):
     """expm_frechet(a, e): expm(a), and its derivative in the direction e."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         text = "A, E, method=None, compute_expm=True, check_finite=True"

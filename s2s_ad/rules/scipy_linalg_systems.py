@@ -144,6 +144,7 @@ class LU(Several):
     text = "a"
     count = 3
     names = ("p", "l", "u")
+    of_complex = True
 
     def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
         *stack, m, n = shape
@@ -224,6 +225,7 @@ class LUFactor(Several):
     of_complex = True
     text = "a, overwrite_a=False, check_finite=True"
     names = ("lu", "piv")
+    of_complex = True
 
     def options(self, params: dict[str, Any]) -> dict[str, Any]:
         return {}
@@ -284,7 +286,7 @@ def take_rows(x: Any, order: Symbol) -> Any:
 class RowOrder(Rule):
     """row_order(piv, matrix): the order of the rows after the exchanges."""
 
-    flat = True
+    flat = of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
@@ -306,6 +308,8 @@ class RowOrder(Rule):
 
 class SolveBanded(Rule):
     """scipy.linalg.solve_banded((l, u), ab, b): the diagonals of the matrix are rows of ab."""
+
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         text = "l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True"

@@ -27,7 +27,7 @@ class Convolution(Rule):
     """
 
     linear = (0, 1)
-    of_complex = False
+    of_complex = True
 
     def __init__(self, function: Callable, options: str, correlates: bool = False):
         super().__init__(function, function.__name__)
@@ -67,7 +67,7 @@ class Convolution(Rule):
             True: getattr(scipy.signal, self.name.replace("convolve", "correlate"), None),
         }[correlates]
         if function is None:  # by Fourier transforms: a correlation is a convolution reversed
-            return self._called(False, a, np.flip(v), mode)
+            return self._called(False, a, support.conj(np.flip(v)), mode)
         return a.builder.call(function, (a, v), {"mode": mode})
 
     def _whole(self, operation: Operation, y_bar: Any) -> Any:
@@ -91,7 +91,9 @@ class Convolution(Rule):
             self._called(not self.correlates, whole, v, "valid") if operation.active[0] else None
         )
         v_bar = self._called(True, whole, a, "valid") if operation.active[1] else None
-        return [a_bar, np.flip(v_bar) if self.correlates and v_bar is not None else v_bar]
+        if self.correlates and v_bar is not None:  # by the conjugate of the second array
+            v_bar = support.conj(np.flip(v_bar))
+        return [a_bar, v_bar]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         (a, v), (a_dot, v_dot) = operation.operands, tangents
@@ -105,7 +107,9 @@ class Convolution(Rule):
         (a, v), mode = operation.operands, operation.params.get("mode", "full")
         rank = support.sample_rank(a, batched[0])
         first = int(batched[0])
-        if not self.correlates:
+        if self.correlates:
+            v = support.conj(v)
+        else:
             v = np.flip(v, tuple(range(int(batched[1]), v.ndim)))
         sizes = [np.size(v, int(batched[1]) + axis) for axis in range(rank)]
         if mode != "valid":
@@ -129,7 +133,7 @@ class Filter(Rule):
 
     TEXT = "b, a, x, axis=-1, zi=None"
     linear = (0, 2)
-    of_complex = False
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.TEXT, args, kwargs)
@@ -160,8 +164,8 @@ class Filter(Rule):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (b, a, x), axis, y = operation.operands, self._axis(operation), operation.result
         emit = y.builder.emit
-        backwards = np.flip(y_bar, axis)
-        x_bar = np.flip(emit(self, [b, a, backwards], operation.params), axis)
+        backwards, taps = np.flip(y_bar, axis), [support.conj(b), support.conj(a)]
+        x_bar = np.flip(emit(self, [*taps, backwards], operation.params), axis)
         bars: list = [None, None, x_bar if operation.active[2] else None]
         for place, (signal, sign) in enumerate(((x, 1), (y, -1))):
             if operation.active[place]:
@@ -180,7 +184,7 @@ class Filter(Rule):
         sums = [
             np.sum(
                 y_bar[support.at(axis, slice(k, None))]
-                * delayed[support.at(axis, slice(None, size - k))]
+                * support.conj(delayed[support.at(axis, slice(None, size - k))])
             )
             for k in range(count)
         ]

@@ -13,7 +13,7 @@ from s2s_ad.core.builder import Builder, describe, static
 from s2s_ad.core.registry import Operation, Ragged, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.matrices import outer
+from s2s_ad.rules.matrices import conj, outer
 from s2s_ad.rules.unsupported import refuse
 
 
@@ -25,6 +25,7 @@ class Iterative(Rule):
 
     count = 2
     text = "A, b, x0=None, rtol=1e-05, atol=0.0, maxiter=None"
+    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -41,7 +42,9 @@ class Iterative(Rule):
         return tuple(builder.emit_item(result, index) for index in (0, 1))
 
     def infer(self, operands: list, params: dict[str, Any]) -> tree.Tree:
-        x = values.Array(np.dtype(float), values.shape_of(operands[1]))
+        kinds = [values.strong_dtype(each) for each in operands]
+        dtype = None if values.missing(kinds) else np.result_type(*kinds, float)
+        x = values.Array(dtype, values.shape_of(operands[1]))
         return tree.Tree(tuple, (0, 1), (x, values.Scalar(int)))
 
     def _solved(self, a: Any, b: Any, operation: Operation) -> Any:
@@ -55,7 +58,7 @@ class Iterative(Rule):
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         a = operation.operands[0]
-        b_bar = self._solved(a.T, y_bar[0], operation)
+        b_bar = self._solved(conj(a).T, y_bar[0], operation)
         x = operation.result.builder.emit_item(operation.result, 0)
         a_bar = -outer(b_bar, x) if operation.active[0] else None
         return [a_bar, b_bar if operation.active[1] else None]

@@ -134,15 +134,30 @@ def resample(x, num, t=None, axis=0, window=None, domain="time") -> Any:
     if t is not None or window is not None or domain != "time":
         unsupported("resample with t=, window= or domain=")
     x = np.moveaxis(np.asarray(x), axis, -1)
-    if x.dtype.kind == "c":
-        unsupported("resample of complex numbers", "resample the real and imaginary parts")
     n = x.shape[-1]
     m = min(num, n)
+    if x.dtype.kind == "c":
+        return np.moveaxis(resampled(x, n, m, num), -1, axis)
     spectrum = scipy.fft.rfft(x)[..., : m // 2 + 1]
     k = np.arange(m // 2 + 1)
     middle = 2.0 if num < n else 0.5
     weights = np.where((2 * k == m) & (num != n), middle, 1.0) * (num / n)
     return np.moveaxis(scipy.fft.irfft(spectrum * as_precise(weights, x), num), -1, axis)
+
+
+def resampled(x, n, m, num) -> Any:
+    """Of complex numbers: the frequencies on both sides of zero, the outermost shared out."""
+    spectrum = scipy.fft.fft(x)
+    low, high = spectrum[..., : (m + 1) // 2], spectrum[..., n - (m - 1) // 2 :]
+    between = np.zeros((*x.shape[:-1], num - m + (1 - m % 2)), spectrum.dtype)
+    if m % 2 == 0 and num < n:
+        between[..., 0] = spectrum[..., m // 2] + spectrum[..., n - m // 2]
+    elif m % 2 == 0 and num == n:
+        between[..., 0] = spectrum[..., m // 2]
+    elif m % 2 == 0:
+        between[..., 0] = 0.5 * spectrum[..., m // 2]
+        between[..., -1] = 0.5 * spectrum[..., m // 2]
+    return scipy.fft.ifft(np.concatenate([low, between, high], axis=-1)) * (num / n)
 
 
 def window_of(window, nperseg) -> Any:
