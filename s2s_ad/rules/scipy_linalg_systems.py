@@ -408,6 +408,8 @@ def _solveh_banded(
             help="use scipy.linalg.solve_banded, whose first argument says how many there are",
         )
     given = [x[k] for k in range(count)]
+    main = 0 if lower else count - 1
+    given[main] = np.real(given[main])  # SciPy reads no more of a Hermitian matrix
     if lower:
         other = [np.roll(conj(given[k]), k) for k in range(count - 1, 0, -1)]
         whole = [*other, *given]

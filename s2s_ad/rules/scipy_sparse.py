@@ -25,7 +25,6 @@ class Iterative(Rule):
 
     count = 2
     text = "A, b, x0=None, rtol=1e-05, atol=0.0, maxiter=None"
-    of_complex = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -74,7 +73,13 @@ class Iterative(Rule):
         raise Ragged  # the samples take as many steps as each of them needs
 
 
-class Restarted(Iterative):
+class General(Iterative):
+    """The same of matrices that need not be symmetric."""
+
+    of_complex = True
+
+
+class Restarted(General):
     """The same with one more option."""
 
     text = "A, b, x0=None, rtol=1e-05, atol=0.0, restart=None, maxiter=None"
@@ -181,8 +186,9 @@ PRODUCT = register(SparseProduct(sparse_product, "sparse_product"))
 SOLUTION = register(SparseSolution(sparse_solution, "sparse_solution"))
 
 LINEAR = scipy.sparse.linalg
-for _function in (LINEAR.bicg, LINEAR.bicgstab, LINEAR.cg, LINEAR.cgs):
-    register(Iterative(_function, _function.__name__))
+for _function in (LINEAR.bicg, LINEAR.bicgstab, LINEAR.cgs):
+    register(General(_function, _function.__name__))
+register(Iterative(LINEAR.cg, "cg"))
 register(Restarted(LINEAR.gmres, "gmres"))
 
 SOLVE = "use spsolve, cg or gmres"

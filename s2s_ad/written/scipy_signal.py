@@ -184,8 +184,8 @@ def segments(window, nperseg, noverlap, nfft, n, shared=2) -> Any:
     return window_of(window, size), nfft, step
 
 
-def transforms(x, win, step, nfft, detrend) -> Any:
-    """The Fourier transform of each segment of a real signal, by rows."""
+def transforms(x, win, step, nfft, detrend, both) -> Any:
+    """The Fourier transform of each segment, by rows; of a real signal of one side alone."""
     size = len(win)
     starts = np.arange((x.shape[-1] - size) // step + 1) * step
     parts = x[..., starts[:, None] + np.arange(size)]
@@ -193,15 +193,22 @@ def transforms(x, win, step, nfft, detrend) -> Any:
         parts = parts - np.mean(parts, axis=-1, keepdims=True)
     elif detrend is not False:
         parts = scipy.signal.detrend(parts, type=detrend)
-    return scipy.fft.rfft(parts * as_precise(win, x), nfft)
+    transform = scipy.fft.fft if both else scipy.fft.rfft
+    return transform(parts * as_precise(win, x), nfft)
 
 
 def density(win, fs, scaling) -> Any:
     return 1.0 / (fs * np.sum(win**2)) if scaling == "density" else 1.0 / np.sum(win) ** 2
 
 
-def one_sided(nfft) -> Any:
-    """How often a frequency counts that stands for its negative, too."""
+def frequencies(nfft, fs, both) -> Any:
+    return np.fft.fftfreq(nfft, 1 / fs) if both else np.fft.rfftfreq(nfft, 1 / fs)
+
+
+def counted(nfft, both) -> Any:
+    """How often each frequency counts: twice where it stands for its negative, too."""
+    if both:
+        return 1.0
     k = np.arange(nfft // 2 + 1)
     return np.where((k == 0) | (2 * k == nfft), 1.0, 2.0)
 
@@ -222,16 +229,17 @@ def csd(
 ) -> Any:
     """The mean of the products of the segments' transforms."""
     x, y = np.moveaxis(np.asarray(x), axis, -1), np.moveaxis(np.asarray(y), axis, -1)
-    if not return_onesided or average != "mean" or x.dtype.kind == "c" or y.dtype.kind == "c":
-        unsupported("a spectrum of both sides, of complex numbers, or by the median")
+    if average != "mean":
+        unsupported("a spectrum by the median")
+    both = not return_onesided or x.dtype.kind == "c" or y.dtype.kind == "c"
     if x.shape[-1] != y.shape[-1]:
         raise ValueError("csd: x and y must be of one length")  # SciPy adds zeros to the shorter
     win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
-    products = np.conj(transforms(x, win, step, nfft, detrend))
-    products = products * transforms(y, win, step, nfft, detrend)
-    weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
+    products = np.conj(transforms(x, win, step, nfft, detrend, both))
+    products = products * transforms(y, win, step, nfft, detrend, both)
+    weights = as_precise(counted(nfft, both) * density(win, fs, scaling), x)
     found = np.mean(products, axis=-2) * weights
-    return np.fft.rfftfreq(nfft, 1 / fs), np.moveaxis(found, -1, axis)
+    return frequencies(nfft, fs, both), np.moveaxis(found, -1, axis)
 
 
 def welch(
@@ -249,13 +257,14 @@ def welch(
 ) -> Any:
     """The mean of the squares of the segments' transforms."""
     x = np.moveaxis(np.asarray(x), axis, -1)
-    if not return_onesided or average != "mean" or x.dtype.kind == "c":
-        unsupported("a spectrum of both sides, of complex numbers, or by the median")
+    if average != "mean":
+        unsupported("a spectrum by the median")
+    both = not return_onesided or x.dtype.kind == "c"
     win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
-    squares = squared(transforms(x, win, step, nfft, detrend))
-    weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
+    squares = squared(transforms(x, win, step, nfft, detrend, both))
+    weights = as_precise(counted(nfft, both) * density(win, fs, scaling), x)
     found = np.mean(squares, axis=-2) * weights
-    return np.fft.rfftfreq(nfft, 1 / fs), np.moveaxis(found, -1, axis)
+    return frequencies(nfft, fs, both), np.moveaxis(found, -1, axis)
 
 
 def before_times(found, axis) -> Any:
@@ -300,14 +309,15 @@ def spectrogram(
 ) -> Any:
     """The squares of the segments' transforms, by columns."""
     x = np.moveaxis(np.asarray(x), axis, -1)
-    if not return_onesided or mode != "psd" or x.dtype.kind == "c":
-        unsupported("spectrogram of both sides, of complex numbers, or with mode=", "use stft")
+    if mode != "psd":
+        unsupported("spectrogram with mode=", "use stft")
+    both = not return_onesided or x.dtype.kind == "c"
     win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1], shared=8)
-    squares = squared(transforms(x, win, step, nfft, detrend))
-    weights = as_precise(one_sided(nfft) * density(win, fs, scaling), x)
+    squares = squared(transforms(x, win, step, nfft, detrend, both))
+    weights = as_precise(counted(nfft, both) * density(win, fs, scaling), x)
     size = len(win)
     times = (size / 2 + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
-    return np.fft.rfftfreq(nfft, 1 / fs), times, before_times(squares * weights, axis)
+    return frequencies(nfft, fs, both), times, before_times(squares * weights, axis)
 
 
 def stft(
@@ -326,8 +336,7 @@ def stft(
 ) -> Any:
     """The Fourier transforms of the segments, by columns."""
     x = np.moveaxis(np.asarray(x), axis, -1)
-    if not return_onesided or x.dtype.kind == "c":
-        unsupported("stft of both sides, or of complex numbers")
+    both = not return_onesided or x.dtype.kind == "c"
     if boundary not in ("zeros", None):
         unsupported(f"stft with boundary={boundary!r}", "use np.pad")
     win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
@@ -339,11 +348,11 @@ def stft(
         [np.zeros((*leading, more), x.dtype), x, np.zeros((*leading, more + rest), x.dtype)],
         axis=-1,
     )
-    found = transforms(x, win, step, nfft, detrend)
+    found = transforms(x, win, step, nfft, detrend, both)
     scale = np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
     found = found * as_precise(scale, x)
     times = (size / 2 - more + step * np.arange((x.shape[-1] - size) // step + 1)) / fs
-    return np.fft.rfftfreq(nfft, 1 / fs), times, before_times(found, axis)
+    return frequencies(nfft, fs, both), times, before_times(found, axis)
 
 
 def istft(
@@ -360,16 +369,17 @@ def istft(
     scaling="spectrum",
 ) -> Any:
     """The signal whose stft is nearest: the segments, windowed again, are added."""
-    if not input_onesided or time_axis != -1 or freq_axis != -2:
-        unsupported("istft of both sides, or with axes")
+    if time_axis != -1 or freq_axis != -2:
+        unsupported("istft with axes")
     z = np.asarray(Zxx)
-    even = 2 * (z.shape[-2] - 1)
+    even = 2 * (z.shape[-2] - 1) if input_onesided else z.shape[-2]
     size = even if nperseg is None else nperseg
     if nfft is None:
-        nfft = size if size == even + 1 else even
+        nfft = size if input_onesided and size == even + 1 else even
+    inverse = scipy.fft.irfft if input_onesided else scipy.fft.ifft
     win = window_of(window, size)
     step = size - (size // 2 if noverlap is None else noverlap)
-    parts = np.swapaxes(scipy.fft.irfft(z, nfft, axis=-2)[..., :size, :], -1, -2)
+    parts = np.swapaxes(inverse(z, nfft, axis=-2)[..., :size, :], -1, -2)
     scale = np.sqrt(density(win, fs, "density" if scaling == "psd" else "spectrum"))
     parts = parts * as_precise(win / scale, z)
     count = parts.shape[-2]
