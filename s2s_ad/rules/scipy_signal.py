@@ -75,6 +75,13 @@ def _savgol(
     width, order, deriv = static((window_length, polyorder, deriv), "options of savgol_filter")
     delta, axis, mode = static((delta, axis, mode), "delta, axis and mode of savgol_filter")
     call, half = x.builder.call, width // 2
+    if x.builder.may_be_complex(x):
+        raise UnsupportedError(
+            "S2S302",
+            "savgol_filter of complex numbers, of which SciPy drops the imaginary part",
+            origin=x.builder.origin,
+            help="filter the real and imaginary parts",
+        )
     if width % 2 == 0:
         raise UnsupportedError("S2S203", "savgol_filter of even length", origin=x.builder.origin)
     x = np.moveaxis(x, axis, -1)

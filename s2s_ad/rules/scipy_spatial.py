@@ -17,11 +17,14 @@ from s2s_ad.rules import support
 from s2s_ad.rules.composite import Composite, composite
 from s2s_ad.rules.matrices import mT
 from s2s_ad.rules.shape_checks import check_equal, check_rank, ends
+from s2s_ad.rules.support import abs_square
 
 
 def _double(x: Any) -> Any:
     """In double precision, in which SciPy computes these."""
-    return x.astype(float) if isinstance(x, Symbol) and x.dtype != float else x
+    if not isinstance(x, Symbol) or x.builder.may_be_complex(x):
+        return x
+    return x if x.dtype == float else x.astype(float)
 
 
 def _cosine(u: Any, v: Any) -> Any:
@@ -36,7 +39,7 @@ METRICS: dict[str, Callable] = {
     "chebyshev": lambda u, v: np.max(abs(u - v), axis=-1),
     "cityblock": lambda u, v: np.sum(abs(u - v), axis=-1),
     "cosine": _cosine,
-    "euclidean": lambda u, v: np.sqrt(np.sum((_double(u) - _double(v)) ** 2, axis=-1)),
+    "euclidean": lambda u, v: np.sqrt(np.sum(abs_square(_double(u) - _double(v)), axis=-1)),
     "sqeuclidean": lambda u, v: np.sum((u - v) ** 2, axis=-1),
 }
 
@@ -222,4 +225,5 @@ register(Distances(distance.pdist, "X, metric='euclidean'", _pairs, _of_pairs))
 register(SumsOfDifferences(runtime.sums_of_differences, "sums_of_differences"))
 register(PairSums(runtime.pair_sums, "pair_sums"))
 for _name, _meaning in METRICS.items():
-    composite(getattr(distance, _name), "u, v", _of_vectors(_meaning), of_complex=False)
+    _of_complex = _name in ("chebyshev", "cityblock", "euclidean")
+    composite(getattr(distance, _name), "u, v", _of_vectors(_meaning), of_complex=_of_complex)

@@ -28,6 +28,20 @@ def spherical_slope(function: Callable, sign: int) -> Callable:
     return slope
 
 
+def scaled(slope: str, part: str) -> dict[str, Any]:
+    """The texts of complex numbers for a function that is scaled by exp(-abs(part(z))), whose
+    tangent is that of the analytic function, scaled, and that of the scale."""
+    back = "" if part == "np.real" else "1j * "
+    size = f"np.sign({part}(z))"
+    adjoint = f"y_bar * np.conj({slope}) - {back}({size} * np.real(np.conj(y_bar) * y))"
+    tangent = f"y_bar * ({slope}) - {size} * {part}(y_bar) * y"
+    return {
+        "of_complex": (UNKNOWN, adjoint),
+        "tangents": (UNKNOWN, tangent),
+        **HOLOMORPHIC,
+    }
+
+
 row("bei", "y_bar * special.beip(x)", **POSITIVE)
 row("beip", "y_bar * (special.ber(x) - y / x)", **POSITIVE)
 row("ber", "y_bar * special.berp(x)", **POSITIVE)
@@ -49,6 +63,7 @@ row(
     UNKNOWN,
     "y_bar * ((special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(z) * y)",
     **ORDER,
+    **scaled("(special.ive(v - 1, z) + special.ive(v + 1, z)) / 2", "np.real"),
 )
 row("j0", "-y_bar * special.j1(x)")
 for _name in ("ivp", "jvp", "kvp", "yvp"):
@@ -65,10 +80,10 @@ for _name in ("hankel1", "hankel2", "jv", "yv"):
         holomorphic=True,
         gives_complex=_name.startswith("hankel"),
     )
-# of real numbers alone, for the scale of jve and yve is by the size of the imaginary part
-for _name in ("jve", "yn", "yve"):
-    _slope = f"y_bar * ((special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2)"
-    row(_name, UNKNOWN, _slope, **ORDER)
+for _name in ("jve", "yve"):
+    _slope = f"(special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2"
+    row(_name, UNKNOWN, f"y_bar * ({_slope})", **ORDER, **scaled(_slope, "np.imag"))
+row("yn", UNKNOWN, "y_bar * ((special.yn(v - 1, z) - special.yn(v + 1, z)) / 2)", **ORDER)
 row("k0", "-y_bar * special.k1(x)", **POSITIVE)
 row("k0e", "y_bar * (y - special.k1e(x))", **POSITIVE)
 row("k1", "-y_bar * (special.k0(x) + y / x)", **POSITIVE)

@@ -53,7 +53,8 @@ class Special(Elementwise):
 
     Args:
         helpers: what the texts name besides scipy.special.
-        holomorphic: whether the texts hold of complex numbers, too.
+        holomorphic: whether the texts hold of complex numbers, too (those of `of_complex` and
+            `tangents`, where these are given).
         gives_complex: whether the result is complex, whatever the operands are.
     """
 

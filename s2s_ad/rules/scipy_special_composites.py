@@ -11,14 +11,15 @@ import scipy.special
 from s2s_ad import runtime
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.reductions import Reduction
 from s2s_ad.rules.scipy_special_calls import called
 
 
-def named(name: str, text: str, meaning: Callable) -> None:
-    composite(getattr(scipy.special, name), text, meaning, of_complex=False)
+def named(name: str, text: str, meaning: Callable, of_complex: bool = False) -> None:
+    composite(getattr(scipy.special, name), text, meaning, of_complex=of_complex)
 
 
 # ---- numbers of combinations ---------------------------------------------------------------------
@@ -43,9 +44,8 @@ def _weights(x: Symbol, y: Any, y_bar: Any, axes: Any) -> Any:
 
 
 class LogSumExp(Reduction):
-    """Of real numbers: SciPy gives complex ones a branch of their own."""
+    """The logarithm of a sum of exponentials; weights and signs are for real numbers alone."""
 
-    of_complex = False
     weighted = "a, axis=None, b=None, keepdims=False, return_sign=False"
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -59,6 +59,13 @@ class LogSumExp(Reduction):
     def _of_weighted(self, builder: Builder, given: dict[str, Any], signed: bool) -> Any:
         """The logarithm of a sum of b * exp(a), which counts from the largest a that b counts."""
         a = support.as_operand(builder, given["a"])
+        if builder.may_be_complex(a):
+            raise UnsupportedError(
+                "S2S302",
+                "scipy.special.logsumexp of complex numbers with b= or return_sign=",
+                origin=builder.origin,
+                help="write it with np.log, np.sum and np.exp",
+            )
         axis, keepdims = static(
             (given["axis"], given["keepdims"]), "axis and keepdims of logsumexp"
         )
@@ -76,7 +83,7 @@ class LogSumExp(Reduction):
 register(
     LogSumExp(
         scipy.special.logsumexp,
-        _weights,
+        lambda x, y, y_bar, axes: y_bar * support.conj(np.exp(x - y)),
         lambda *given: (np.sum, _weights(*given)),
         many_axes=False,
     )
@@ -95,5 +102,5 @@ def called_along(name: str, x: Any, axis: Any) -> Any:
     return x.builder.call(getattr(scipy.special, name), (x,), {"axis": axis, "keepdims": True})
 
 
-named("softmax", "x, axis=None", _softmax)
-named("log_softmax", "x, axis=None", _log_softmax)
+named("softmax", "x, axis=None", _softmax, of_complex=True)
+named("log_softmax", "x, axis=None", _log_softmax, of_complex=True)

@@ -38,7 +38,7 @@ def statistic(name: str, text: str, meaning: Callable, keeps: bool = True) -> No
         return np.expand_dims(result, kept) if keepdims else result
 
     text = f"x, {text}, nan_policy='propagate'{', keepdims=False' if keeps else ''}"
-    composite(getattr(scipy.stats, name), text, checked, of_complex=False)
+    composite(getattr(scipy.stats, name), text, checked, of_complex=True)
 
 
 def _count(x: Symbol, axis: int) -> Any:
