@@ -22,9 +22,9 @@ from s2s_ad.rules.support import abs_square
 
 def _double(x: Any) -> Any:
     """In double precision, in which SciPy computes these."""
-    if not isinstance(x, Symbol) or x.builder.may_be_complex(x):
+    if not isinstance(x, Symbol) or x.dtype in (float, complex):
         return x
-    return x if x.dtype == float else x.astype(float)
+    return x.astype(complex if x.builder.may_be_complex(x) else float)
 
 
 def _cosine(u: Any, v: Any) -> Any:

@@ -70,7 +70,8 @@ def _hmean(x: Symbol, axis: int, dtype: Any, weights: Any) -> Any:
 
 
 def _sem(x: Symbol, axis: int, ddof: Any) -> Any:
-    return np.std(x, axis=axis, ddof=ddof) / support.cast(x.builder, np.sqrt(_count(x, axis)), x)
+    root = support.cast(x.builder, np.sqrt(_count(x, axis)), np.real(x))
+    return np.std(x, axis=axis, ddof=ddof) / root
 
 
 def _skew(x: Symbol, axis: int, bias: Any) -> Any:

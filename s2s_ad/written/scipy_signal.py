@@ -231,7 +231,9 @@ def csd(
     x, y = np.moveaxis(np.asarray(x), axis, -1), np.moveaxis(np.asarray(y), axis, -1)
     if average != "mean":
         unsupported("a spectrum by the median")
-    both = not return_onesided or x.dtype.kind == "c" or y.dtype.kind == "c"
+    both = not return_onesided or x.dtype.kind == "c"
+    if not both and y.dtype.kind == "c":
+        raise ValueError("csd: where y is complex, x has to be")
     if x.shape[-1] != y.shape[-1]:
         raise ValueError("csd: x and y must be of one length")  # SciPy adds zeros to the shorter
     win, nfft, step = segments(window, nperseg, noverlap, nfft, x.shape[-1])
