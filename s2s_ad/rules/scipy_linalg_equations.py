@@ -97,7 +97,17 @@ def minus(x: Any) -> Any:
 
 
 class Sylvester(Equation):
-    """a @ x + x @ b = q."""
+    """a @ x + x @ b = q; SciPy goes wrong where real and complex matrices meet."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        params = support.bind_call(builder, self, self.text, args, kwargs)
+        operands = [as_matrix(builder, self, each) for each in params.values()]
+        complexes = [values.is_complex(builder.fact(each)) for each in operands]
+        kinds = [values.strong_dtype(builder.fact(each)) for each in operands]
+        if any(complexes) and not all(complexes) and not values.missing(kinds):
+            whole = np.result_type(*kinds)
+            operands = [support.as_dtype(builder, each, whole) for each in operands]
+        return builder.emit(self, operands, {})
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (a, b, _), x = operation.operands, operation.result

@@ -75,7 +75,6 @@ def test_properties(each):
         ("filtfilt(x, x, x, method='gust')", "method='gust'"),
         ("upfirdn(x, x, mode='wrap')", "mode="),
         ("resample(x, 4, window='hann')", "window="),
-        ("resample(x * 1j, 4)", "complex"),
         ("welch(x, average='median')[1]", "median"),
         ("stft(x, boundary='even')[2]", "boundary='even'"),
         ("spectrogram(x, mode='phase')[2]", "mode="),
