@@ -1,0 +1,66 @@
+"""Shapes that SciPy refuses where the NumPy that its function is written as would broadcast."""
+
+import numpy as np
+import pytest
+
+from rules.properties import module
+from s2s_ad import jit
+from s2s_ad.diagnostics import S2SError
+
+V, ONE, M, ROW = np.ones(3), np.ones(1), np.eye(3), np.ones((1, 3))
+NUMBER, STACK = np.float64(0.5), np.stack([np.eye(3)] * 2)
+
+REFUSED = [
+    ("linalg.expm_frechet(x, y)", M, ONE[:, None]),
+    ("linalg.khatri_rao(x, y)", M, M[:, :1]),
+    ("linalg.lu_solve(scipy.linalg.lu_factor(x), y)", M[:1, :1], V),
+    ("linalg.orthogonal_procrustes(x, y)", M, M[:, :1]),
+    ("ndimage.convolve(x, y)", M, V),
+    ("ndimage.convolve1d(x, y)", V, M),
+    ("signal.upfirdn(x, y)", M, V),
+    ("spatial.distance.cdist(x, y)", V, M),
+    ("spatial.distance.cdist(x, y)", M, M[:, :1]),
+    ("spatial.distance.cityblock(x, y)", V, NUMBER),
+    ("spatial.distance.cosine(x, y)", V, ONE),
+    ("spatial.distance.euclidean(x, y)", M, M),
+    ("spatial.distance.pdist(x)", V, V),
+    ("stats.dirichlet.pdf(x, y)", V / 3, ROW),
+    ("stats.multinomial.pmf(x, 3, y)", V, ONE),
+    ("stats.multivariate_normal.entropy(x, y)", ONE, M),
+    ("stats.multivariate_normal.logpdf(x, y, np.eye(3))", V, STACK[0]),
+]
+
+
+@pytest.mark.parametrize("call, x, y", REFUSED, ids=lambda each: each if type(each) is str else "")
+def test_refused(call, x, y):
+    f = module(f"def f(x, y):\n    return scipy.{call}\n").f
+    with pytest.raises((ValueError, RuntimeError)):
+        f(x, y)
+    with pytest.raises((S2SError, ValueError), match="S2S203|h must be"):
+        jit(f)(x, y)
+
+
+def test_densities_of_columns():
+    """Each column is a point; of a single one SciPy makes a number."""
+    f = module("def f(x, a):\n    return scipy.stats.dirichlet.pdf(x, a)\n").f
+    a, x = np.array([1.0, 2.0, 1.5]), np.array([[0.2, 0.3], [0.3, 0.3], [0.5, 0.4]])
+    np.testing.assert_allclose(jit(f)(x, a), [f(x[:, 0], a), f(x[:, 1], a)])
+    assert np.shape(jit(f)(x[:, :1], a)) == np.shape(f(x[:, :1], a)) == ()
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate", "fftconvolve"])
+def test_convolutions_of_numbers(name):
+    f = module(f"def f(x, y):\n    return scipy.signal.{name}(x, y)\n").f
+    x, y = np.array(2.0 + 1j), np.array(0.5 - 1j)
+    np.testing.assert_allclose(jit(f)(x, y), f(x, y))
+
+
+def test_no_mean_of_negative_numbers():
+    f = module("def f(x):\n    return scipy.stats.hmean(x)\n").f
+    assert np.isnan(jit(f)(np.array([-1.0, 2.0]))) and np.isnan(f(np.array([-1.0, 2.0])))
+
+
+def test_zeros_between_samples_are_not_multiplied():
+    f = module("def f(h, x):\n    return scipy.signal.upfirdn(h, x, 3, 2)\n").f
+    h, x = np.arange(1.0, 6), np.array([1.0, np.nan, 2.0, np.inf])
+    np.testing.assert_array_equal(jit(f)(h, x), f(h, x))
