@@ -36,7 +36,7 @@ def test_refused(call, x, y):
     f = module(f"def f(x, y):\n    return scipy.{call}\n").f
     with pytest.raises((ValueError, RuntimeError)):
         f(x, y)
-    with pytest.raises((S2SError, ValueError), match="S2S203|h must be"):
+    with pytest.raises((S2SError, ValueError), match=r"S2S203|h must be"):
         jit(f)(x, y)
 
 
@@ -57,7 +57,8 @@ def test_convolutions_of_numbers(name):
 
 def test_no_mean_of_negative_numbers():
     f = module("def f(x):\n    return scipy.stats.hmean(x)\n").f
-    assert np.isnan(jit(f)(np.array([-1.0, 2.0]))) and np.isnan(f(np.array([-1.0, 2.0])))
+    assert np.isnan(f(np.array([-1.0, 2.0])))
+    assert np.isnan(jit(f)(np.array([-1.0, 2.0])))
 
 
 def test_zeros_between_samples_are_not_multiplied():
