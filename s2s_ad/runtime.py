@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from s2s_ad.runtime_stacks import *  # noqa: F403
+
 
 def accumulate(a, b):
     """The sum of two adjoints, item by item where they are lists."""

@@ -12,7 +12,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad import runtime
+from s2s_ad import runtime, runtime_stacks
 from s2s_ad.core import form
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import S2SError
@@ -69,8 +69,9 @@ def _helpers(wanted: Iterable[str], taken: set[str]) -> list[gast.FunctionDef]:
 
 @functools.cache
 def _runtime_functions() -> dict[str, gast.FunctionDef]:
-    module = gast.parse(inspect.getsource(runtime))
-    return {each.name: each for each in module.body if isinstance(each, gast.FunctionDef)}
+    modules = [gast.parse(inspect.getsource(each)) for each in (runtime, runtime_stacks)]
+    statements = [each for module in modules for each in module.body]
+    return {each.name: each for each in statements if isinstance(each, gast.FunctionDef)}
 
 
 def _called(function: gast.FunctionDef) -> Iterator[str]:

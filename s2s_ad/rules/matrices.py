@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
-from s2s_ad.core import tree, values
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import Operation, Rule
@@ -91,10 +94,23 @@ def as_matrix(builder: Builder, rule: Rule, a: Any) -> Any:
     return a
 
 
+def in_stack(rule: Any, call: gast.Call, facts: Callable) -> gast.AST:
+    """The call, by the helper `rule.of_stack` where an operand is a stack of matrices."""
+    shapes = [getattr(facts(each), "shape", None) or () for each in call.args]
+    if rule.of_stack is None or max(map(len, shapes)) < 3:
+        return call
+    known = inspect.signature(rule.of_stack).parameters
+    if not all(each.arg in known for each in call.keywords):
+        return call
+    return gast.Call(form.constant(rule.of_stack), call.args, call.keywords)
+
+
 class OfMatrix(Rule):
     """A function of one matrix, or of each matrix of a stack; `text` is its signature."""
 
     text = "a"
+    #: the helper that takes all matrices of a stack at once
+    of_stack: Callable | None = None
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -122,6 +138,9 @@ class OfMatrix(Rule):
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         support.sample_rank(operation.operands[0], True)
         return batch.builder.emit(self, operation.operands, operation.params)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return in_stack(self, call, facts)
 
 
 class Several(OfMatrix):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, register
@@ -188,6 +189,7 @@ class Polar(Several):
     text = "a, side='right'"
     names = ("u", "p")
     of_complex = True
+    of_stack = staticmethod(runtime.polar_of_stack)
 
     def of_matrix(self, builder: Builder, a: Any, params: dict[str, Any]) -> Any:
         if params.get("side", "right") == "left":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 from scipy import linalg
 
@@ -19,7 +20,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-from s2s_ad.rules.matrices import as_matrix, known_rank, mH
+from s2s_ad.rules.matrices import as_matrix, in_stack, known_rank, mH
 from s2s_ad.rules.shape_checks import check_equal, ends
 
 
@@ -33,6 +34,8 @@ class Equation(Rule):
     text = "a, b, q"
     position = 2
     of_complex = True
+    #: the helper that takes all equations of a stack at once
+    of_stack: Callable | None = None
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         operands = support.bind_call(builder, self, self.text, args, kwargs).values()
@@ -55,6 +58,9 @@ class Equation(Rule):
         pairs = list(zip(operation.operands, batched, strict=True))
         rank = max(support.sample_rank(*pair) for pair in pairs)
         return batch.builder.emit(self, [support.align(*pair, rank) for pair in pairs], {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return in_stack(self, call, facts)
 
 
 def only(operation: Operation, *adjoints: Callable[[], Any]) -> list:
@@ -99,6 +105,8 @@ def minus(x: Any) -> Any:
 class Sylvester(Equation):
     """a @ x + x @ b = q; SciPy goes wrong where real and complex matrices meet."""
 
+    of_stack = staticmethod(runtime.solve_sylvester_of_stack)
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
         operands = [as_matrix(builder, self, each) for each in params.values()]
@@ -127,6 +135,7 @@ class DiscreteLyapunov(Equation):
 
     text = "a, q"
     position = 1
+    of_stack = staticmethod(runtime.solve_discrete_lyapunov_of_stack)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, "a, q, method=None", args, kwargs)

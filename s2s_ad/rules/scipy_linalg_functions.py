@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 from scipy import linalg
 
@@ -18,7 +19,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
-from s2s_ad.rules.matrices import OfMatrix, as_matrix, known_rank, mH
+from s2s_ad.rules.matrices import OfMatrix, as_matrix, in_stack, known_rank, mH
 from s2s_ad.rules.shape_checks import check_equal, ends
 
 
@@ -39,13 +40,21 @@ class MatrixFunction(OfMatrix):
 
     Args:
         stays_real: whether the result of a real matrix is always real.
+        of_stack: the helper that takes all matrices of a stack at once.
     """
 
     of_complex = True
 
-    def __init__(self, function: Callable, text: str = "A", *, stays_real: bool = True):
+    def __init__(
+        self,
+        function: Callable,
+        text: str = "A",
+        *,
+        stays_real: bool = True,
+        of_stack: Callable | None = None,
+    ):
         super().__init__(function, function.__name__)
-        self.text, self.stays_real = text, stays_real
+        self.text, self.stays_real, self.of_stack = text, stays_real, of_stack
 
     def options(self, params: dict[str, Any]) -> dict[str, Any]:
         return {key: each for key, each in params.items() if each is not None}
@@ -82,6 +91,7 @@ class ExpmFrechet(Rule):
     """expm_frechet(a, e): expm(a), and its derivative in the direction e."""
 
     of_complex = True
+    of_stack = staticmethod(runtime.expm_frechet_of_stack)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         text = "A, E, method=None, compute_expm=True, check_finite=True"
@@ -133,6 +143,9 @@ class ExpmFrechet(Rule):
         operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
         return batch.builder.emit(self, operands, operation.params)
 
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return in_stack(self, call, facts)
+
 
 class SquareRoot(MatrixFunction):
     """y = sqrtm(a): y @ y_dot + y_dot @ y = a_dot."""
@@ -150,14 +163,14 @@ class SquareRoot(MatrixFunction):
 
 FRECHET = ExpmFrechet(linalg.expm_frechet, "expm_frechet")
 
-register(Exponential(linalg.expm))
+register(Exponential(linalg.expm, of_stack=runtime.expm_of_stack))
 register(FRECHET)
-register(MatrixFunction(linalg.cosm))
-register(MatrixFunction(linalg.coshm))
+register(MatrixFunction(linalg.cosm, of_stack=runtime.cosm_of_stack))
+register(MatrixFunction(linalg.coshm, of_stack=runtime.coshm_of_stack))
 register(MatrixFunction(linalg.fractional_matrix_power, "A, t", stays_real=False))
 register(MatrixFunction(linalg.logm, stays_real=False))
-register(MatrixFunction(linalg.sinhm))
-register(MatrixFunction(linalg.sinm))
-register(MatrixFunction(linalg.tanhm))
-register(MatrixFunction(linalg.tanm))
+register(MatrixFunction(linalg.sinhm, of_stack=runtime.sinhm_of_stack))
+register(MatrixFunction(linalg.sinm, of_stack=runtime.sinm_of_stack))
+register(MatrixFunction(linalg.tanhm, of_stack=runtime.tanhm_of_stack))
+register(MatrixFunction(linalg.tanm, of_stack=runtime.tanm_of_stack))
 register(SquareRoot(linalg.sqrtm, stays_real=False))

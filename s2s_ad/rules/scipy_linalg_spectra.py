@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Ragged, register
@@ -75,6 +76,7 @@ class RQ(Several):
 
     text = "a, overwrite_a=False, lwork=None, mode='full', check_finite=True"
     names = ("r", "q")
+    of_stack = staticmethod(runtime.rq_of_stack)
 
     def options(self, params: dict[str, Any]) -> dict[str, Any]:
         return {} if params["mode"] == "full" else {"mode": params["mode"]}
@@ -165,6 +167,8 @@ class WithoutDerivative(Several):
 
 class Hessenberg(WithoutDerivative):
     """h, and q where it is asked for."""
+
+    of_stack = staticmethod(runtime.hessenberg_of_stack)
 
     def of_matrix(self, builder: Builder, a: Symbol, params: dict[str, Any]) -> Any:
         given = {key: each for key, each in params.items() if key != "calc_q"}

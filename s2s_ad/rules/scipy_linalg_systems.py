@@ -23,6 +23,7 @@ from s2s_ad.rules.matrices import (
     Several,
     conj,
     hermitian,
+    in_stack,
     known_rank,
     mH,
     mT,
@@ -99,6 +100,7 @@ class SolveTriangular(System):
 
     text = "a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True"
     dropped = ABOUT_MEMORY
+    of_stack = staticmethod(runtime.solve_triangular_of_stack)
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
         names = {"N": 0, "T": 1, "C": 2}
@@ -145,6 +147,7 @@ class LU(Several):
     count = 3
     names = ("p", "l", "u")
     of_complex = True
+    of_stack = staticmethod(runtime.lu_of_stack)
 
     def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
         *stack, m, n = shape
@@ -226,6 +229,7 @@ class LUFactor(Several):
     text = "a, overwrite_a=False, check_finite=True"
     names = ("lu", "piv")
     of_complex = True
+    of_stack = staticmethod(runtime.lu_factor_of_stack)
 
     def options(self, params: dict[str, Any]) -> dict[str, Any]:
         return {}
@@ -310,6 +314,7 @@ class SolveBanded(Rule):
     """scipy.linalg.solve_banded((l, u), ab, b): the diagonals of the matrix are rows of ab."""
 
     of_complex = True
+    of_stack = staticmethod(runtime.solve_banded_of_stack)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         text = "l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True"
@@ -361,7 +366,8 @@ class SolveBanded(Rule):
         return batch.builder.emit(self, [ab, b[..., None]], operation.params)[..., 0]
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        return gast.Call(call.func, [call.keywords[0].value, *call.args], [])
+        found = in_stack(self, call, facts)
+        return gast.Call(found.func, [call.keywords[0].value, *call.args], [])
 
 
 def _beside(a: Symbol, b: Symbol, below: int) -> Symbol:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
@@ -15,7 +16,7 @@ from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
-from s2s_ad.rules.matrices import as_matrix, known_rank, mH, outer
+from s2s_ad.rules.matrices import as_matrix, in_stack, known_rank, mH, outer
 
 
 class System(Rule):
@@ -28,6 +29,8 @@ class System(Rule):
     text = "a, b"
     #: parameters that are about memory and checks alone
     dropped: tuple[str, ...] = ()
+    #: the helper that takes all systems of a stack at once
+    of_stack: Callable | None = None
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -113,3 +116,6 @@ class System(Rule):
         if not batched[0]:
             return solved(a, b.T).T  # one factorisation serves all samples
         return solved(a, np.expand_dims(b, -1))[..., 0]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return in_stack(self, call, facts)
