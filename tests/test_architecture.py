@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "simplify": PASS - {"simplify"},
     "transforms": PASS | {"storage"},
     "storage": PASS,
-    "emit": PASS - {"simplify"} | {"runtime_stacks", "storage"},
+    "emit": {"analysis", "core", "diagnostics", "rules.registry", "runtime", "storage"},
     "load": {"core", "diagnostics", "emit", "runtime", "tensors"},
     "written": set(),
     "api": COMPILER | {"written"},

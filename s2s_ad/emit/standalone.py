@@ -12,7 +12,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad import runtime, runtime_stacks
+from s2s_ad import runtime
 from s2s_ad.core import form
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import S2SError
@@ -69,8 +69,9 @@ def _helpers(wanted: Iterable[str], taken: set[str]) -> list[gast.FunctionDef]:
 
 @functools.cache
 def _runtime_functions() -> dict[str, gast.FunctionDef]:
-    modules = [gast.parse(inspect.getsource(each)) for each in (runtime, runtime_stacks)]
-    statements = [each for module in modules for each in module.body]
+    functions = filter(inspect.isfunction, vars(runtime).values())
+    modules = [sys.modules[name] for name in sorted({each.__module__ for each in functions})]
+    statements = [each for one in modules for each in gast.parse(inspect.getsource(one)).body]
     return {each.name: each for each in statements if isinstance(each, gast.FunctionDef)}
 
 
