@@ -103,6 +103,14 @@ def by_parts(function, *operands):
     return result.reshape(*shapes)
 
 
+def by_sample(function, like, *operands):
+    """The results for each sample, which together have the shape of `like`."""
+    result = np.zeros(np.shape(like), np.result_type(*operands))
+    for i, sample in enumerate(zip(*operands, strict=True)):
+        result[i] = function(*sample)
+    return result
+
+
 def cholesky_adjoint(lower, lower_bar):
     """The adjoint of the lower triangle of matrices, from that of their lower Cholesky factors.
 
@@ -183,6 +191,14 @@ def pad_samples(array, rank):
     """A batch of samples with axes of length one inserted after the first, up to `rank` axes."""
     shape = np.shape(array)
     return np.reshape(array, shape[:1] + (1,) * (rank - len(shape)) + shape[1:])
+
+
+def padding_mode(edge):
+    """np.pad's name of what scipy.ndimage has beyond the edges; None of a constant."""
+    if edge.endswith("constant"):
+        return None
+    names = {"mirror": "reflect", "nearest": "edge", "grid-wrap": "wrap", "wrap": "wrap"}
+    return names.get(edge, "symmetric")
 
 
 def pair_sums(weights, x):
@@ -333,6 +349,52 @@ def equal_diagonal(array, axis1, axis2):
     return np.diagonal(array, axis1=axis1, axis2=axis2)
 
 
+def filter_adjoint(y_bar, weights, mode="reflect", shift=0, samples=0):
+    """The adjoint of x in filtered(x, weights, ...), from that of the result."""
+    from scipy import ndimage
+
+    if samples:
+        options = mode, shift, samples - 1
+        return by_sample(lambda g, w: filter_adjoint(g, w, *options), y_bar, y_bar, weights)
+    sizes = np.shape(weights)
+    wide = np.pad(y_bar, [(0, size - 1) for size in sizes])
+    origin = [size - 1 - size // 2 for size in sizes]
+    wide = ndimage.correlate(wide, np.flip(weights), mode="constant", origin=origin)
+    for axis, size in enumerate(sizes):
+        if size > 1:
+            wide = folded(wide, axis, np.shape(y_bar)[axis], (size - shift) // 2, mode)
+    return wide
+
+
+def filter_weights_adjoint(x, y_bar, weights, mode="reflect", shift=0, cval=0.0, samples=0):
+    """The adjoint of the weights in filtered(x, weights, ...), from that of the result."""
+    if samples:
+        options = mode, shift, cval, samples - 1
+        operands = x, y_bar, weights
+        return by_sample(lambda *each: filter_weights_adjoint(*each, *options), weights, *operands)
+    sizes, edge = np.shape(weights), padding_mode(mode)
+    widths = [((size - shift) // 2, size - 1 - (size - shift) // 2) for size in sizes]
+    wide = np.pad(x, widths, edge) if edge else np.pad(x, widths, constant_values=cval)
+    total, axes = np.zeros(sizes), list(range(len(sizes)))
+    for place in np.ndindex(sizes):
+        part = tuple(slice(i, i + n) for i, n in zip(place, np.shape(y_bar), strict=True))
+        total[place] = np.einsum(wide[part], axes, y_bar, axes, [], dtype=float)
+    return total.astype(np.result_type(x, y_bar), copy=False)
+
+
+def filtered(x, weights, mode="reflect", shift=0, cval=0.0, samples=0):
+    """The sums over the windows of x, by weights of the same rank; a window reaches
+    (size - shift) // 2 to the front. Along the first axes, `samples` of them, weights differ.
+    """
+    from scipy import ndimage
+
+    if samples:
+        options = mode, shift, cval, samples - 1
+        return by_sample(lambda x, w: filtered(x, w, *options), x, x, weights)
+    origin = [(size - shift) // 2 - size // 2 for size in np.shape(weights)]
+    return ndimage.correlate(x, weights, mode=mode, cval=cval, origin=origin)
+
+
 def first_places(y, axis):
     """Where each value of a running extreme along an axis stood first."""
     y = np.moveaxis(y, axis, -1)
@@ -340,6 +402,20 @@ def first_places(y, axis):
     new[..., 1:] = y[..., 1:] != y[..., :-1]
     places = np.maximum.accumulate(np.where(new, np.arange(y.shape[-1]), 0), axis=-1)
     return np.moveaxis(places, -1, axis)
+
+
+def folded(wide, axis, length, before, mode):
+    """What is beyond the edges of an axis, added where it is a copy of."""
+    wide = np.moveaxis(wide, axis, 0)
+    inner = slice(before, before + length)
+    edge = padding_mode(mode)
+    if edge is None:
+        return np.moveaxis(wide[inner], 0, axis)
+    places = np.pad(np.arange(length), (before, len(wide) - before - length), edge)
+    total = wide[inner].copy()
+    for place in (*range(before), *range(before + length, len(wide))):
+        total[places[place]] += wide[place]
+    return np.moveaxis(total, 0, axis)
 
 
 def frexp_exponent(x):

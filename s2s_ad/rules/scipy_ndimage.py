@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.ndimage
 from numpy.lib.stride_tricks import sliding_window_view
+from scipy import ndimage
 
+from s2s_ad import runtime
 from s2s_ad.core.builder import Symbol, static
+from s2s_ad.core.registry import register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.scipy_filters import Fixed, Weighted, refuse_given
 from s2s_ad.rules.shape_checks import check_rank
 
-#: SciPy's names of what lies beyond the edges -> np.pad's
-MODES = {"constant": "constant", "grid-constant": "constant", "grid-mirror": "symmetric"}
-MODES |= {"grid-wrap": "wrap", "mirror": "reflect", "nearest": "edge", "reflect": "symmetric"}
-MODES |= {"wrap": "wrap"}
-EDGES = "mode='reflect', cval=0.0, origin=0"
+EDGES = "output=None, mode='reflect', cval=0.0, origin=0"
 
 
 def _padded(x: Symbol, widths: list, mode: Any, cval: Any) -> Any:
-    mode = MODES[static(mode, "mode")]
-    return np.pad(x, widths, mode, **({"constant_values": cval} if mode == "constant" else {}))
+    mode = runtime.padding_mode(static(mode, "mode"))
+    if mode is None:
+        return np.pad(x, widths, constant_values=cval)
+    return np.pad(x, widths, mode)
 
 
 def _checked(x: Symbol, origin: Any) -> int:
@@ -110,7 +111,7 @@ def _gaussian(sigma: float, truncate: float, order: int) -> np.ndarray:
     radius = int(truncate * sigma + 0.5)
     impulse = np.zeros(2 * radius + 1)
     impulse[radius] = 1.0
-    return scipy.ndimage.gaussian_filter1d(
+    return ndimage.gaussian_filter1d(
         impulse, sigma, order=order, truncate=truncate, mode="constant"
     )
 
@@ -152,6 +153,19 @@ def _of_windows(statistic: Callable) -> Callable:
     return meaning
 
 
+def _of_size(function: Callable, filtered: Callable) -> Callable:
+    """The same where windows may have other shapes, which are refused."""
+
+    def meaning(input: Any, size: Any, footprint: Any, output: Any, **options: Any) -> Any:
+        builder = input.builder
+        refuse_given(builder, function, footprint=footprint, output=output)
+        if size is None:
+            raise UnsupportedError("S2S203", "a filter without size=", origin=builder.origin)
+        return filtered(input, size, **options)
+
+    return meaning
+
+
 def _median(windows: Any, axis: tuple) -> Any:
     """The element in the middle; of an even number the upper one."""
     rank = windows.ndim - len(axis)
@@ -159,23 +173,57 @@ def _median(windows: Any, axis: tuple) -> Any:
     return np.sort(flat, axis=-1)[..., support.length(flat, -1) // 2]
 
 
-composite(scipy.ndimage.convolve, f"input, weights, {EDGES}, *, axes=None", _convolve)
-composite(scipy.ndimage.convolve1d, f"input, weights, axis=-1, {EDGES}", _convolve1d)
-composite(scipy.ndimage.correlate, f"input, weights, {EDGES}, *, axes=None", _correlate)
-composite(scipy.ndimage.correlate1d, f"input, weights, axis=-1, {EDGES}", _correlate1d)
-composite(
-    scipy.ndimage.gaussian_filter,
-    "input, sigma, order=0, mode='reflect', cval=0.0, truncate=4.0, *, axes=None",
-    _gaussian_filter,
+def _gaussian_steps(
+    axes: tuple, sigma: Any, order: Any, mode: Any, truncate: float, **_: Any
+) -> Iterator[tuple]:
+    """The weights along each of the axes."""
+    given = [
+        each if isinstance(each, tuple | list) else [each] * len(axes)
+        for each in (sigma, order, mode)
+    ]
+    for axis, deviation, derivative, edge in zip(axes, *given, strict=True):
+        yield axis, _gaussian(deviation, truncate, derivative)[::-1], edge
+
+
+def _uniform_steps(axes: tuple, size: Any, mode: Any, **_: Any) -> Iterator[tuple]:
+    sizes = size if isinstance(size, tuple | list) else [size] * len(axes)
+    for axis, n in zip(axes, sizes, strict=True):
+        yield axis, np.full(n, 1 / n), mode
+
+
+WINDOW = f"input, size=None, footprint=None, {EDGES}, *, axes=None"
+GAUSSIAN = "order=0, output=None, mode='reflect', cval=0.0, truncate=4.0"
+register(Weighted(ndimage.convolve, f"input, weights, {EDGES}, *, axes=None", _convolve, True))
+register(Weighted(ndimage.convolve1d, f"input, weights, axis=-1, {EDGES}", _convolve1d, True))
+register(Weighted(ndimage.correlate, f"input, weights, {EDGES}, *, axes=None", _correlate, False))
+register(Weighted(ndimage.correlate1d, f"input, weights, axis=-1, {EDGES}", _correlate1d, False))
+register(
+    Fixed(
+        ndimage.gaussian_filter,
+        f"input, sigma, {GAUSSIAN}, *, axes=None",
+        _gaussian_filter,
+        _gaussian_steps,
+    )
 )
-composite(
-    scipy.ndimage.gaussian_filter1d,
-    "input, sigma, axis=-1, order=0, mode='reflect', cval=0.0, truncate=4.0",
-    _gaussian1d,
+register(
+    Fixed(
+        ndimage.gaussian_filter1d,
+        f"input, sigma, axis=-1, {GAUSSIAN}",
+        _gaussian1d,
+        _gaussian_steps,
+    )
 )
-composite(scipy.ndimage.maximum_filter, f"input, size, {EDGES}, *, axes=None", _of_windows(np.max))
-composite(scipy.ndimage.median_filter, f"input, size, {EDGES}, *, axes=None", _of_windows(_median))
-composite(scipy.ndimage.minimum_filter, f"input, size, {EDGES}, *, axes=None", _of_windows(np.min))
-composite(
-    scipy.ndimage.uniform_filter, f"input, size=3, {EDGES}, *, axes=None", _of_windows(np.mean)
+register(
+    Fixed(
+        ndimage.uniform_filter,
+        f"input, size=3, {EDGES}, *, axes=None",
+        _of_windows(np.mean),
+        _uniform_steps,
+    )
 )
+for _filter, _statistic in (
+    (ndimage.maximum_filter, np.max),
+    (ndimage.median_filter, _median),
+    (ndimage.minimum_filter, np.min),
+):
+    composite(_filter, WINDOW, _of_size(_filter, _of_windows(_statistic)))

@@ -48,6 +48,19 @@ IMAGES += [
 ]
 IMAGES += [
     case("scipy.ndimage.convolve1d(x, k, axis=0)", x=real(4, 2), k=real(3), **LIKE),
+    case("scipy.ndimage.convolve1d(x, k, mode='nearest')", x=real(2), k=real(6), **LIKE),
+    case(
+        "scipy.ndimage.correlate(x, k, None, 'constant', 2.0)", x=real(4, 3), k=real(2, 2), **LIKE
+    ),
+    case("scipy.ndimage.correlate(x, k, mode='mirror')", x=real(4, 3), k=real(2, 5), **LIKE),
+    case(
+        "scipy.ndimage.correlate1d(x, k, cval=1.5, mode='constant')", x=real(5), k=real(3), **LIKE
+    ),
+    case("scipy.ndimage.gaussian_filter(x, 1.5, mode='grid-wrap')", x=real(4, 2), **LIKE),
+    case("scipy.ndimage.gaussian_filter(x, 0.5, mode=['wrap', 'mirror'])", x=real(4, 3), **LIKE),
+    case("scipy.ndimage.gaussian_filter(x, 0.6, order=[1, 2])", x=real(3, 4), **LIKE),
+    case("scipy.ndimage.uniform_filter(x, 4, mode='nearest')", x=real(3), **LIKE),
+    case("scipy.ndimage.uniform_filter(x, 3, mode='constant', cval=2.0)", x=real(4), **LIKE),
     case("scipy.ndimage.gaussian_filter1d(x, 0.7)", x=real(6), **LIKE),
     case("scipy.ndimage.gaussian_filter1d(x, 0.7, axis=0, order=1)", x=real(6, 2), **LIKE),
     case("scipy.ndimage.gaussian_filter(x, 0.5, mode='nearest')", x=real(4, 5), **LIKE),
