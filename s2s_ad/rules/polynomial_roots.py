@@ -182,8 +182,11 @@ def _polydiv(builder: Builder, u: Any, v: Any) -> tuple:
     return q, rest[np.minimum(start, np.size(rest, 0) - 1) :]
 
 
-def _polyfit(builder: Builder, x: Any, y: Any, deg: Any, rcond: Any, w: Any) -> Any:
+def _polyfit(
+    builder: Builder, x: Any, y: Any, deg: Any, rcond: Any, full: Any, w: Any, cov: Any
+) -> Any:
     """Least squares with the powers of x, each scaled to length one."""
+    support.refuse_given(builder, np.polyfit, full=full, cov=cov)
     x, y = (_inexact(support.as_operand(builder, each)) for each in (x, y))
     powers = builder.call(np.vander, (x, static(deg, "the degree of np.polyfit") + 1), {})
     columns = support.known_rank(y, "np.polyfit") > 1
@@ -204,7 +207,12 @@ def _roots(x: Symbol) -> Any:
 composite(np.poly, "x", _poly)
 register(SeriesQuotient(runtime.series_quotient, "series_quotient"))
 composed(np.polydiv, "u, v", _polydiv, of_complex=True)
-composed(np.polyfit, "x, y, deg, rcond=None, w=None", _polyfit, of_complex=True)
+composed(
+    np.polyfit,
+    "x, y, deg, rcond=None, full=False, w=None, cov=False",
+    _polyfit,
+    of_complex=True,
+)
 composite(np.roots, "x", _roots, of_complex=True)
 
 register(FromRoots(runtime.polynomial_from_roots, "poly"))

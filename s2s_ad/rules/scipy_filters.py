@@ -16,9 +16,8 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, describe, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
-from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 
 #: what lies beyond the edges is such that a symmetric filter is a symmetric matrix
@@ -137,7 +136,7 @@ class Filter(Rule):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.text, args, kwargs)
-        refuse_given(builder, self.function, output=given.pop("output"))
+        support.refuse_given(builder, self.function, output=given.pop("output"))
         names = [each for each in ("input", "weights") if each in given]
         given |= {each: support.as_operand(builder, given[each]) for each in names}
         operands = [given[each] for each in names]
@@ -167,18 +166,6 @@ class Filter(Rule):
         if "axis" in support.signature(self.text).parameters:
             return support.given({**params, "axis": axes[0] if axes[0] < rank else -1}, self.text)
         return {**params, "axes": axes}
-
-
-def refuse_given(builder: Builder, function: Callable, **arguments: Any) -> None:
-    """Refuse arguments that only None is taken for."""
-    for name, value in arguments.items():
-        if value is not None:
-            raise UnsupportedError(
-                "S2S203",
-                f"{describe(function)} with {name}=",
-                origin=builder.origin,
-                help="leave it out",
-            )
 
 
 def _is_real(fact: Any) -> bool:

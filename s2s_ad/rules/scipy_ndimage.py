@@ -15,7 +15,7 @@ from s2s_ad.core.registry import register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
-from s2s_ad.rules.scipy_filters import Fixed, Weighted, refuse_given
+from s2s_ad.rules.scipy_filters import Fixed, Weighted
 from s2s_ad.rules.shape_checks import check_rank
 
 EDGES = "output=None, mode='reflect', cval=0.0, origin=0"
@@ -158,7 +158,7 @@ def _of_size(function: Callable, filtered: Callable) -> Callable:
 
     def meaning(input: Any, size: Any, footprint: Any, output: Any, **options: Any) -> Any:
         builder = input.builder
-        refuse_given(builder, function, footprint=footprint, output=output)
+        support.refuse_given(builder, function, footprint=footprint, output=output)
         if size is None:
             raise UnsupportedError("S2S203", "a filter without size=", origin=builder.origin)
         return filtered(input, size, **options)

@@ -307,5 +307,17 @@ def cast(builder: Builder, value: Any, like: Any) -> Any:
     return parts.as_dtype(value, like.dtype)
 
 
+def refuse_given(builder: Builder, function: Callable, **arguments: Any) -> None:
+    """Refuse arguments that nothing but None or False is taken for."""
+    for name, value in arguments.items():
+        if value is not None and value is not False:
+            raise UnsupportedError(
+                "S2S203",
+                f"{describe(function)} with {name}=",
+                origin=builder.origin,
+                help="leave it out",
+            )
+
+
 def static_params(params: dict[str, Any], rule: Rule) -> dict[str, Any]:
     return {key: static(v, f"{key} of {describe(rule.function)}") for key, v in params.items()}

@@ -111,7 +111,7 @@ def empty_text_is_false(xs):
 
 
 def in_a_while_loop(xs):
-    phase, x, n = "grow", xs[0] + 0.1, 0
+    phase, x, n = "grow", abs(xs[0]) + 0.1, 0
     while phase != "done":
         n += 1
         if phase == "grow":

@@ -95,6 +95,7 @@ POLYNOMIALS += [
     case("np.polyfit(x, y, 2)", x=distinct(5), y=real(5), **LIKE),
     case("np.polyfit(x, y, 1, w=p)", x=distinct(5), y=real(5, 2), p=positive(5), **LIKE),
     case("np.polyfit(t, y, 3, rcond=1e-9)", t=fixed(5), y=real(5), **LIKE),
+    case("np.polyfit(x, y, 1, None, False, p)", x=distinct(5), y=real(5), p=positive(5), **LIKE),
     case("np.poly(x)", x=distinct(4), **LIKE),
     case("np.poly(x)", x=real(1), **LIKE),
     case("np.poly(x)", x=invertible(3, 3), **LIKE),
