@@ -704,12 +704,36 @@ def row_order(piv, matrix):
     return order.reshape(np.shape(matrix)[:-1])
 
 
-def samples_equal(a, b, equal_nan=False):
-    """np.array_equal for each of a batch of pairs."""
-    if np.shape(a) != np.shape(b):
+def samples_equal(a, b, equal_nan=False, broadcast=False):
+    """np.array_equal for each of a batch of pairs; with `broadcast` np.array_equiv."""
+    shapes = np.shape(a), np.shape(b)
+    fit = all(m == n or (broadcast and 1 in (m, n)) for m, n in zip(*shapes, strict=True))
+    if not fit:
         return np.zeros(len(a), bool)
     same = (a == b) | (np.isnan(a) & np.isnan(b)) if equal_nan else a == b
     return np.all(same, axis=tuple(range(1, same.ndim)))
+
+
+def search_of_stack(a, v, side="left"):
+    """np.searchsorted for each of a batch, by bisection of all rows at once; nan is the largest."""
+    dtype = np.result_type(a, v)
+    if dtype.kind not in "biuf":
+        pairs = zip(a, v, strict=True)
+        places = [np.searchsorted(*pair, side=side) for pair in pairs]
+        return np.reshape(np.array(places, np.intp), np.shape(v))
+    a, v = a.astype(dtype), v.astype(dtype)
+    count, missing = a.shape[1], np.isnan(v)
+    low, high = np.zeros(v.shape, np.intp), np.full(v.shape, count)
+    rows = np.arange(len(a)).reshape(-1, *[1] * (v.ndim - 1))
+    for _ in range(count.bit_length()):
+        middle = np.minimum((low + high) // 2, count - 1)
+        found = a[rows, middle]
+        before = found <= v if side == "right" else found < v
+        if np.any(missing):
+            before |= missing if side == "right" else missing & ~np.isnan(found)
+        before &= low < high
+        low, high = np.where(before, middle + 1, low), np.where(before, high, middle)
+    return low
 
 
 def segment_ends(x, xp):

@@ -48,9 +48,12 @@ class WholeComparison(Rule):
         if None in map(support.rank, operation.operands):
             raise CannotBatch
         shapes = [support.shape(x)[1:] if flag else support.shape(x) for x, flag in pairs]
-        if self.function is np.array_equal and shapes[0] != shapes[1]:
+        if self.same_shape and shapes[0] != shapes[1] and len(shapes[0]) == len(shapes[1]):
             operands = tuple(batch.spread(*pair) for pair in pairs)
-            return batch.builder.call(runtime.samples_equal, operands, operation.params)
+            options = dict(operation.params)
+            if self.function is np.array_equiv:
+                options["broadcast"] = True
+            return batch.builder.call(runtime.samples_equal, operands, options)
         if self.same_shape and shapes[0] != shapes[1]:
             raise CannotBatch
         operands = support.align_all(operation.operands, batched)

@@ -111,6 +111,23 @@ class IsIn(Lookup):
         return np.logical_not(found) if operation.params.get("invert") else found
 
 
+class SearchSorted(Lookup):
+    """np.searchsorted: in arrays that differ from sample to sample by a helper."""
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        if not batched[0]:
+            return super().batch(operation, batched, batch)
+        a, v = (batch.spread(*each) for each in zip(operation.operands, batched, strict=True))
+        return batch.builder.call(runtime.search_of_stack, (a, v), operation.params)
+
+
+class SearchOfStack(Lookup):
+    """search_of_stack(a, v): np.searchsorted for each of a batch."""
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        raise support.CannotBatch
+
+
 class UniquePart(Lookup):
     """What np.unique gives beside the values: places, inverse and counts."""
 
@@ -188,7 +205,8 @@ register(
 )
 register(LexSort(np.lexsort, "lexsort"))
 register(Bits(np.packbits))
-register(Lookup(np.searchsorted, "a, v, side='left', sorter=None", like=1))
+register(SearchSorted(np.searchsorted, "a, v, side='left', sorter=None", like=1))
+register(SearchOfStack(runtime.search_of_stack, "a, v, side='left'", like=1))
 register(UniquePart(runtime.unique_counts, "return_counts"))
 register(UniquePart(runtime.unique_index, "return_index", selects=True))
 register(UniquePart(runtime.unique_inverse, "return_inverse"))
