@@ -73,6 +73,8 @@ class Rule:
     reduction = False
     #: inserts axes of length one where `axis` says
     inserts_axes = False
+    #: true of an array where it is true of any part of it
+    disjunction = False
     #: the result is the operand in memory of its own
     copy = False
     #: the result is the operand in another dtype

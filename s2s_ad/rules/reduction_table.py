@@ -85,7 +85,7 @@ def _prod_tangent(x: Symbol, y: Any, x_dot: Any, axes: Any) -> tuple[Callable, A
 
 
 register(Reduction(np.all, text=OF_LOGIC, neutral=True))
-register(Reduction(np.any, text=OF_LOGIC, neutral=False))
+register(Reduction(np.any, text=OF_LOGIC, neutral=False)).disjunction = True
 register(Reduction(np.argmax, many_axes=False))
 register(Reduction(np.argmin, many_axes=False))
 register(Reduction(np.count_nonzero, text="x, axis=None, *, keepdims=False"))

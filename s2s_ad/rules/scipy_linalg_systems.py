@@ -360,6 +360,9 @@ class SolveBanded(Rule):
         return self.solved(ab, moved, low, up)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        ab, b = operation.operands
+        if not batched[0] and support.sample_rank(b, True) == 1:  # one matrix serves all samples
+            return batch.builder.emit(self, [ab, b.T], operation.params).T
         ab, b = (batch.spread(*each) for each in zip(operation.operands, batched, strict=True))
         if support.sample_rank(b, True) > 1:
             return batch.builder.emit(self, [ab, b], operation.params)

@@ -36,6 +36,13 @@ def raises(x):
     return x * 2.0
 
 
+def checks(x):
+    small = x < -2.0
+    if np.any(small):
+        raise ValueError("too small")
+    return x * 2.0
+
+
 def divides(x, c):
     if x > 0:
         y = 1.0 / c
@@ -75,6 +82,17 @@ def test_raises_only_if_a_sample_comes_to_it():
     np.testing.assert_array_equal(vmap(raises)(X), 2 * X)
     with pytest.raises(ValueError, match=r"too small: -3.0"):
         vmap(raises)(np.array([1.0, -3.0]))
+
+
+def test_a_check_that_says_nothing_of_a_sample_is_made_once_for_all():
+    x = np.array([X, X])
+    batched = vmap(checks)
+    np.testing.assert_array_equal(batched(x), 2 * x)
+    assert "for " not in batched.source(x).partition('"""\n')[2]
+    x[1, 2] = -3.0
+    with pytest.raises(ValueError, match="too small"):
+        batched(x)
+    assert batched(np.zeros((0, 3))).shape == (0, 3)
 
 
 def test_a_side_that_no_sample_takes_is_not_run():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import gast
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.registry import rule_for
 
 if TYPE_CHECKING:
     from s2s_ad.transforms.batch.core import Batch
@@ -21,6 +23,9 @@ def batch_effect(context: Batch, statement: form.Statement, atoms: dict[str, Any
     }
     if not batched:
         context.builder.effect(statement, atoms)
+        return
+    if _holds_of_all(statement, batched):
+        context.builder.effect(statement, {**atoms, **batched})
         return
     sample = fresh_name()
     one = {
@@ -40,3 +45,21 @@ def batch_effect(context: Batch, statement: form.Statement, atoms: dict[str, Any
     kept |= {value.name: value for value in batched.values()}
     kept[context.example.name] = context.example
     context.builder.effect(loop, kept)
+
+
+def _holds_of_all(statement: form.Statement, batched: Mapping[str, Any]) -> bool:
+    """Whether one check of all samples says the same: `if np.any(x): raise ValueError("...")`."""
+    if not isinstance(statement, gast.If) or statement.orelse:
+        return False
+    test, body = statement.test, statement.body
+    if not (isinstance(test, gast.Call) and isinstance(test.func, gast.Constant)):
+        return False
+    rule = rule_for(test.func.value)
+    plain = len(test.args) == 1 and isinstance(test.args[0], gast.Name) and not test.keywords
+    return (
+        rule is not None
+        and rule.disjunction
+        and plain
+        and all(isinstance(each, gast.Raise) for each in body)
+        and not any(name in batched for each in body for name in form.reads(each))
+    )
