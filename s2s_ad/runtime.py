@@ -157,6 +157,21 @@ def log_abs_det(a):
     return np.linalg.slogdet(a)[1]
 
 
+def mode_count(x, axis=0, keepdims=False):
+    """How often the element is there that is there most often."""
+    import scipy.stats
+
+    return scipy.stats.mode(x, axis=axis, keepdims=keepdims).count
+
+
+def mode_place(x, axis=0, keepdims=False):
+    """Where along an axis the first of the elements is that are there most often."""
+    import scipy.stats
+
+    found = scipy.stats.mode(x, axis=axis, keepdims=True).mode
+    return np.argmax((x == found) | ((x != x) & (found != found)), axis=axis, keepdims=keepdims)
+
+
 def moved_with(items, source, target, axis):
     """`items`, which stand where the elements of `source` do, as those stand in `target`.
 
@@ -688,7 +703,8 @@ def resized(array, length, axis):
 
 def row_order(piv, matrix):
     """The order of the rows of a matrix after the exchanges of an LU factorisation."""
-    count, exchanges = np.shape(matrix)[-2], np.reshape(piv, (-1, np.shape(piv)[-1])).astype(int)
+    count, exchanges = np.shape(matrix)[-2], np.array(piv, int, ndmin=2)
+    exchanges = exchanges.reshape(np.prod(exchanges.shape[:-1], dtype=int), exchanges.shape[-1])
     order = np.tile(np.arange(count), (len(exchanges), 1))
     if len(exchanges) == 1:
         rows = order[0].tolist()

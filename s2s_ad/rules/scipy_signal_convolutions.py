@@ -16,6 +16,7 @@ from s2s_ad.core.builder import Builder, static
 from s2s_ad.core.registry import CannotBatch, Operation, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
+from s2s_ad.rules.shape_checks import check_rank
 
 
 class Convolution(Rule):
@@ -38,6 +39,8 @@ class Convolution(Rule):
         operands = [support.as_operand(builder, given.pop(each)) for each in ("in1", "in2")]
         if len({support.known_rank(each, self.name) for each in operands}) != 1:
             raise ValueError("in1 and in2 should have the same dimensionality")
+        if self.name.endswith("2d"):
+            check_rank(operands[0], 2, f"{self.name} inputs must both be 2-D arrays")
         if support.rank(operands[0]) == 0:
             return operands[0] * (support.conj(operands[1]) if self.correlates else operands[1])
         mode = static(given.pop("mode"), f"mode of {self.name}")

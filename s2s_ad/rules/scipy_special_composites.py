@@ -9,11 +9,13 @@ import numpy as np
 import scipy.special
 
 from s2s_ad import runtime
+from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.creation import Creation
 from s2s_ad.rules.reductions import Reduction
 from s2s_ad.rules.scipy_special_calls import called
 
@@ -21,6 +23,16 @@ from s2s_ad.rules.scipy_special_calls import called
 def named(name: str, text: str, meaning: Callable, of_complex: bool = False) -> None:
     composite(getattr(scipy.special, name), text, meaning, of_complex=of_complex)
 
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def _bernoulli_shape(params: dict[str, Any]) -> tuple:
+    n = params["n"]
+    return (n + 1 if isinstance(n, int) else values.fresh_dim(),)
+
+
+register(Creation(scipy.special.bernoulli, "n", _bernoulli_shape))
 
 # ---- numbers of combinations ---------------------------------------------------------------------
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.lookups import Lookup
-from s2s_ad.rules.reductions import count_of
+from s2s_ad.rules.reductions import Reduction, count_of
 from s2s_ad.rules.scipy_special_calls import called
 from s2s_ad.rules.shape_checks import check_equal, check_rank, ends
 
@@ -99,6 +100,26 @@ statistic("skew", "axis=0, bias=True", _skew)
 statistic("zscore", "axis=0, ddof=0", _zscore, keeps=False)
 
 
+def _mode(a: Symbol, axis: Any, keepdims: Any) -> tuple:
+    """The first element that is the mode, and how often it is there."""
+    axis, keepdims = static((axis, keepdims), "axis and keepdims of mode")
+    rank = support.known_rank(a, "mode")
+    x, along = (np.ravel(a), 0) if axis is None else (a, axis)
+    place = a.builder.call(runtime.mode_place, (x, along), {})
+    found = np.take_along_axis(x, np.expand_dims(place, along), along)
+    count = np.expand_dims(a.builder.call(runtime.mode_count, (x, along), {}), along)
+    if not keepdims:
+        return np.squeeze(found, along), np.squeeze(count, along)
+    if axis is not None:
+        return found, count
+    return tuple(np.reshape(each, (1,) * rank) for each in (found, count))
+
+
+register(Reduction(runtime.mode_count, many_axes=False))
+register(Reduction(runtime.mode_place, many_axes=False))
+composite(scipy.stats.mode, "a, axis=0, *, keepdims=False", _mode)
+
+
 class Ranks(Lookup):
     """scipy.stats.rankdata: of the flattened array, where no axis is given."""
 
@@ -179,7 +200,10 @@ def _wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
 
 def _entropy(loc: Any, scale: Any) -> Any:
     """In double precision; it does not depend on the mean but for its shape."""
-    loc, scale = (e.astype(float) if isinstance(e, Symbol) else e for e in (loc, scale))
+    loc, scale = (
+        e.astype(float) if isinstance(e, Symbol) and values.is_dtype(e.dtype, np.float32) else e
+        for e in (loc, scale)
+    )
     found = np.log(scale) + (math.log(2 * math.pi) + 1) / 2
     return found if support.rank(loc) == 0 else found + np.zeros_like(loc)
 

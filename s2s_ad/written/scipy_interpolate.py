@@ -302,13 +302,14 @@ class RegularGridInterpolator:
             rows, xi = real(np.asarray(xi)), ()
             for axis, _ in enumerate(self.points):
                 xi = (*xi, rows[..., axis])
+        if self.bounds_error:
+            for x, q in zip(self.points, xi, strict=True):
+                if not np.all((x[0] <= q) & (q <= x[-1])):  # nan is not
+                    raise ValueError("One of the requested xi is out of bounds")
+            return self._inside(xi)
         outside = beyond(self.points[0], xi[0])
         for x, q in zip(self.points[1:], xi[1:], strict=True):
             outside = outside | beyond(x, q)
-        if self.bounds_error:
-            if np.any(outside):
-                raise ValueError("One of the requested xi is out of bounds")
-            return self._inside(xi)
         if self.fill_value is None:
             return self._inside(xi)
         trailing = (1,) * (self.values.ndim - len(self.points))

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.stats
 
 from rules.properties import module
 from s2s_ad import jit
@@ -65,3 +67,26 @@ def test_zeros_between_samples_are_not_multiplied():
     f = module("def f(h, x):\n    return scipy.signal.upfirdn(h, x, 3, 2)\n").f
     h, x = np.arange(1.0, 6), np.array([1.0, np.nan, 2.0, np.inf])
     np.testing.assert_array_equal(jit(f)(h, x), f(h, x))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize(
+    "a", [np.array([[1, 2, 2], [1, 3, 3], [4, 4, 1]]), np.array([[np.nan, 1.0], [np.nan, 1.0]])]
+)
+def test_mode(a, axis, keepdims):
+    def f(a):
+        return scipy.stats.mode(a, axis=axis, keepdims=keepdims)
+
+    for found, expected in zip(jit(f)(a), f(a), strict=True):
+        np.testing.assert_array_equal(found, expected)
+        assert np.asarray(found).dtype == expected.dtype
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_fiedler_companion(n):
+    a = np.arange(2.0, n + 2) ** 1.5
+    found = jit(lambda a: scipy.linalg.fiedler_companion(a))(a)
+    np.testing.assert_allclose(found, scipy.linalg.fiedler_companion(a), rtol=1e-15)
+    roots = np.sort_complex(np.linalg.eigvals(found))
+    np.testing.assert_allclose(roots, np.sort_complex(np.roots(a)), rtol=1e-9)
