@@ -831,6 +831,19 @@ def stop_gradient(value):
     return value
 
 
+def sine_integral(phi, m, p, q):
+    """The integral of sin(t)**(2 * q) / (1 - m * sin(t)**2)**(p / 2) from 0 to phi, for small m."""
+    phi, m = np.broadcast_arrays(np.asarray(phi) * 1.0, np.asarray(m) * 1.0)
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    turns = np.rint(phi / np.pi)
+
+    def up_to(end):
+        sine = np.sin(end[..., None] * (nodes + 1) / 2)
+        return end / 2 * ((sine ** (2 * q) / (1 - m[..., None] * sine**2) ** (p / 2)) @ weights)
+
+    return up_to(phi - turns * np.pi) + 2 * turns * up_to(np.full(m.shape, np.pi / 2))
+
+
 def sums_of_differences(weights, a, b):
     """For each i the sum over j of weights[i, j] * (a[i] - b[j])."""
     total = np.zeros(a.shape, np.result_type(weights, a, b))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import scipy.special
 
-from s2s_ad.rules.scipy_special_calls import UNKNOWN, row, several
+from s2s_ad.rules.scipy_special_calls import UNKNOWN, called, row, several
 
 POSITIVE = {"domain": "positive"}
 ORDER = {"operands": ("v", "z"), "domain": "positive"}
@@ -26,6 +27,43 @@ def spherical_slope(function: Callable, sign: int) -> Callable:
         return (n * (n + 1) / z**2 + sign) * call(function, (n, z), {}) - 2 / z * y
 
     return slope
+
+
+# Beyond 500 the scaled functions are nearly equal, and what tells them apart is the quotient of
+# their asymptotic series (DLMF 10.40.1 and 10.40.2).
+
+
+def far_series(x: Any, signs: tuple[int, ...], *numbers: float) -> Any:
+    """A sum of numbers over powers of abs(x), from the first on, with signs that repeat."""
+    far, total = 1 / np.maximum(abs(x), 500.0), 0.0
+    for power, number in reversed(list(enumerate(numbers))):
+        total = far * (total + signs[power % len(signs)] * number)
+    return total
+
+
+def i_gap(x: Any) -> Any:
+    """1 - I1 / I0 of abs(x)."""
+    near = np.minimum(abs(x), 500.0)
+    quotient = 1 - called("i1e", near) / called("i0e", near)
+    series = far_series(x, (1,), 1 / 2, 1 / 8, 1 / 8, 25 / 128, 13 / 32, 1073 / 1024)
+    return np.where(abs(x) < 500, quotient, series)
+
+
+def i1e_slope(x: Any, y: Any) -> Any:
+    near = np.clip(x, -500.0, 500.0)
+    slope = (called("i0e", near) + called("ive", 2.0, near)) / 2 - np.sign(x) * y
+    series = far_series(x, (1,), -1 / 2, 3 / 8, 3 / 8, 63 / 128, 27 / 32, 1899 / 1024)
+    return np.where(abs(x) < 500, slope, np.sign(x) * y * series)
+
+
+def k0e_slope(x: Any, y: Any) -> Any:
+    series = far_series(x, (-1, 1), 1 / 2, 1 / 8, 1 / 8, 25 / 128, 13 / 32, 1073 / 1024)
+    return np.where(x < 500, y - called("k1e", x), y * series)
+
+
+def k1e_slope(x: Any, y: Any) -> Any:
+    series = far_series(x, (-1, 1), 1 / 2, -3 / 8, -3 / 8, -63 / 128, -27 / 32, -1899 / 1024)
+    return np.where(x < 500, y - called("k0e", x) - y / x, y * series)
 
 
 def scaled(slope: str, part: str) -> dict[str, Any]:
@@ -47,9 +85,9 @@ row("beip", "y_bar * (special.ber(x) - y / x)", **POSITIVE)
 row("ber", "y_bar * special.berp(x)", **POSITIVE)
 row("berp", "-y_bar * (special.bei(x) + y / x)", **POSITIVE)
 row("i0", "y_bar * special.i1(x)")
-row("i0e", "y_bar * (special.i1e(x) - np.sign(x) * y)")
+row("i0e", "-y_bar * (np.sign(x) * y * i_gap(x))", helpers={"i_gap": i_gap})
 row("i1", "y_bar * ((special.i0(x) + special.iv(2, x)) / 2)")
-row("i1e", "y_bar * ((special.i0e(x) + special.ive(2, x)) / 2 - np.sign(x) * y)")
+row("i1e", "y_bar * slope(x, y)", helpers={"slope": i1e_slope})
 row("itstruve0", "y_bar * special.struve(0, x)", **POSITIVE)
 row(
     "iv",
@@ -85,9 +123,9 @@ for _name in ("jve", "yve"):
     row(_name, UNKNOWN, f"y_bar * ({_slope})", **ORDER, **scaled(_slope, "np.imag"))
 row("yn", UNKNOWN, "y_bar * ((special.yn(v - 1, z) - special.yn(v + 1, z)) / 2)", **ORDER)
 row("k0", "-y_bar * special.k1(x)", **POSITIVE)
-row("k0e", "y_bar * (y - special.k1e(x))", **POSITIVE)
+row("k0e", "y_bar * slope(x, y)", helpers={"slope": k0e_slope}, **POSITIVE)
 row("k1", "-y_bar * (special.k0(x) + y / x)", **POSITIVE)
-row("k1e", "y_bar * (y - special.k0e(x) - y / x)", **POSITIVE)
+row("k1e", "y_bar * slope(x, y)", helpers={"slope": k1e_slope}, **POSITIVE)
 row("kei", "y_bar * special.keip(x)", **POSITIVE)
 row("keip", "y_bar * (special.ker(x) - y / x)", **POSITIVE)
 row("ker", "y_bar * special.kerp(x)", **POSITIVE)

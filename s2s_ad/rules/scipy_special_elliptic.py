@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+from s2s_ad import runtime
 from s2s_ad.core.builder import Symbol
-from s2s_ad.rules.scipy_special_calls import UNKNOWN, row, several
+from s2s_ad.core.registry import register
+from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, row, several
 
 POSITIVE = {"domain": "positive"}
 ORDER = {"operands": ("v", "z"), "domain": "positive"}
@@ -72,21 +74,51 @@ RG = "y_bar * ((3 * special.elliprf(a, b, c) - {2} * special.elliprd({0}, {1}, {
 row("elliprg", RG.format("b", "c", "a"), RG.format("a", "c", "b"), RG.format("a", "b", "c"), **ABC)
 # of complete ones by R_D (DLMF 19.25.1), which is a number where m is zero, too
 row("ellipe", "-y_bar * (special.elliprd(0.0, 1 - m, 1.0) / 6)", operands=("m",), domain="unit")
+
+
+def far(m: Any) -> Any:
+    """m, which is no divisor where it is small."""
+    return np.where(abs(m) < 0.1, 1.0, m)
+
+
+def by_m(phi: Any, m: Any, p: int, quotient: Any) -> Any:
+    """The derivative by m of an integral of (1 - m * sin(t)**2)**(1 - p / 2), but for its sign: the
+    quotient, and for small m, where that cancels, the integral of the derivative."""
+    small = called(runtime.sine_integral, phi, np.clip(m, -0.1, 0.1), p, 1) / 2
+    return np.where(abs(m) < 0.1, small, quotient)
+
+
+BY_M = {"by_m": by_m, "far": far}
+register(
+    Special(
+        runtime.sine_integral,
+        (
+            "y_bar * np.sin(phi) ** (2 * q) / (1 - m * np.sin(phi) ** 2) ** (p / 2)",
+            "y_bar * (p / 2 * runtime.sine_integral(phi, m, p + 2, q + 1))",
+            None,
+            None,
+        ),
+        operands=("phi", "m", "p", "q"),
+        domain="unit",
+    )
+)
 row(
     "ellipeinc",
     "y_bar * np.sqrt(1 - m * np.sin(phi) ** 2)",
-    "y_bar * ((y - special.ellipkinc(phi, m)) / (2 * m))",
+    "-y_bar * by_m(phi, m, 1, (special.ellipkinc(phi, m) - y) / far(m) / 2)",
     operands=("phi", "m"),
     domain="unit",
+    helpers=BY_M,
 )
 row("ellipk", "y_bar * (special.elliprd(0.0, 1.0, 1 - m) / 6)", operands=("m",), domain="unit")
 row(
     "ellipkinc",
     "y_bar / np.sqrt(1 - m * np.sin(phi) ** 2)",
-    "y_bar * (((special.ellipeinc(phi, m) / m - np.sin(2 * phi) "
-    "/ (2 * np.sqrt(1 - m * np.sin(phi) ** 2))) / (1 - m) - y / m) / 2)",
+    "y_bar * by_m(phi, m, 3, ((special.ellipeinc(phi, m) / far(m) - np.sin(2 * phi) "
+    "/ (2 * np.sqrt(1 - m * np.sin(phi) ** 2))) / (1 - m) - y / far(m)) / 2)",
     operands=("phi", "m"),
     domain="unit",
+    helpers=BY_M,
 )
 row("ellipkm1", "-y_bar * (special.elliprd(0.0, 1.0, p) / 6)", operands=("p",), domain="unit")
 

@@ -150,7 +150,7 @@ distribution("uniform", "0.0", support="(z >= 0) & (z <= 1)")
 distribution(
     "vonmises",
     "-kappa * np.sin(z)",
-    {"kappa": "np.cos(z) - special.i1e(kappa) / special.i0e(kappa)"},
+    {"kappa": "i_gap(kappa) - 2 * np.sin(z / 2) ** 2"},
 )
 distribution(
     "weibull_min",

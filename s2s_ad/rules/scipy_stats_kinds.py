@@ -17,6 +17,7 @@ import scipy.stats
 
 from s2s_ad.core.registry import register
 from s2s_ad.rules import scipy_special_gamma  # noqa: F401  (registers slopes by shapes)
+from s2s_ad.rules.scipy_special_bessel import i_gap
 from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, inverse_mills
 
 
@@ -48,6 +49,7 @@ def _is(value: Any, number: int) -> bool:
 
 HELPERS = {
     "damped": damped,
+    "i_gap": i_gap,
     "inverse_mills": inverse_mills,
     "log1p_excess": log1p_excess,
     "over": over,

@@ -17,6 +17,10 @@ MILLS = 30 + 1 / 30 - 2 / 30**3 + 10 / 30**5 - 74 / 30**7 + 706 / 30**9 - 8162 /
 CURVE = 1 - 1 / 30**2 + 6 / 30**4 - 50 / 30**6 + 518 / 30**8 - 6354 / 30**10
 ROOT_PI = math.sqrt(math.pi)
 FAR = math.sqrt(2e10 - math.log(4e10 * math.pi))  # log(Phi(-FAR)) is -1e10
+#: the integrals of sin(t)**2 and sin(t)**4 from 0 to 1.5
+SINE_2 = 0.75 - math.sin(3.0) / 4
+SINE_4 = 9 / 16 - math.sin(3.0) / 4 + math.sin(6.0) / 32
+I_FAR, K_FAR = math.sqrt(0.5 / math.pi), math.sqrt(math.pi / 2)
 GLAISHER, ZETA_3 = 1.2824271291006226, 1.2020569031595943
 #: the function of x, x, its slope there, its curvature there
 LIMITS = [
@@ -69,6 +73,17 @@ LIMITS = [
     ("scipy.special.logit(x)", 1e-200, 1e200, None),
     ("scipy.special.logit(x)", 1e-20, 1e20, -1e40),
     # the error function and its kin
+    # scaled Bessel functions far out, of which two nearly cancel, and elliptic integrals near m = 0
+    ("scipy.special.i0e(x)", 1e10, -I_FAR / 2e15 * (1 + 3 / 8e10), I_FAR * 0.75e-25),
+    ("scipy.special.i0e(x)", -1e10, I_FAR / 2e15 * (1 + 3 / 8e10), I_FAR * 0.75e-25),
+    ("scipy.special.i1e(x)", 1e10, -I_FAR / 2e15 * (1 - 9 / 8e10), I_FAR * 0.75e-25),
+    ("scipy.special.k0e(x)", 1e10, -K_FAR / 2e15 * (1 - 3 / 8e10), K_FAR * 0.75e-25),
+    ("scipy.special.k1e(x)", 1e10, -K_FAR / 2e15 * (1 + 9 / 8e10), K_FAR * 0.75e-25),
+    ("scipy.stats.vonmises.logpdf(0.0, x)", 1e8, 0.5e-8 + 0.125e-16, -0.5e-16),
+    ("scipy.special.ellipeinc(1.5, x)", 0.0, -SINE_2 / 2, -SINE_4 / 4),
+    ("scipy.special.ellipeinc(1.5, x)", 1e-10, -SINE_2 / 2 - SINE_4 / 4e10, -SINE_4 / 4),
+    ("scipy.special.ellipkinc(1.5, x)", 0.0, SINE_2 / 2, 0.75 * SINE_4),
+    ("scipy.special.ellipkinc(1.5, x)", -1e-10, SINE_2 / 2 - 0.75e-10 * SINE_4, 0.75 * SINE_4),
     ("scipy.special.erf(x)", 1e-20, 2 / ROOT_PI, -4e-20 / ROOT_PI),
     ("scipy.special.erfc(x)", 20.0, -2 / ROOT_PI * math.exp(-400), 80 / ROOT_PI * math.exp(-400)),
     ("scipy.special.erfcx(x)", 1e-20, -2 / ROOT_PI, 2.0),
