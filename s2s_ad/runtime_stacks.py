@@ -504,3 +504,105 @@ def solved_flat(left, q):
         return None
     x = x[..., :1]
     return x.reshape(*x.shape[:-2], *np.shape(q)[-2:])
+
+
+def solve_discrete_are_of_stack(a, b, q, r):
+    """scipy.linalg.solve_discrete_are of a stack of equations."""
+    from scipy import linalg
+
+    found = riccati_solutions(discrete_solutions, a, b, q, r)
+    return linalg.solve_discrete_are(a, b, q, r) if found is None else found
+
+
+def solve_continuous_are_of_stack(a, b, q, r):
+    """scipy.linalg.solve_continuous_are of a stack of equations."""
+    from scipy import linalg
+
+    found = riccati_solutions(continuous_solutions, a, b, q, r)
+    return linalg.solve_continuous_are(a, b, q, r) if found is None else found
+
+
+def riccati_solutions(solutions, *operands):
+    """The solutions of Riccati's equations; None where SciPy has to serve."""
+    if not is_riccati(*operands):
+        return None
+    with np.errstate(all="ignore"):
+        try:
+            return solutions(*operands)
+        except np.linalg.LinAlgError:
+            return None
+
+
+def discrete_solutions(a, b, q, r):
+    """The solutions of discrete equations; None where they are not good to many digits."""
+    turned = np.conj(np.swapaxes(b, -1, -2))
+    x = doubled(a, b @ np.linalg.solve(r, turned), q)
+    if x is None:
+        return None
+    right = turned @ x @ a
+    fed_back = np.conj(np.swapaxes(right, -1, -2)) @ np.linalg.solve(r + turned @ x @ b, right)
+    return x if balances(np.conj(np.swapaxes(a, -1, -2)) @ x @ a, -fed_back, q, -x) else None
+
+
+def continuous_solutions(a, b, q, r):
+    """The solutions of continuous equations, by discrete ones with the same solutions (Chu, Fan
+    and Lin, 2005); None where they are not good to many digits."""
+    g = b @ np.linalg.solve(r, np.conj(np.swapaxes(b, -1, -2)))
+    size = np.sqrt(np.max(np.abs(g)) * np.max(np.abs(q))) + np.max(np.sum(np.abs(a), axis=-2))
+    identity = np.eye(np.shape(a)[-1])
+    shifted = a - size * identity
+    adjoint = np.conj(np.swapaxes(shifted, -1, -2))
+    inverse = np.linalg.inv(adjoint + q @ np.linalg.solve(shifted, g))
+    x = doubled(
+        identity + 2 * size * np.conj(np.swapaxes(inverse, -1, -2)),
+        2 * size * np.linalg.solve(shifted, g) @ inverse,
+        2 * size * inverse @ np.conj(np.swapaxes(np.linalg.solve(adjoint, q), -1, -2)),
+    )
+    if x is None:
+        return None
+    mapped = x @ a
+    return x if balances(mapped, np.conj(np.swapaxes(mapped, -1, -2)), -x @ g @ x, q) else None
+
+
+def is_riccati(a, b, q, r):
+    """Whether the matrices are those of an equation that doubling is for."""
+    sides = np.shape(a)[-1], np.shape(r)[-1]
+    shapes = [np.shape(each)[-2:] for each in (a, b, q, r)]
+    fits = shapes == [sides[:1] * 2, sides, sides[:1] * 2, sides[1:] * 2] and sides[0] <= 16
+    return (
+        fits
+        and np.result_type(a, b, q, r).char in "dD"
+        and all(np.size(each) and np.all(np.isfinite(each)) for each in (a, b, q, r))
+        and all(np.array_equal(each, np.conj(np.swapaxes(each, -1, -2))) for each in (q, r))
+        and np.min(np.linalg.svdvals(r)) > 1e-6 * np.max(np.abs(r))
+    )
+
+
+def doubled(a, g, h):
+    """The stabilising solution of x = h + mH(a) @ x @ inv(1 + g @ x) @ a, by doubling; None where
+    it does not converge (Chu, Fan, Lin and Wang, 2004)."""
+    identity = np.eye(np.shape(a)[-1])
+    for _ in range(40):
+        turned = np.conj(np.swapaxes(a, -1, -2))
+        try:
+            both = np.linalg.solve(identity + g @ h, np.concatenate(np.broadcast_arrays(a, g), -1))
+        except np.linalg.LinAlgError:
+            return None
+        of_a, of_g = np.split(both, 2, axis=-1)
+        g, step, a = g + a @ of_g @ turned, turned @ h @ of_a, a @ of_a
+        h = h + step
+        if not np.all(np.isfinite(h)):
+            return None
+        moved, size = (np.max(np.abs(each), axis=(-2, -1)) for each in (step, h))
+        if np.all(moved <= 1e-17 * size) and np.all(np.abs(a) < 1e-6):  # what it controls is stable
+            return 0.5 * (h + np.conj(np.swapaxes(h, -1, -2)))
+    return None
+
+
+def balances(*terms):
+    """Whether the terms of equations between matrices add up to zero, but for rounding."""
+    sizes = [np.max(np.abs(each), axis=(-2, -1)) for each in (sum(terms), *terms)]
+    largest = sizes[1]
+    for each in sizes[2:]:
+        largest = np.maximum(largest, each)
+    return np.all(sizes[0] <= 1e-13 * largest)

@@ -57,16 +57,19 @@ class Interpolation(OfPoints):
         """Of points that differ from sample to sample, as the arithmetic that it is."""
         if not any(batched[1:]):
             return super().batch(operation, batched, batch)
-        operands = [batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True)]
-        x, xp, fp = operands
-        ends = SegmentEnds.of_batch(x, xp)
+        xp = operation.operands[1]
+        x, spread, fp = (batch.spread(*e) for e in zip(operation.operands, batched, strict=True))
         rank = x.ndim - 1
-        rows = np.arange(support.length(xp, 0), like=xp)
+        rows = np.arange(support.length(fp, 0), like=fp)
         rows = np.expand_dims(rows, support.axis_of(range(1, 1 + rank))) if rank else rows
-        (low, high), (y_low, y_high) = (
-            [points[rows, end] for end in (ends - 1, ends)] for points in (xp, fp)
-        )
-        first, last = (_as_columns(xp[:, end], rank) for end in (0, -1))
+        if batched[1]:
+            ends = SegmentEnds.of_batch(x, spread)
+            low, high = (spread[rows, end] for end in (ends - 1, ends))
+            first, last = (_as_columns(spread[:, end], rank) for end in (0, -1))
+        else:
+            ends = batch.builder.call(runtime.segment_ends, (x, xp), {})
+            low, high, first, last = xp[ends - 1], xp[ends], xp[0], xp[-1]
+        y_low, y_high = (fp[rows, end] for end in (ends - 1, ends))
         result = (y_high - y_low) / (high - low) * (x - low) + y_low
         left = operation.params.get("left", _as_columns(fp[:, 0], rank))
         right = operation.params.get("right", _as_columns(fp[:, -1], rank))
@@ -164,8 +167,7 @@ class SegmentEnds(OfPoints):
     @staticmethod
     def of_batch(x: Any, xp: Any) -> Any:
         """How many points of the sample do not lie after x."""
-        points = np.expand_dims(xp, support.axis_of(range(1, x.ndim))) if x.ndim > 1 else xp
-        before = np.sum(points <= np.expand_dims(x, -1), axis=-1)
+        before = xp.builder.call(runtime.search_of_stack, (xp, x), {"side": "right"})
         return np.clip(before, 1, support.length(xp, 1) - 1)
 
 

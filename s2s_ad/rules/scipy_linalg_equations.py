@@ -167,6 +167,7 @@ class Riccati(Equation):
 
     text = "a, b, q, r"
     position = 2
+    of_stack = staticmethod(runtime.solve_continuous_are_of_stack)
 
     def feedback(self, a: Symbol, b: Symbol, r: Symbol, x: Symbol) -> Symbol:
         return np.linalg.solve(r, mH(b) @ x)
@@ -211,6 +212,8 @@ class Riccati(Equation):
 
 class DiscreteRiccati(Riccati):
     """x = mH(a) @ x @ a - mH(a) @ x @ b @ inv(r + mH(b) @ x @ b) @ mH(b) @ x @ a + q."""
+
+    of_stack = staticmethod(runtime.solve_discrete_are_of_stack)
 
     def feedback(self, a: Symbol, b: Symbol, r: Symbol, x: Symbol) -> Symbol:
         return np.linalg.solve(r + mH(b) @ x @ b, mH(b) @ x @ a)

@@ -45,6 +45,8 @@ CALLS = {
     "scipy.linalg.solve_sylvester(a, a @ a, a[::-1])": 1000,
     "scipy.linalg.solve_continuous_lyapunov(a, a[::-1])": 1000,
     "scipy.linalg.solve_discrete_lyapunov(0.2 * a, a[::-1])": 1000,
+    "scipy.linalg.solve_continuous_are(a, np.diag(b), a @ np.conj(a.T), np.eye(len(b)))": 10000,
+    "scipy.linalg.solve_discrete_are(0.1 * a, a, np.eye(len(b)), np.eye(len(b)))": 10000,
 }
 
 
@@ -119,9 +121,10 @@ def altered(kind, a):
     return a
 
 
-#: (function, kind): where rounding decides what SciPy gives, or it gives infinities, not an error
+#: (function, kind): where rounding decides what SciPy gives, or it gives infinities, not an error,
+#: or fails where there is a solution
 APART = {("rq", "singular"), ("polar", "singular"), ("continuous_lyapunov", "singular")}
-APART |= {("lu_solve", "zero"), ("lu_solve", "singular")}
+APART |= {("discrete_are", "tiny"), ("lu_solve", "zero"), ("lu_solve", "singular")}
 
 
 @pytest.mark.parametrize("call", CALLS)
