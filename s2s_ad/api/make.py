@@ -13,6 +13,7 @@ from s2s_ad.api.class_method import ClassMethod
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.gradients import Grad
 from s2s_ad.api.inside import check_count, handle_jvp, handle_maker, handle_vjp, listed
+from s2s_ad.api.numpy_objects import handle_objects
 from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
 from s2s_ad.api.pullback import pullback, pushforward
@@ -405,6 +406,7 @@ for _maker in (grad, value_and_grad, vmap, jit, jacrev, jacfwd, hessian):
 handle_jvp(jvp)
 handle_vjp(vjp)
 handle_callers()
+handle_objects()
 handle_optional()
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Functions and classes of SciPy that are written in Python here: lowered in their place."""
+"""Functions and classes of libraries that are written in Python here: lowered in their place."""
 
 from __future__ import annotations
 

@@ -25,9 +25,8 @@ class Refused(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         raise UnsupportedError(
             "S2S203",
-            f"{describe(self.function)} is not supported",
+            f"{describe(self.function)}: {self.why}",
             origin=builder.origin,
-            why=self.why,
             help=self.help,
         )
 
@@ -36,12 +35,9 @@ def refuse(function: Callable, why: str, help: str) -> None:
     register(Refused(function, why, help))
 
 
-ITERATOR = "an iterator is an object that changes"
+MEMORY = "it goes over the elements in the order in which they stand in memory"
 MATRIX = "it gives an np.matrix, whose * is a matrix product"
 
 refuse(as_strided, "which elements share memory cannot be told", "use sliding_window_view")
 refuse(np.bmat, MATRIX, "use np.block")
-refuse(iter, ITERATOR, "loop over the items, or take them by their places: items[0]")
-refuse(next, ITERATOR, "loop over the items, or take them by their places: items[0]")
-refuse(np.nditer, ITERATOR, "loop over np.ravel(x), or compute with the whole array")
-refuse(np.poly1d, "it gives an object with operators of its own", "use np.polyval(p, x)")
+refuse(np.nditer, MEMORY, "loop over x.flat or np.ndenumerate(x), or compute with the whole array")

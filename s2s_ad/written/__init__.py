@@ -1,6 +1,6 @@
-"""Functions and classes of SciPy as the plain NumPy that they stand for.
+"""Functions and classes of SciPy and NumPy as the plain NumPy that they stand for.
 
-They are lowered where the user's code calls SciPy's, like code of his own: what depends on lengths
-is a branch of the text, and derivatives and batches follow. A parameter that is missing here is
-refused by name.
+They are lowered where the user's code calls the library's, like code of his own: what depends on
+lengths is a branch of the text, and derivatives and batches follow. A parameter that is missing
+here is refused by name.
 """

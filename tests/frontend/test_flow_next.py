@@ -243,7 +243,22 @@ def mapped_range(xs):
     return next(it) * next(it)
 
 
+class Series:
+    def __init__(self, xs):
+        self.xs = xs
+
+    def __iter__(self):
+        return iter(self.xs)
+
+
+def own_iterable(xs):
+    series = Series(xs * xs)
+    it = iter(series)
+    return sum([x * x for x in series]) * next(it) + next(it) * sum(series)
+
+
 PROGRAMS = [
+    own_iterable,
     first_two,
     rest,
     grouper,

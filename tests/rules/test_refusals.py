@@ -61,7 +61,7 @@ CALLS = [
     ("np.split(x, 3)[3]", ""),
     ("x[0, 0, 0]", "too many indices"),
     ("x[0.5]", "index"),
-    ("np.nditer(x)", "an iterator"),
+    ("np.nditer(x)", "in the order in which they stand in memory"),
     ("next(x)", "an iterator"),
     ("np.packbits(x > 0, axis=2)", "axis"),
     ("np.poly(x[0] * 1j)", "conjugate pairs"),

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.stores import (
     add_item,
     as_array,
     broadcast,
+    check_cast,
     may_name_twice,
     overwrite,
     refuse_complex,
@@ -239,14 +240,47 @@ def at(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
         refuse_complex(target.fact, lowering.builder.fact(value))
         return add_item(lowering, target, index, value)
     if may_name_twice(lowering, index):
-        raise UnsupportedError(
-            "S2S201",
-            f"np.{ufunc.__name__}.at with an index that may name an element twice",
-            help="np.add.at and np.subtract.at are supported, others where the index is plain",
-        )
+        return _one_by_one(lowering, ufunc, target, index, [as_array(lowering, x) for x in rest])
     old = lowering.builder.call(operator.getitem, (settled(target), settled(index)), {})
     result = lowering.builder.call(ufunc, (old, *(as_array(lowering, x) for x in rest)), {})
     return set_item(lowering, target, index, result)
+
+
+def _one_by_one(
+    lowering: Lowering, ufunc: np.ufunc, target: Reference, index: Any, rest: list
+) -> None:
+    """The same where an element may be named twice: what is written is read again."""
+    given = index if isinstance(index, tuple) else (index,)
+    found = [lowering.builder.call(np.array, (x,), {}) if type(x) is list else x for x in given]
+    if any(values.rank_of(lowering.builder.fact(each)) != 1 for each in found):
+        raise UnsupportedError(
+            "S2S201",
+            f"np.{ufunc.__name__}.at with an index that may name an element twice",
+            help="give an array of integers with one axis for each axis that is indexed",
+        )
+    several = len(found) > 1
+    place = settled(tuple(found) if several else found[0])
+    named = lowering.builder.call(operator.getitem, (settled(target), place), {})
+    check_cast(lowering.builder.call(ufunc, (named, *rest), {}).fact, target.fact, "same_kind")
+    operands = [x if _is_scalar(lowering, x) else _spread(lowering, x, named) for x in rest]
+    arguments = {"a": target, "places": sequence(tuple, found) if several else found[0]}
+    arguments |= {"operands": sequence(tuple, operands), "function": ufunc}
+    lowering.enter(_each_of_several if several else _each, arguments)
+
+
+def _spread(lowering: Lowering, value: Any, like: Symbol) -> Any:
+    return lowering.builder.call(np.broadcast_to, (value, np.shape(like)), {})
+
+
+def _each(a, places, operands, function):
+    for k in range(len(places)):
+        a[places[k]] = function(a[places[k]], *[x if np.ndim(x) == 0 else x[k] for x in operands])
+
+
+def _each_of_several(a, places, operands, function):
+    for k in range(len(places[0])):
+        place = tuple([each[k] for each in places])
+        a[place] = function(a[place], *[x if np.ndim(x) == 0 else x[k] for x in operands])
 
 
 HANDLERS[np.ufunc.at] = at

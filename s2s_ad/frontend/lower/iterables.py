@@ -20,7 +20,15 @@ from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.containers import is_sequence, known_items, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.effects import require
-from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
+from s2s_ad.frontend.lower.iteration import (
+    Generator,
+    Items,
+    Iterator,
+    Produced,
+    Range,
+    Reversed,
+    is_iterator,
+)
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import Box
@@ -56,6 +64,8 @@ def passes_of(lowering: Lowering, value: Any) -> Passes:
 
 def items_of(lowering: Lowering, value: Any) -> Items:
     """The number of items of any iterable, and how each is computed from its position."""
+    if is_iterator(value):
+        value = HANDLERS[Iterator](lowering, value)
     if isinstance(value, Generator):
         value = run_through(lowering, value)
     if isinstance(value, Produced):
