@@ -152,7 +152,7 @@ def set_flags(lowering: Lowering, x: Symbol, write: Any = None, **more: Any) -> 
 def resize(lowering: Lowering, x: Symbol, *new_shape: Any, refcheck: Any = True) -> None:
     """x.resize(shape): the first elements in order, and zeros behind them."""
     views = isinstance(x, Reference) and any(each() is not None for each in x.views)
-    if not _is_own(x) or views or not x.contiguous:
+    if not _is_own(x) or views or not x.contiguous or not x.shape:
         raise UnsupportedError(
             "S2S207",
             "resize of an array that is not certain to be alone in its memory, in the order of C",
