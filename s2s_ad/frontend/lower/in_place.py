@@ -192,6 +192,8 @@ def fill_diagonal(lowering: Lowering, a: Reference, val: Any, wrap: Any = False)
     rank, value = _rank(a, "np.fill_diagonal"), as_array(lowering, val)
     if rank < 2:
         raise ValueError("array must be at least 2-d")
+    if rank > 2 and not all(may_equal(a.shape[:1], (each,)) for each in a.shape):
+        raise ValueError("All dimensions of input must be of equal length")
     if unwrap(wrap):
         raise UnsupportedError("S2S201", "np.fill_diagonal with wrap=")
     sizes = lengths(settled(a), range(rank))
