@@ -363,8 +363,8 @@ def expm_of_signs(a, both=True):
     if found is None:
         return [linalg.expm(each) for each in signs]
     y = [samples_first(each) for each in found]
-    below = np.any(last[0][np.tril_indices(count, -1)], axis=0)
-    triangular = ~(below & np.any(last[0][np.triu_indices(count, 1)], axis=0))
+    below = np.tri(count, k=-1, dtype=bool)
+    triangular = ~(np.any(last[0][below], axis=0) & np.any(last[0][below.T], axis=0))
     if np.any(triangular):
         for each, sign in zip(y, signs, strict=True):
             each[triangular] = linalg.expm(np.asarray(sign)[triangular])
@@ -466,7 +466,7 @@ def solve_sylvester_of_stack(a, b, q):
             left[..., :, j, :, j] += a
         for i in range(rows):
             left[..., i, :, i, :] += np.swapaxes(b, -1, -2)
-        found = solved_flat(left, q)
+        found = solved_flat(left, q, largest_of(a) + largest_of(b))
         if found is not None:
             return found
     return linalg.solve_sylvester(a, b, q)
@@ -480,16 +480,25 @@ def solve_discrete_lyapunov_of_stack(a, q):
     count = np.shape(a)[-1]
     if 0 < count <= 6:
         both = np.einsum("...ik,...jl->...ijkl", a, np.conj(a))
-        found = solved_flat(np.eye(count**2).reshape([count] * 4) - both, q)
+        left = np.eye(count**2).reshape([count] * 4) - both
+        found = solved_flat(left, q, 1 + largest_of(a) ** 2)
         if found is not None:
             return found
     return linalg.solve_discrete_lyapunov(a, q)
 
 
-def solved_flat(left, q):
-    """x of left @ x = q for matrices x and q; None unless it is good to many digits."""
+def largest_of(a):
+    """The largest absolute values of matrices."""
+    return np.max(np.abs(a), axis=(-2, -1))
+
+
+def solved_flat(left, q, largest):
+    """x of left @ x = q for matrices x and q; None unless it is good to many digits.
+
+    largest: about the largest absolute value in each of the matrices `left`.
+    """
     size = np.shape(q)[-1] * np.shape(q)[-2]
-    if not (np.all(np.isfinite(left)) and np.all(np.isfinite(q)) and left.size):
+    if not (left.size and np.all(np.isfinite(largest)) and np.all(np.isfinite(q))):
         return None
     left = left.reshape(*left.shape[:-4], size, size)
     right = np.reshape(q, (*np.shape(q)[:-2], size, 1))
@@ -499,7 +508,7 @@ def solved_flat(left, q):
         x = np.linalg.solve(left, right)
     except np.linalg.LinAlgError:
         return None
-    grown = np.max(np.abs(x), axis=-2) * np.max(np.abs(left), axis=(-2, -1))[..., None]
+    grown = np.max(np.abs(x), axis=-2) * largest[..., None]
     if not np.all(grown <= 1e8 * np.max(np.abs(right), axis=-2)):
         return None
     x = x[..., :1]
@@ -593,16 +602,16 @@ def doubled(a, g, h):
         h = h + step
         if not np.all(np.isfinite(h)):
             return None
-        moved, size = (np.max(np.abs(each), axis=(-2, -1)) for each in (step, h))
-        if np.all(moved <= 1e-17 * size) and np.all(np.abs(a) < 1e-6):  # what it controls is stable
+        if np.all(largest_of(step) <= 1e-17 * largest_of(h)) and np.all(
+            np.abs(a) < 1e-6
+        ):  # what it controls is stable
             return 0.5 * (h + np.conj(np.swapaxes(h, -1, -2)))
     return None
 
 
 def balances(*terms):
     """Whether the terms of equations between matrices add up to zero, but for rounding."""
-    sizes = [np.max(np.abs(each), axis=(-2, -1)) for each in (sum(terms), *terms)]
-    largest = sizes[1]
-    for each in sizes[2:]:
-        largest = np.maximum(largest, each)
-    return np.all(sizes[0] <= 1e-13 * largest)
+    largest = largest_of(terms[0])
+    for each in terms[1:]:
+        largest = np.maximum(largest, largest_of(each))
+    return np.all(largest_of(sum(terms)) <= 1e-13 * largest)

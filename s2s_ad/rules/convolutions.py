@@ -79,7 +79,8 @@ class Convolve(Rule):
         a, v = (batch.spread(*pair) for pair in zip(operation.operands, batched, strict=True))
         ends = self._ends(replace(operation, operands=[a, v]), axis=1)
         width = np.size(v, 1)
-        padded = np.pad(a, ((0, 0), (width - 1, width - 1)))
+        zeros = np.zeros_like(v[:, 1:])
+        padded = np.concatenate([zeros, a, zeros], axis=1)
         windows = sliding_window_view(padded, width, axis=1)
         whole = np.einsum("bij,bj->bi", windows, v[:, ::-1])
         if ends is None:
