@@ -793,6 +793,19 @@ def sinc_derivative(x, order=1):
     return by_parts(part, x)[()]
 
 
+def sine_integral(phi, m, p, q):
+    """The integral of sin(t)**(2 * q) / (1 - m * sin(t)**2)**(p / 2) from 0 to phi, for small m."""
+    phi, m = np.broadcast_arrays(np.asarray(phi) * 1.0, np.asarray(m) * 1.0)
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    turns = np.rint(phi / np.pi)
+
+    def up_to(end):
+        sine = np.sin(end[..., None] * (nodes + 1) / 2)
+        return end / 2 * ((sine ** (2 * q) / (1 - m[..., None] * sine**2) ** (p / 2)) @ weights)
+
+    return up_to(phi - turns * np.pi) + 2 * turns * up_to(np.full(m.shape, np.pi / 2))
+
+
 def spread_segments(sums, indices, length, axis):
     """The adjoint of np.add.reduceat for an axis of this length."""
     sums = np.moveaxis(sums, axis, 0)
@@ -831,19 +844,6 @@ def stop_gradient(value):
     return value
 
 
-def sine_integral(phi, m, p, q):
-    """The integral of sin(t)**(2 * q) / (1 - m * sin(t)**2)**(p / 2) from 0 to phi, for small m."""
-    phi, m = np.broadcast_arrays(np.asarray(phi) * 1.0, np.asarray(m) * 1.0)
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    turns = np.rint(phi / np.pi)
-
-    def up_to(end):
-        sine = np.sin(end[..., None] * (nodes + 1) / 2)
-        return end / 2 * ((sine ** (2 * q) / (1 - m[..., None] * sine**2) ** (p / 2)) @ weights)
-
-    return up_to(phi - turns * np.pi) + 2 * turns * up_to(np.full(m.shape, np.pi / 2))
-
-
 def sums_of_differences(weights, a, b):
     """For each i the sum over j of weights[i, j] * (a[i] - b[j])."""
     total = np.zeros(a.shape, np.result_type(weights, a, b))
@@ -865,6 +865,58 @@ def sums_of_runs(items, y, axis):
     if starts.size:
         result.reshape(-1)[starts] = np.add.reduceat(items.reshape(-1), starts)
     return np.moveaxis(result, -1, axis)
+
+
+def t_cdf_by_df(t, df, order):
+    """A derivative by df of the distribution function of Student's t, for df > 1/4: an integral of
+    that of the density, from 0 to t where t is small, and else over the tail (exp-sinh quadrature).
+    """
+    import math
+
+    import scipy.stats
+
+    t, df = (np.asarray(each) * 1.0 for each in np.broadcast_arrays(t, df))
+
+    def density(u):
+        v = df[..., None]
+        slopes, factors = [t_slope(u, v, k) for k in range(order)], [1.0]
+        for j in range(order):
+            terms = (math.comb(j, k) * slopes[k] * factors[j - k] for k in range(j + 1))
+            factors.append(sum(terms))
+        return scipy.stats.t.pdf(u, v) * factors[order]
+
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    near, far = np.clip(t, -1.0, 1.0), np.clip(abs(t), 1.0, 1e100)  # where the tail is 0
+    below = density(near[..., None] * (nodes + 1) / 2) @ weights
+    places, step = np.linspace(-5.6, 5.6, 181, retstep=True)
+    steps = np.exp(np.pi / 2 * np.sinh(places))
+    scale = (df + far**2) / ((df + 1) * far)  # the length in which the tail falls
+    with np.errstate(over="ignore", under="ignore"):
+        above = density(far[..., None] + scale[..., None] * steps)
+        above = above @ (steps * np.pi / 2 * np.cosh(places) * step)
+    return np.where(abs(t) < 1, near / 2 * below, -np.sign(t) * scale * above)[()]
+
+
+def t_slope(u, df, order):
+    """A derivative by df of the slope by df of the log-density of Student's t, without
+    cancellation for large df."""
+    import math
+
+    import scipy.special
+
+    square, own = u * u, psi_half_step(df / 2, order) / 2**order
+    whole = df + square
+    if order == 0:
+        w = square / df
+        near = np.minimum(w, 0.25)
+        series = near**2 / 2 * scipy.special.hyp2f1(2.0, 2.0, 3.0, -near)
+        excess = np.where(w < 0.25, series, np.log1p(w) - w / (1 + w))
+        return (own - excess + square / (df * whole)) / 2
+    share, rest = square / whole, df / whole
+    logarithm = sum(rest ** (i + j) for j in range(order) for i in range(order - j)) * share**2
+    powers = sum(rest**j for j in range(order + 1)) * share * order / df
+    factor = (-1) ** order * math.factorial(order - 1) / df**order
+    return (own + factor * (powers - logarithm)) / 2
 
 
 def times_sign(value, x):

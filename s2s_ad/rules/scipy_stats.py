@@ -120,8 +120,9 @@ distribution(
         " + z**2 / (df * (df + z**2))) / 2"
     },
     {
-        "df": "-np.sign(z) * runtime.betainc_by_shapes(df / 2, 0.5, df / (df + z**2), 1, 0) / 4"
-        " - density * z / (2 * df)"
+        "df": "np.where(df < 0.25,"
+        " -np.sign(z) * runtime.betainc_by_shapes(df / 2, 0.5, df / (df + z**2), 1, 0) / 4"
+        " - density * z / (2 * df), runtime.t_cdf_by_df(z, np.maximum(df, 0.25), 1))"
     },
 )
 distribution(

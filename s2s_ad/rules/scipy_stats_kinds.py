@@ -15,6 +15,7 @@ import gast
 import numpy as np
 import scipy.stats
 
+from s2s_ad import runtime
 from s2s_ad.core.registry import register
 from s2s_ad.rules import scipy_special_gamma  # noqa: F401  (registers slopes by shapes)
 from s2s_ad.rules.scipy_special_bessel import i_gap
@@ -41,6 +42,29 @@ def log1p_excess(w: Any) -> Any:
 def damped(density: Any, slope: Any) -> Any:
     """density * slope; 0 where the one is too small for a number, though the other be too large."""
     return np.where(density == 0, 0.0, density * slope)
+
+
+def t_density_by_df(t: Any, df: Any) -> Any:
+    """The derivative of Student's density by df."""
+    w = t**2 / df
+    slope = called(runtime.psi_half_step, df / 2, 0) - log1p_excess(w) + w / (df + t**2)
+    return called(scipy.stats.t.pdf, t, df) * slope / 2
+
+
+# Of large df the derivative of the distribution function is a small rest of large terms.
+register(
+    Special(
+        runtime.t_cdf_by_df,
+        (
+            "y_bar * (by_df(t, df) if order == 1 else unknown(y))",
+            "y_bar * runtime.t_cdf_by_df(t, df, order + 1)",
+            None,
+        ),
+        operands=("t", "df", "order"),
+        domain="positive",
+        helpers={"by_df": t_density_by_df},
+    )
+)
 
 
 def _is(value: Any, number: int) -> bool:

@@ -20,6 +20,8 @@ FAR = math.sqrt(2e10 - math.log(4e10 * math.pi))  # log(Phi(-FAR)) is -1e10
 #: the integrals of sin(t)**2 and sin(t)**4 from 0 to 1.5
 SINE_2 = 0.75 - math.sin(3.0) / 4
 SINE_4 = 9 / 16 - math.sin(3.0) / 4 + math.sin(6.0) / 32
+#: the density of the normal distribution
+PHI_1, PHI_2 = (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) for x in (1, 2))
 I_FAR, K_FAR = math.sqrt(0.5 / math.pi), math.sqrt(math.pi / 2)
 GLAISHER, ZETA_3 = 1.2824271291006226, 1.2020569031595943
 #: the function of x, x, its slope there, its curvature there
@@ -80,6 +82,15 @@ LIMITS = [
     ("scipy.special.k0e(x)", 1e10, -K_FAR / 2e15 * (1 - 3 / 8e10), K_FAR * 0.75e-25),
     ("scipy.special.k1e(x)", 1e10, -K_FAR / 2e15 * (1 + 9 / 8e10), K_FAR * 0.75e-25),
     ("scipy.stats.vonmises.logpdf(0.0, x)", 1e8, 0.5e-8 + 0.125e-16, -0.5e-16),
+    # by R. A. Fisher's expansion in 1 / df (1925)
+    (
+        "scipy.stats.t.cdf(1.0, x)",
+        1e6,
+        PHI_1 * (0.5e-12 - 0.25e-18 - 0.0625e-24),
+        -PHI_1 * (1e-18 - 0.75e-24),
+    ),
+    ("scipy.stats.t.cdf(-1.0, x)", 1e6, -PHI_1 * (0.5e-12 - 0.25e-18 - 0.0625e-24), None),
+    ("scipy.stats.t.sf(2.0, x)", 1e6, -PHI_2 * (2.5e-12 + 2.375e-18 - 12.921875e-24), None),
     ("scipy.special.ellipeinc(1.5, x)", 0.0, -SINE_2 / 2, -SINE_4 / 4),
     ("scipy.special.ellipeinc(1.5, x)", 1e-10, -SINE_2 / 2 - SINE_4 / 4e10, -SINE_4 / 4),
     ("scipy.special.ellipkinc(1.5, x)", 0.0, SINE_2 / 2, 0.75 * SINE_4),
