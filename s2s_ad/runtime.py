@@ -869,50 +869,55 @@ def sums_of_runs(items, y, axis):
 
 def t_cdf_by_df(t, df, order):
     """A derivative by df of the distribution function of Student's t, for df > 1/4: an integral of
-    that of the density, from 0 to t where t is small, and else over the tail (exp-sinh quadrature).
+    that of the density, from 0 to t where t is small, and else over the tail, where df + u**2 is
+    (df + t**2) * exp(s).
     """
-    import math
-
     import scipy.stats
 
-    t, df = (np.asarray(each) * 1.0 for each in np.broadcast_arrays(t, df))
+    def part(t, df):
+        result, near = np.array(t), abs(t) < 1
+        nodes, weights = np.polynomial.legendre.leggauss(20)
+        half, v = t[near] / 2, df[near]
+        moved = t_density_by_df((half[:, None] * (nodes + 1)) ** 2, v[:, None], order) @ weights
+        result[near] = half * scipy.stats.t.pdf(0.0, v) * moved
+        far, v = np.clip(abs(t[~near]), 1.0, 1e50)[:, None], df[~near][:, None]
+        places, weights = half_line()
+        rate = v / 2 * (1 + 0.5 / far**2)
+        square = far**2 + (v + far**2) * np.expm1(places / rate)
+        weights = weights * (v + square) / (2 * np.sqrt(square) * rate)
+        moved = np.sum(t_density_by_df(square, v, order) * weights, axis=-1)
+        result[~near] = -np.sign(t[~near]) * scipy.stats.t.pdf(0.0, df[~near]) * moved
+        return np.where(np.isnan(t), t, result)
 
-    def density(u):
-        v = df[..., None]
-        slopes, factors = [t_slope(u, v, k) for k in range(order)], [1.0]
-        for j in range(order):
-            terms = (math.comb(j, k) * slopes[k] * factors[j - k] for k in range(j + 1))
-            factors.append(sum(terms))
-        return scipy.stats.t.pdf(u, v) * factors[order]
-
-    nodes, weights = np.polynomial.legendre.leggauss(32)
-    near, far = np.clip(t, -1.0, 1.0), np.clip(abs(t), 1.0, 1e100)  # where the tail is 0
-    below = density(near[..., None] * (nodes + 1) / 2) @ weights
-    places, step = np.linspace(-5.6, 5.6, 181, retstep=True)
-    steps = np.exp(np.pi / 2 * np.sinh(places))
-    scale = (df + far**2) / ((df + 1) * far)  # the length in which the tail falls
     with np.errstate(over="ignore", under="ignore"):
-        above = density(far[..., None] + scale[..., None] * steps)
-        above = above @ (steps * np.pi / 2 * np.cosh(places) * step)
-    return np.where(abs(t) < 1, near / 2 * below, -np.sign(t) * scale * above)[()]
+        t, df = np.broadcast_arrays(np.asarray(t) * 1.0, np.minimum(df, 1e150))
+        return by_parts(part, t, df)[()]
 
 
-def t_slope(u, df, order):
-    """A derivative by df of the slope by df of the log-density of Student's t, without
-    cancellation for large df."""
+def t_density_by_df(square, df, order):
+    """A derivative by df of Student's density, over the density at 0."""
     import math
 
-    import scipy.special
+    slopes, factors = [t_slope(square, df, k) for k in range(order)], [1.0]
+    for j in range(order):
+        terms = (math.comb(j, k) * slopes[k] * factors[j - k] for k in range(j + 1))
+        factors.append(sum(terms))
+    return np.exp(-(df + 1) / 2 * np.log1p(square / df)) * factors[order]
 
-    square, own = u * u, psi_half_step(df / 2, order) / 2**order
-    whole = df + square
-    if order == 0:
-        w = square / df
-        near = np.minimum(w, 0.25)
-        series = near**2 / 2 * scipy.special.hyp2f1(2.0, 2.0, 3.0, -near)
-        excess = np.where(w < 0.25, series, np.log1p(w) - w / (1 + w))
-        return (own - excess + square / (df * whole)) / 2
+
+def t_slope(square, df, order):
+    """A derivative by df of the slope by df of the log-density of Student's t at the root of
+    `square`, without cancellation for large df."""
+    import math
+
+    own, whole = psi_half_step(df / 2, order) / 2**order, df + square
     share, rest = square / whole, df / whole
+    if order == 0:  # -log(1 - share) - share, the first terms of which are equal
+        small, series = np.minimum(share, 0.2), 0.0
+        for k in range(22, 1, -1):
+            series = (series + 1 / k) * small
+        excess = np.where(share < 0.2, series * small, np.log1p(square / df) - share)
+        return (own - excess + share / df) / 2
     logarithm = sum(rest ** (i + j) for j in range(order) for i in range(order - j)) * share**2
     powers = sum(rest**j for j in range(order + 1)) * share * order / df
     factor = (-1) ** order * math.factorial(order - 1) / df**order
