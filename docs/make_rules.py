@@ -29,9 +29,9 @@ One row per function, one program per row. A cell says what the compiler does wi
 order against central differences, `batch` against a loop over samples, `complex` against those
 along both axes of the complex plane. *refused* is an error that names the place and the reason; —
 means that NumPy or SciPy has no such form: of complex numbers it raises, drops the imaginary parts
-or gives nan, or it is a distribution of real numbers. `in place` is `out=`. What is said of ties, steps, bounds and
-zeros is run by `tests/rules/test_conventions.py`. The properties of each function (every keyword,
-shape and dtype) are in `tests/rules`.
+or gives nan, or it is a distribution of real numbers. `in place` is `out=`. What is said of ties,
+steps, bounds and zeros is run by `tests/rules/test_conventions.py`. The properties of each function
+(every keyword, shape and dtype) are in `tests/rules`.
 """
 MARKS = {"yes": "yes", "refused": "*refused*", "none": "—"}
 PEERS = {
