@@ -197,11 +197,6 @@ def of_product(factors_bar, p, q):
     return factors_bar
 
 
-def pad_places(places, pad_width, mode):
-    """Which element of an array stands where once it is padded."""
-    return np.pad(places, pad_width, mode=mode)
-
-
 def pad_samples(array, rank):
     """A batch of samples with axes of length one inserted after the first, up to `rank` axes."""
     shape = np.shape(array)
@@ -375,10 +370,8 @@ def filter_adjoint(y_bar, weights, mode="reflect", shift=0, samples=0):
     wide = np.pad(y_bar, [(0, size - 1) for size in sizes])
     origin = [size - 1 - size // 2 for size in sizes]
     wide = ndimage.correlate(wide, np.flip(weights), mode="constant", origin=origin)
-    for axis, size in enumerate(sizes):
-        if size > 1:
-            wide = folded(wide, axis, np.shape(y_bar)[axis], (size - shift) // 2, mode)
-    return wide
+    widths = [((size - shift) // 2, size - 1 - (size - shift) // 2) for size in sizes]
+    return folded(wide, y_bar, widths, padding_mode(mode))
 
 
 def filter_weights_adjoint(x, y_bar, weights, mode="reflect", shift=0, cval=0.0, samples=0):
@@ -387,6 +380,8 @@ def filter_weights_adjoint(x, y_bar, weights, mode="reflect", shift=0, cval=0.0,
         options = mode, shift, cval, samples - 1
         operands = x, y_bar, weights
         return by_sample(lambda *each: filter_weights_adjoint(*each, *options), weights, *operands)
+    if not np.size(y_bar):
+        return np.zeros_like(weights)
     sizes, edge = np.shape(weights), padding_mode(mode)
     widths = [((size - shift) // 2, size - 1 - (size - shift) // 2) for size in sizes]
     wide = np.pad(x, widths, edge) if edge else np.pad(x, widths, constant_values=cval)
@@ -394,7 +389,7 @@ def filter_weights_adjoint(x, y_bar, weights, mode="reflect", shift=0, cval=0.0,
     for place in np.ndindex(sizes):
         part = tuple(slice(i, i + n) for i, n in zip(place, np.shape(y_bar), strict=True))
         total[place] = np.einsum(wide[part], axes, y_bar, axes, [], dtype=float)
-    return total.astype(np.result_type(x, y_bar), copy=False)
+    return total.astype(weights.dtype, copy=False)
 
 
 def filtered(x, weights, mode="reflect", shift=0, cval=0.0, samples=0):
@@ -419,18 +414,20 @@ def first_places(y, axis):
     return np.moveaxis(places, -1, axis)
 
 
-def folded(wide, axis, length, before, mode):
-    """What is beyond the edges of an axis, added where it is a copy of."""
-    wide = np.moveaxis(wide, axis, 0)
-    inner = slice(before, before + length)
-    edge = padding_mode(mode)
-    if edge is None:
-        return np.moveaxis(wide[inner], 0, axis)
-    places = np.pad(np.arange(length), (before, len(wide) - before - length), edge)
-    total = wide[inner].copy()
-    for place in (*range(before), *range(before + length, len(wide))):
-        total[places[place]] += wide[place]
-    return np.moveaxis(total, 0, axis)
+def folded(wide, like, pad_width, mode):
+    """The adjoint of np.pad(like, pad_width, mode): what was added at the ends, added where it is a
+    copy of; of constants (mode None) nothing is."""
+    for axis, (before, after) in enumerate(pad_width):
+        if before or after:
+            wide = np.moveaxis(wide, axis, 0)
+            total = wide[before : len(wide) - after]
+            if mode is not None and len(total):
+                total = total.copy()
+                places = np.pad(np.arange(len(total)), (before, after), mode)
+                for place in (*range(before), *range(len(wide) - after, len(wide))):
+                    total[places[place]] += wide[place]
+            wide = np.moveaxis(total, 0, axis)
+    return wide
 
 
 def frexp_exponent(x):

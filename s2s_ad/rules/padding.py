@@ -9,14 +9,14 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import form, values
+from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import Operation, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.structure import Structural
 
-#: modes whose elements are elements of the array: padding places pads the array
+#: modes whose elements are elements of the array
 GATHERED = ("edge", "reflect", "symmetric", "wrap")
 #: modes that repeat a statistic of the ends
 STATISTIC = {"maximum": np.max, "mean": np.mean, "median": np.median, "minimum": np.min}
@@ -25,7 +25,8 @@ TEXT += " reflect_type='even'"
 
 
 class Pad(Structural):
-    """np.pad with zeros; its adjoint cuts the padding off. Other modes are written with this."""
+    """np.pad with zeros, whose adjoint cuts the padding off, or with elements of the array, whose
+    adjoint adds it where it is from. Other modes are written as joined arrays."""
 
     view = False
     text = TEXT
@@ -36,8 +37,12 @@ class Pad(Structural):
         rank, mode = support.known_rank(x, "np.pad"), static(given["mode"], "the mode of np.pad")
         widths = _pairs(given["pad_width"], rank)
         constants = given["constant_values"]
+        if not rank:
+            return x
         if mode == "constant" and type(constants) in (int, float) and constants == 0:
             return builder.emit(self, [x], {"pad_width": widths})
+        if mode in GATHERED and given["reflect_type"] == "even":
+            return builder.emit(self, [x], {"pad_width": widths, "mode": mode})
         for axis, width in enumerate(widths):
             if not _is_nothing(width):
                 x = _padded(builder, x, axis, width, mode, given)
@@ -50,6 +55,9 @@ class Pad(Structural):
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         x = operation.operands[0]
+        if "mode" in operation.params:
+            y_bar = x.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+            return x.builder.call(runtime.folded, (y_bar, x), operation.params)
         index = []
         for axis, (before, _) in enumerate(operation["pad_width"]):
             index.append(slice(before, before + np.size(x, axis)))
@@ -59,14 +67,13 @@ class Pad(Structural):
         return x.builder.call(runtime.unbroadcast, (part, x), {})
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        widths = ((0, 0), *operation["pad_width"])
-        return batch.builder.emit(self, operation.operands, {"pad_width": widths})
+        return batch.builder.emit(self, operation.operands, _of_samples(operation.params))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         widths = call.keywords[0].value
         if len(widths.elts) == 1:  # one axis: the pair alone says it
             widths = widths.elts[0]
-        return gast.Call(call.func, [*call.args, widths], [])
+        return gast.Call(call.func, [*call.args, widths], call.keywords[1:])
 
 
 def _pairs(width: Any, rank: int) -> tuple:
@@ -93,10 +100,6 @@ def _grown(dim: Any, width: tuple) -> Any:
 
 def _padded(builder: Builder, x: Symbol, axis: int, width: tuple, mode: Any, given: dict) -> Any:
     """x with one axis padded."""
-    if mode in GATHERED and given["reflect_type"] == "even":
-        places = np.arange(support.length(x, axis), like=x)
-        options = {"pad_width": width, "mode": mode}
-        return x[support.at(axis, builder.emit(PLACES, [places], options))]
     if mode == "constant":
         ends = _pairs(given["constant_values"], x.ndim)[axis]
         ends = [
@@ -142,25 +145,38 @@ def _ramps(x: Symbol, axis: int, width: tuple, ends: tuple) -> list:
     return [up, np.flip(down, axis=axis)]
 
 
-class PaddedPlaces(Rule):
-    """np.pad of the places 0, 1, ...: which element stands where."""
+class Folded(Structural):
+    """folded(wide, like, pad_width, mode): the adjoint of np.pad."""
 
-    flat = True
+    like_position = 1
+    view = False
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), kwargs)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Array(np.dtype(int), (values.fresh_dim(),))
+        wide, like = operands
+        return values.with_shape(wide, values.shape_of(like))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        y_bar = operation.result.builder.call(runtime.broadcast_like, (y_bar, operation.result), {})
+        return [np.pad(y_bar, **operation.params), None]
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        if tangents[0] is None:
+            return None
+        operands = [tangents[0], operation.operands[1]]
+        return operation.result.builder.emit(self, operands, operation.params)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise support.CannotBatch
-
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        return gast.Call(form.constant(np.pad), *_leading_parts(call))
+        operands = [batch.spread(*each) for each in zip(operation.operands, batched, strict=True)]
+        return batch.builder.emit(self, operands, _of_samples(operation.params))
 
 
-def _leading_parts(call: gast.Call) -> tuple[list, list]:
-    return [*call.args, call.keywords[0].value], call.keywords[1:]
+def _of_samples(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters where the first axis is that of a batch, which is not padded."""
+    return params | {"pad_width": ((0, 0), *params["pad_width"])}
 
 
 register(Pad(np.pad, "pad"))
-PLACES = PaddedPlaces(runtime.pad_places, "pad")
-register(PLACES)
+register(Folded(runtime.folded, "folded"))

@@ -42,7 +42,7 @@ class Form(Rule):
                 operands = list(operation.operands)
                 operands[position] = tangents[position]
                 terms.append(self._moved(operation, position, operands))
-        return functools.reduce(operator.add, terms)
+        return functools.reduce(operator.add, terms) if terms else None
 
     def _moved(self, operation: Operation, position: int, operands: list) -> Any:
         params = {k: v for k, v in operation.params.items() if position or k != "cval"}
@@ -170,7 +170,7 @@ class Filter(Rule):
 
 def _is_real(fact: Any) -> bool:
     dtype = values.strong_dtype(fact)
-    return values.rank_of(fact) is not None and dtype is not None and dtype.kind == "f"
+    return bool(values.rank_of(fact)) and dtype is not None and dtype.kind == "f"
 
 
 def _linear(params: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import ndimage
 
 from s2s_ad import runtime
+from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.diagnostics import UnsupportedError
@@ -44,7 +45,10 @@ def _correlate_along(x: Symbol, weights: Any, axis: int, mode: Any, cval: Any, s
 
 
 def _like(result: Any, x: Any) -> Any:
-    """SciPy's filters give the dtype of their input, in which they do not compute."""
+    """SciPy's filters give the dtype of their input, in which they do not compute; by complex
+    weights a complex one."""
+    if values.is_complex(result.fact) and not values.is_complex(x.fact):
+        return result
     return support.cast(x.builder, result, x)
 
 
