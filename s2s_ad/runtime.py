@@ -648,6 +648,39 @@ def same_text(a, b):
     return a == b
 
 
+def poisson_entropy_by_mu(mu, order):
+    """A derivative of the entropy of Poisson's distribution, the first of which is the mean of
+    log((k + 1) / mu): the derivative of a mean is that of the differences from k to k + 1. From
+    1000 on the asymptotic series in 1 / mu."""
+    import math
+
+    from scipy import special
+
+    whole = np.asarray(mu) * 1.0
+    with np.errstate(all="ignore"):
+        numbers = (1 / 2, 1 / 12, 1 / 12, 19 / 120, 9 / 20, 863 / 504)
+        powers = (a * special.poch(j, order - 1) / whole**j for j, a in enumerate(numbers, 1))
+        far = (-1) ** (order - 1) * sum(powers) / whole ** (order - 1)
+        mu = np.minimum(whole, 1000.0)
+        first = np.floor(np.maximum(mu - 12 * np.sqrt(mu) - 30, 0.0))
+        most = float(np.max(mu, initial=1.0, where=mu > 0))
+        total, mass = np.zeros(mu.shape), np.zeros(mu.shape)
+        for place in range(math.ceil(24 * math.sqrt(most)) + 62):
+            k = first + place
+            weight = np.exp(special.xlogy(k, mu) - mu - special.gammaln(k + 1))
+            if order == 1:
+                term = np.log1p((k + 1 - mu) / mu)
+            elif order == 2:
+                term = np.log1p(1 / (k + 1))
+            else:
+                ways = [(-1) ** i * math.comb(order - 3, i) for i in range(order - 2)]
+                places = (k + order - 1 - i for i in range(order - 2))
+                term = sum(n * np.log1p(-1 / at**2) for n, at in zip(ways, places, strict=True))
+            total, mass = total + weight * term, mass + weight
+        own = (-1) ** order * math.factorial(order - 2) / mu ** (order - 1) if order > 1 else 0.0
+        return np.where(whole < 1000, total / mass - own, far)[()]
+
+
 def psi_half_step(x, order):
     """A derivative of psi(x + 1/2) - psi(x) - 1 / (2 * x), for x > 0, without their cancellation:
     half the integral of exp(-x * s) * tanh(s / 4)."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import scipy.stats
+
+from s2s_ad import runtime
+from s2s_ad.core.registry import register
 from s2s_ad.rules import scipy_stats_arrays  # noqa: F401  (registers its rows)
-from s2s_ad.rules.scipy_stats_kinds import discrete, distribution
+from s2s_ad.rules.scipy_special_calls import Special
+from s2s_ad.rules.scipy_stats_kinds import Method, discrete, distribution
 
 POSITIVE = "z > 0"
 
@@ -203,3 +208,19 @@ discrete(
     },
 )
 discrete("poisson", {"mu": "k / mu - 1"}, {"mu": "-dist.pmf(k, mu)"})
+register(
+    Method(
+        scipy.stats.poisson.entropy,
+        ("y_bar * runtime.poisson_entropy_by_mu(mu, 1)", None),
+        ("mu", "loc"),
+        {"loc": 0},
+    )
+)
+register(
+    Special(
+        runtime.poisson_entropy_by_mu,
+        ("y_bar * runtime.poisson_entropy_by_mu(mu, order + 1)", None),
+        operands=("mu", "order"),
+        domain="positive",
+    )
+)

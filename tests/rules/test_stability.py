@@ -82,6 +82,8 @@ LIMITS = [
     ("scipy.special.k0e(x)", 1e10, -K_FAR / 2e15 * (1 - 3 / 8e10), K_FAR * 0.75e-25),
     ("scipy.special.k1e(x)", 1e10, -K_FAR / 2e15 * (1 + 9 / 8e10), K_FAR * 0.75e-25),
     ("scipy.stats.vonmises.logpdf(0.0, x)", 1e8, 0.5e-8 + 0.125e-16, -0.5e-16),
+    ("scipy.stats.poisson.entropy(x)", 1e6, 0.5e-6 + 1e-12 / 12 + 1e-18 / 12, None),
+    ("scipy.stats.poisson.entropy(x)", 1e-9, math.log(1e9) + 1e-9 * math.log(2), -1e9),
     # by R. A. Fisher's expansion in 1 / df (1925)
     (
         "scipy.stats.t.cdf(1.0, x)",
