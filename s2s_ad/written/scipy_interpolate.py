@@ -234,7 +234,9 @@ class interp1d(Hermite):
         self.bounds_error = default if bounds_error is None else bounds_error
 
     def __call__(self, x):
-        q = real(np.asarray(x))
+        q = np.asarray(x)
+        if self.y.dtype.kind != "c":  # else SciPy takes complex points, by their real parts
+            q = real(q)
         if isinstance(self.fill_value, str) and self.fill_value == "extrapolate":
             return self.within(q)
         below, above = q < self.x[0], q > self.x[-1]
