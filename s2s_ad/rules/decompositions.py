@@ -132,8 +132,13 @@ def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: float) -> Sy
 
 
 class Eigh(Several):
-    """w, v = eigh(a); M. Giles (2008), 3.1, for one triangle and Hermitian matrices."""
+    """w, v = eigh(a); M. Giles (2008), 3.1, for one triangle and Hermitian matrices.
 
+    Of complex matrices LAPACK makes one number of each vector real: the first where it reads the
+    lower triangle, the last else. That fixes the phases; where this number is zero nothing does.
+    """
+
+    of_complex = True
     text = "a, UPLO='L'"
     kind = EighResult
     names = ("w", "v")
@@ -149,7 +154,12 @@ class Eigh(Several):
         w, v = self.items(operation.result.builder, operation.result)
         terms = [v * rows(y_bar[0])] if 0 in y_bar else []
         if 1 in y_bar:
-            terms.append(v @ (inverse_gaps(w) * (mH(v) @ y_bar[1])))
+            inner = mH(v) @ y_bar[1]
+            if values.is_complex(v.fact):
+                real = self._real_numbers(v, operation)
+                turned = np.imag(np.diagonal(inner, axis1=-2, axis2=-1))
+                inner = inner - 1j * columns(conj(real)) * rows(_turns(turned, real))
+            terms.append(v @ (inverse_gaps(w) * inner))
         a_bar = functools.reduce(operator.add, terms) @ mH(v)
         return [onto_triangle(a_bar, self.is_lower(operation.params))]
 
@@ -157,7 +167,26 @@ class Eigh(Several):
         w, v = self.items(operation.result.builder, operation.result)
         turned = mH(v) @ hermitian(tangents[0], self.is_lower(operation.params)) @ v
         w_dot = np.diagonal(turned, axis1=-2, axis2=-1)
-        return [w_dot, v @ (inverse_gaps(w) * turned)]
+        v_dot = v @ (inverse_gaps(w) * turned)
+        if values.is_complex(v.fact):
+            found = np.imag(self._real_numbers(v_dot, operation))
+            v_dot = v_dot - 1j * v * rows(_turns(found, self._real_numbers(v, operation)))
+        return [w_dot, v_dot]
+
+    def _real_numbers(self, v: Symbol, operation: Operation) -> Symbol:
+        """The number of each vector that LAPACK makes real."""
+        return v[..., 0 if self.is_lower(operation.params) else -1, :]
+
+
+def _turns(found: Symbol, real: Symbol) -> Symbol:
+    """How far each vector turns in phase, so that what was found beside a real number vanishes.
+
+    Where the number is zero the phase has no derivative: nan, unless nothing depends on it.
+    """
+    first = np.real(real)
+    there = np.abs(first) > 1e-10
+    undefined = np.where(np.abs(found) > 1e-10, np.nan, 0.0)
+    return np.where(there, found / np.where(there, first, 1.0), undefined)
 
 
 class Eigvalsh(OfMatrix):

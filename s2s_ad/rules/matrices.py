@@ -148,8 +148,8 @@ class Several(OfMatrix):
     `names` are what they are called where the user gives them no name.
 
     Its adjoint has those of the results that have one by their place, its tangent is a list.
-    Of complex matrices vectors are known up to a phase: what depends on it has no derivative, and
-    nothing tells it from what does not.
+    Of complex matrices vectors are known up to a phase: what depends on it has a derivative only
+    where it is known how NumPy chooses it.
     """
 
     kind: type = tuple

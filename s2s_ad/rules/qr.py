@@ -27,8 +27,10 @@ class QR(Several):
     S. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010), for
     tall matrices; a wide one is [x, y] = q @ [u, v] with x = q @ u square, and y = x @ inv(u) @ v.
     The columns of q that r has no rows for are any basis of what is left: they have no derivative.
+    Of complex matrices LAPACK makes the diagonal of r real, which fixes all phases.
     """
 
+    of_complex = True
     text = "a, mode='reduced'"
     kind = QRResult
     names = ("q", "r")
@@ -92,6 +94,8 @@ def tangents_of(q: Symbol, r: Symbol, a_dot: Symbol, complete: bool) -> list:
 class UpperFactor(OfMatrix):
     """r alone; its derivatives need q, which is computed with it."""
 
+    of_complex = True
+
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return form.operation(np.linalg.qr, call.args, {"mode": form.constant("r")})
 
@@ -141,6 +145,8 @@ def _qr_tangent(q: Symbol, r: Symbol, a_dot: Symbol) -> tuple:
     moved = mT(np.linalg.solve(mT(u), mT(x_dot)))
     inner = mH(q) @ moved
     turn = np.tril(inner, -1) - mH(np.tril(inner, -1))
+    if values.is_complex(inner.fact):  # the diagonal of r stays real
+        turn = turn + 1j * np.tril(np.triu(np.imag(inner)))
     return moved - q @ (inner - turn), mH(q) @ a_dot - turn @ r
 
 
