@@ -32,6 +32,7 @@ from s2s_ad.rules.matrices import (
     hermitian,
     known_rank,
     mH,
+    mT,
     onto_triangle,
     rows,
 )
@@ -178,14 +179,20 @@ class Eigh(Several):
         return v[..., 0 if self.is_lower(operation.params) else -1, :]
 
 
+def _small(x: Symbol) -> float:
+    """What is a rounding error of numbers of order one."""
+    single = x.dtype is not None and np.finfo(x.dtype).bits == 32
+    return 1e-5 if single else 1e-10
+
+
 def _turns(found: Symbol, real: Symbol) -> Symbol:
     """How far each vector turns in phase, so that what was found beside a real number vanishes.
 
     Where the number is zero the phase has no derivative: nan, unless nothing depends on it.
     """
     first = np.real(real)
-    there = np.abs(first) > 1e-10
-    undefined = np.where(np.abs(found) > 1e-10, np.nan, 0.0)
+    there = np.abs(first) > _small(first)  # nan is not there
+    undefined = np.where(np.abs(found) > _small(first), np.nan, 0.0)
     return np.where(there, found / np.where(there, first, 1.0), undefined)
 
 
@@ -226,8 +233,12 @@ class SVD(Several):
     (2019). The columns of u, or rows of vh, that belong to no singular value are any basis of what
     is left: those of full matrices have no derivative, and neither have the vectors of a singular
     value of zero, unless they are all that is left.
+
+    Of complex matrices LAPACK makes the first column of vh real where there are no more columns
+    than rows, else the first row of u, which fixes the phases.
     """
 
+    of_complex = True
     text = "a, full_matrices=True, compute_uv=True, hermitian=False"
     kind = SVDResult
     count = 3
@@ -253,9 +264,14 @@ class SVD(Several):
         u_bar, s_bar, vh_bar = (y_bar.get(index) for index in range(3))
         if self._is_full(operation):
             u_bar, vh_bar = determined(u_bar, s), determined(vh_bar, s, -2)
+        is_complex = values.is_complex(u.fact)
+        if is_complex and (u_bar is not None or vh_bar is not None):
+            u_bar, vh_bar = _with_phases(u, vh, u_bar, vh_bar)
         left = [] if s_bar is None else [u * rows(s_bar)]
         if u_bar is not None or vh_bar is not None:
             left.append(u @ _turning(u, s, vh, u_bar, vh_bar))
+            if is_complex:
+                left.append(u * rows(1j * _own_phase(u, u_bar) / s))
         if u_bar is not None:
             left.append((u_bar - u @ (mH(u) @ u_bar)) / rows(divisors(s, u)))
         a_bar = functools.reduce(operator.add, left) @ vh
@@ -281,11 +297,47 @@ class SVD(Several):
         u_dot = u_dot + (a_dot @ mH(vh) - u @ inner) / rows(divisors(s, u))
         vh_dot = mH(gaps * (by_columns + mH(by_columns))) @ vh
         vh_dot = vh_dot + (mH(u) @ a_dot - inner @ vh) / columns(divisors(s, vh))
+        if values.is_complex(u.fact):
+            own = np.imag(np.diagonal(inner, axis1=-2, axis2=-1)) / s
+            u_dot = u_dot + 1j * u * rows(own)
+            found = np.where(_is_tall(u, vh), np.imag(vh_dot[..., 0]), -np.imag(u_dot[..., 0, :]))
+            turn = 1j * _turns(found, _real_numbers(u, vh))
+            u_dot, vh_dot = u_dot + u * rows(turn), vh_dot - columns(turn) * vh
         if self._is_full(operation):
             full_u, _, full_vh = self.items(operation.result.builder, operation.result)
             u_dot = padded(u_dot, full_u, s, -1, np.nan)
             vh_dot = padded(vh_dot, full_vh, s, -2, np.nan)
         return [u_dot, np.diagonal(inner, axis1=-2, axis2=-1), vh_dot]
+
+
+def _is_tall(u: Symbol, vh: Symbol) -> Any:
+    """Whether a matrix has no more columns than rows."""
+    return np.size(u, -2) >= np.size(vh, -1)
+
+
+def _real_numbers(u: Symbol, vh: Symbol) -> Symbol:
+    """The number of each pair of vectors that LAPACK makes real; nan where it does not."""
+    found = np.where(_is_tall(u, vh), vh[..., 0], u[..., 0, :])
+    return np.where(np.abs(np.imag(found)) < _small(u), np.real(found), np.nan)
+
+
+def _own_phase(vectors: Symbol, bar: Symbol) -> Symbol:
+    """The adjoint of the phases of columns."""
+    return np.sum(np.imag(conj(vectors) * bar), axis=-2)
+
+
+def _with_phases(u: Symbol, vh: Symbol, u_bar: Any, vh_bar: Any) -> tuple[Symbol, Symbol]:
+    """The adjoints with what depends on the common phase of a pair put on the number that is
+    real, which tells the phase."""
+    u_bar = np.zeros_like(u) if u_bar is None else u_bar
+    vh_bar = np.zeros_like(vh) if vh_bar is None else vh_bar
+    common = _own_phase(u, u_bar) - _own_phase(mT(vh), mT(vh_bar))
+    turn, tall = 1j * _turns(common, _real_numbers(u, vh)), _is_tall(u, vh)
+    call, zero = u.builder.call, 0.0 * turn
+    first_u = u_bar[..., 0, :] - np.where(tall, zero, turn)
+    first_vh = vh_bar[..., 0] + np.where(tall, turn, zero)
+    u_bar = call(runtime.index_set, (u_bar, (Ellipsis, 0, slice(None)), first_u), {})
+    return u_bar, call(runtime.index_set, (vh_bar, (Ellipsis, 0), first_vh), {})
 
 
 def _turning(u: Symbol, s: Symbol, vh: Symbol, u_bar: Any, vh_bar: Any) -> Any:

@@ -157,8 +157,10 @@ def _svd(x: Symbol, full_matrices: Any, compute_uv: Any, **_: Any) -> Any:
 
 
 class Eigh(decompositions.Eigh):
-    """scipy.linalg.eigh, whose eigenvectors may have other signs than NumPy's."""
+    """scipy.linalg.eigh, whose eigenvectors may have other signs than NumPy's, and other phases:
+    those of complex matrices jump from point to point."""
 
+    of_complex = False
     text = (
         "a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False,"
         " check_finite=True, subset_by_index=None, driver=None"

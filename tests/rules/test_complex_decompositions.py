@@ -48,7 +48,43 @@ def of_complete_factors(a):
     return weighted(np.linalg.qr(a, mode="complete")[1])
 
 
+def singular_values(a):
+    return np.sum(np.linalg.svd(a, full_matrices=False)[1] ** 2 * NUMBERS[: min(a.shape)])
+
+
+def of_singular_pairs(a):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return weighted(u @ np.diag(np.sin(s)) @ vh) + weighted(np.abs(u)) + weighted(np.abs(vh) ** 2)
+
+
+def of_singular_vectors(a):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return weighted(u) + weighted(vh) ** 2 + np.sum(s)
+
+
+def of_left_vectors(a):
+    return weighted(np.linalg.svd(a, full_matrices=False)[0])
+
+
+def of_right_vectors(a):
+    return weighted(np.linalg.svd(a, full_matrices=False)[2])
+
+
+def of_full_matrices(a):
+    u, s, vh = np.linalg.svd(a)
+    return weighted(u[:, : len(s)]) + weighted(vh[: len(s)])
+
+
+def of_a_hermitian_matrix(a):
+    u, s, vh = np.linalg.svd(a, hermitian=True)
+    return weighted(u) + weighted(vh * s)
+
+
+SVD = (singular_values, of_singular_pairs, of_singular_vectors, of_left_vectors, of_right_vectors)
 CASES = [
+    *((each, shape) for each in SVD for shape in ((3, 3), (4, 2), (3, 4), (2, 5))),
+    *((of_full_matrices, shape) for shape in ((4, 2), (2, 4))),
+    (of_a_hermitian_matrix, (3, 3)),
     (of_projectors, (4, 4)),
     (of_vectors, (4, 4)),
     (of_the_upper_triangle, (4, 4)),
@@ -89,3 +125,11 @@ def test_a_phase_that_nothing_fixes():
     a = np.diag([1.0, 2.0, 3.0, 4.0]).astype(complex)
     np.testing.assert_allclose(grad(of_projectors)(a), differences(of_projectors, a), atol=1e-5)
     assert np.isnan(grad(of_vectors)(a)).any()
+
+
+@pytest.mark.parametrize("function, shape", [(of_singular_vectors, (2, 5)), (of_vectors, (4, 4))])
+def test_in_single_precision(function, shape):
+    a = drawn(*shape)
+    found = grad(function)(a.astype(np.complex64))
+    assert found.dtype == np.complex64
+    np.testing.assert_allclose(found, grad(function)(a), rtol=1e-3, atol=1e-3)
