@@ -64,6 +64,27 @@ def beta_tail_by_shapes(a, b, x, y, by_a, by_b):
     return special.betainc(a, b, x) * (total / moments[0, 0])
 
 
+def bessel_j2(x):
+    """The Bessel function of the first kind of order 2: by its power series near zero, elsewhere
+    by those of orders 0 and 1, which SciPy has much faster (Abramowitz and Stegun 9.1.10, 9.1.27).
+    """
+    from scipy import special
+
+    def part(x):
+        near = np.abs(x) < 1
+        small, large = np.where(near, x, 0.0), np.where(near, 1.0, x)
+        square, series = small * small / 4, np.zeros_like(small)
+        for k in range(9, 0, -1):
+            series = (1.0 + series) * square / -(k * (k + 2.0))
+        return np.where(
+            near,
+            (1.0 + series) * square / 2,
+            2 * special.j1(large) / large - special.j0(large),
+        )
+
+    return by_parts(part, np.asarray(x))[()]
+
+
 def betainc_by_shapes(a, b, x, by_a, by_b):
     """A derivative of scipy.special.betainc by its shapes, by_a and by_b times.
 
@@ -170,6 +191,22 @@ def mode_place(x, axis=0, keepdims=False):
 
     found = scipy.stats.mode(x, axis=axis, keepdims=True).mode
     return np.argmax((x == found) | ((x != x) & (found != found)), axis=axis, keepdims=keepdims)
+
+
+def log1p_slope(z):
+    """(log1p(z) - z / (1 + z)) / z**2: near zero by the series of log1p in z / (2 + z)."""
+
+    def part(z):
+        near = np.abs(z) < 0.25
+        small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
+        t = small / (2.0 + small)
+        series = np.zeros_like(t)
+        for k in range(11, 0, -1):
+            series = series * t * t + 1.0 / (2 * k + 1)
+        series = (1.0 - t) ** 2 / 2 * (1.0 / (1.0 + t) + series * t)
+        return np.where(near, series, (np.log1p(large) - large / (1.0 + large)) / large**2)
+
+    return by_parts(part, np.asarray(z))[()]
 
 
 def moved_with(items, source, target, axis):
@@ -683,12 +720,29 @@ def poisson_entropy_by_mu(mu, order):
 
 def psi_half_step(x, order):
     """A derivative of psi(x + 1/2) - psi(x) - 1 / (2 * x), for x > 0, without their cancellation:
-    half the integral of exp(-x * s) * tanh(s / 4)."""
+    half the integral of exp(-x * s) * tanh(s / 4); the function itself by its difference from the
+    one at x + 1, and by the series of Abramowitz and Stegun 6.3.18 from 9 on."""
     x, total = np.asarray(x) * 1.0, 0.0
+    if order == 0:
+        return by_parts(psi_half_step_itself, x)[()]
     for node, weight in zip(*half_line(), strict=True):
         s = node / x
         total = total + weight / x * (-s) ** order * np.exp(-node) * np.tanh(s / 4) / 2
     return total
+
+
+def psi_half_step_itself(x):
+    """The sum over k of 1 / (4 * (x + k) * (x + k + 1/2) * (x + k + 1)), of positive terms."""
+    from scipy.special import bernoulli
+
+    total, even = np.zeros_like(x), bernoulli(26)[2::2]
+    for _ in range(9):
+        total = total + 0.25 / (x * (x + 0.5) * (x + 1.0))
+        x = x + 1.0
+    series, inverse = np.zeros_like(x), 1.0 / (x * x)
+    for k in range(len(even), 0, -1):
+        series = (series + float(even[k - 1]) * (1.0 - 0.25**k) / k) * inverse
+    return total + series
 
 
 def put_back(left, places, length, axis):

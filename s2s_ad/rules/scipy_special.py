@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import runtime
+from s2s_ad.core.registry import register
 from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     scipy_special_bessel,
     scipy_special_composites,
     scipy_special_elliptic,
     scipy_special_gamma,
 )
-from s2s_ad.rules.scipy_special_calls import called, inverse_mills, row
+from s2s_ad.rules.scipy_special_calls import Special, called, inverse_mills, row
 
 POSITIVE = {"domain": "positive"}
 UNIT = {"domain": "unit"}
@@ -108,7 +110,8 @@ EXPREL = {"slope": exprel_slope}
 # boxcox is log(x) * exprel(lambda * log(x)), and the inverse the exponential of
 # x * log1p(lambda * x) / (lambda * x): series in lambda, which have no quotient by it.
 BY_LAMBDA = "y_bar * ({0}**2 * slope(lmbda * {0}))"
-BY_LAMBDA_OF_INVERSE = "-y_bar * ({0} * x**2 * special.hyp2f1(2.0, 2.0, 3.0, -lmbda * x) / 2)"
+BY_LAMBDA_OF_INVERSE = "-y_bar * ({0} * x**2 * runtime.log1p_slope(lmbda * x))"
+register(Special(runtime.log1p_slope, ("-2 / 3 * y_bar * special.hyp2f1(3.0, 3.0, 4.0, -x)",)))
 LAMBDA = {"operands": ("x", "lmbda"), "domain": "positive", "helpers": EXPREL}
 row("boxcox", "y_bar * x ** (lmbda - 1)", BY_LAMBDA.format("np.log(x)"), **LAMBDA)
 row("boxcox1p", "y_bar * (1 + x) ** (lmbda - 1)", BY_LAMBDA.format("np.log1p(x)"), **LAMBDA)

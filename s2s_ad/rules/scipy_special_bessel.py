@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from s2s_ad.rules.scipy_special_calls import UNKNOWN, called, row, several
+from s2s_ad import runtime
+from s2s_ad.core.registry import register
+from s2s_ad.rules.scipy_special_calls import UNKNOWN, Special, called, row, several
 
 POSITIVE = {"domain": "positive"}
 ORDER = {"operands": ("v", "z"), "domain": "positive"}
@@ -107,7 +109,8 @@ row("j0", "-y_bar * special.j1(x)")
 for _name in ("ivp", "jvp", "kvp", "yvp"):
     _slope = f"y_bar * special.{_name}(v, z, n + 1)"
     row(_name, UNKNOWN, _slope, options=", n=1", **ORDER, **HOLOMORPHIC)
-row("j1", "y_bar * ((special.j0(x) - special.jv(2, x)) / 2)")
+row("j1", "y_bar * ((special.j0(x) - runtime.bessel_j2(x)) / 2)")
+register(Special(runtime.bessel_j2, ("y_bar * ((special.j1(x) - special.jv(3, x)) / 2)",)))
 for _name in ("hankel1", "hankel2", "jv", "yv"):
     _slope = f"y_bar * ((special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) / 2)"
     row(

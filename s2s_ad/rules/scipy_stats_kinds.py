@@ -33,10 +33,8 @@ def over(value: Any, scale: Any) -> Any:
 
 
 def log1p_excess(w: Any) -> Any:
-    """log1p(w) - w / (1 + w) for w >= 0; near zero a series, for the two cancel."""
-    near = np.minimum(w, 0.25)
-    series = near**2 / 2 * called("hyp2f1", 2.0, 2.0, 3.0, -near)
-    return np.where(w < 0.25, series, np.log1p(w) - w / (1 + w))
+    """log1p(w) - w / (1 + w) for w >= 0, of which near zero the two cancel."""
+    return w**2 * called(runtime.log1p_slope, w)
 
 
 def damped(density: Any, slope: Any) -> Any:
