@@ -34,9 +34,7 @@ RELATIVES = {
     "scipy.signal.stft": "np.fft.rfft",
     "scipy.signal.upfirdn": "np.convolve",
     "scipy.signal.welch": "np.fft.rfft",
-    "scipy.special.bernoulli": "scipy.special.zeta",
     "scipy.special.smirnov": "scipy.special.ndtr",
-    "scipy.stats.mode": "np.median",
 }
 #: how alike two names have to be, from 0 to 1
 ALIKE = 0.6

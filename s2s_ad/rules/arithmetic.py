@@ -76,10 +76,10 @@ def _signed(builder: Builder, one: Symbol, other: Symbol) -> Any:
     if rule is not None and rule.function is operator.neg:
         return -(inner[0] * other)
     is_sign = rule is not None and rule.function is np.sign
-    return _with_sign(builder, other, inner[0]) if is_sign else None
+    return with_sign(builder, other, inner[0]) if is_sign else None
 
 
-def _with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
+def with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
     """value * sign(x), where abs(x) is a factor of the value: abs(x) * sign(x) is x."""
     rule, inner, _ = builder.definition(value)
     if rule is None:
@@ -90,7 +90,7 @@ def _with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
     if rule.function is not operator.mul:
         return None
     for place in (0, 1):
-        signed = _with_sign(builder, inner[place], x)
+        signed = with_sign(builder, inner[place], x)
         if signed is not None:
             return inner[0] * signed if place else signed * inner[1]
     return None

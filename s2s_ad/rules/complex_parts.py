@@ -20,6 +20,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, RULES
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
+from s2s_ad.rules.arithmetic import with_sign
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import Elementwise, elementwise
 
@@ -160,6 +161,15 @@ class Sign(Elementwise):
         return not values.is_complex(operands[0])
 
 
+class TimesSign(Elementwise):
+    """times_sign(value, x): abs(x) * sign(x) is x."""
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        value, x = operands
+        found = with_sign(builder, value, x) if isinstance(x, Symbol) else None
+        return super().shortcut(builder, operands, params) if found is None else found
+
+
 class Angle(OfComplex):
     """np.angle, in radians where text is written: steps for real numbers."""
 
@@ -196,6 +206,7 @@ elementwise(
     TIMES_SLOPE,
     operands=("value", "x"),
     tangents=("y_bar * np.sign(x)", TIMES_SLOPE),
+    kind=TimesSign,
     dtype_of=slice(None),
     total=True,
 )

@@ -16,7 +16,7 @@ from s2s_ad.frontend.lower.iteration import Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
-from s2s_ad.frontend.lower.words import is_word, texts_differ
+from s2s_ad.frontend.lower.words import is_open_text, is_word, text_needed, texts_differ
 from s2s_ad.frontend.resolve import unwrap
 
 
@@ -104,7 +104,7 @@ def known_key(lowering: Lowering, value: Any) -> Any:
     if is_sequence(value):
         return tuple(known_key(lowering, item) for item in value.items)
     if is_word(value):
-        raise texts_differ("a key")
+        raise text_needed(value.items[0]) if is_open_text(value) else texts_differ("a key")
     known = unwrap(value)
     hash(known)
     return known
