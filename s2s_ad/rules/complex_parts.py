@@ -191,8 +191,8 @@ elementwise(np.conj, "np.conj(y_bar)", tangents=("np.conj(y_bar)",), kind=Conjug
 elementwise(np.imag, "1j * y_bar", tangents=("np.imag(y_bar)",), kind=Imag, total=True)
 elementwise(np.real, "y_bar", tangents=("np.real(y_bar)",), kind=Real, total=True)
 # Of complex numbers NumPy's sign is x / abs(x): y_bar less its part along y, by abs(x); 0 at 0.
-SLOPE = "(y_bar - {0} * np.real(np.conj({0}) * y_bar)) / np.where(x == 0, np.inf, np.abs(x))"
-SLOPE_OF_SIGN, TIMES_SLOPE = SLOPE.format("y"), "value * " + SLOPE.format("np.sign(x)")
+SLOPE = "({1} - {0} * np.real(np.conj({0}) * {1})) / np.where(x == 0, np.inf, np.abs(x))"
+SLOPE_OF_SIGN = SLOPE.format("y", "y_bar")
 elementwise(
     np.sign,
     SLOPE_OF_SIGN,
@@ -202,10 +202,10 @@ elementwise(
 )
 elementwise(
     runtime.times_sign,
-    "np.real(np.conj(np.sign(x)) * y_bar)",
-    TIMES_SLOPE,
+    "np.conj(np.sign(x)) * y_bar",
+    SLOPE.format("np.sign(x)", "(np.conj(value) * y_bar)"),
     operands=("value", "x"),
-    tangents=("y_bar * np.sign(x)", TIMES_SLOPE),
+    tangents=("y_bar * np.sign(x)", f"value * ({SLOPE.format('np.sign(x)', 'y_bar')})"),
     kind=TimesSign,
     dtype_of=slice(None),
     total=True,

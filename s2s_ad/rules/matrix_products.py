@@ -185,7 +185,7 @@ def _tensorinv(a: Symbol, ind: Any) -> Any:
 
 
 def _outer(x1: Any, x2: Any) -> Any:
-    if (support.rank(x1), support.rank(x2)) != (1, 1):
+    if any(support.known_rank(each, "np.linalg.outer") != 1 for each in (x1, x2)):
         raise ValueError("np.linalg.outer takes two vectors; np.outer takes any arrays")
     return np.outer(x1, x2)
 

@@ -12,7 +12,7 @@ import scipy.stats
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
-from s2s_ad.core.registry import register
+from s2s_ad.core.registry import Operation, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.lookups import Lookup
@@ -32,8 +32,10 @@ def statistic(name: str, text: str, meaning: Callable, keeps: bool = True) -> No
             raise NotImplementedError
         keepdims, axis = static((keepdims, axis), f"keepdims and axis of {name}")
         if axis is None:
-            kept = tuple(range(support.known_rank(x, name))) if keepdims else ()
+            axes = range(support.known_rank(x, name))
+            kept, shape = tuple(axes) if keepdims else (), tuple(support.lengths(x, axes))
             result = meaning(np.ravel(x), 0, **others)
+            result = result if keeps else np.reshape(result, shape)
         else:
             kept, result = axis, meaning(x, axis, **others)
         return np.expand_dims(result, kept) if keepdims else result
@@ -129,6 +131,14 @@ class Ranks(Lookup):
             return values.Unknown()
         shape = (values.fresh_dim(),) if params.get("axis") is None else a.shape
         return values.Array(np.dtype(float if mean else np.intp), shape)
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        (a,), axis = operation.operands, operation.params.get("axis")
+        rank = support.sample_rank(a, True)
+        if axis is None and rank != 1:
+            raise support.CannotBatch
+        along = {"axis": 1 + support.normal_axis(axis or 0, rank)}
+        return batch.builder.emit(self, [a], operation.params | along)
 
 
 register(

@@ -172,7 +172,7 @@ PRODUCTS = [
     case("np.linalg.multi_dot([x, y, z])", x=real(2, 3), y=real(3, 4), z=real(4), **LIKE),
     case("np.linalg.multi_dot([x, y, x])", x=real(3), y=real(3, 3), **LIKE),
     case("np.linalg.multi_dot((x, y, y.T, z))", x=real(2), y=real(2, 3), z=real(2, 3), **LIKE),
-    case("np.linalg.outer(x, y)", x=real(2), y=real(3)),
+    case("np.linalg.outer(x, y)", x=real(2), y=real(3), general=False),
     case("np.linalg.tensordot(x, y, axes=1)", x=real(2, 3), y=real(3, 2), **LIKE),
     case("np.linalg.trace(x, offset=-1)", x=real(2, 3, 3), **LIKE),
     case("np.linalg.trace(x, dtype=np.float64)", x=real(3, 3), **LIKE),
