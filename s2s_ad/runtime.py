@@ -722,7 +722,7 @@ def psi_half_step(x, order):
     """A derivative of psi(x + 1/2) - psi(x) - 1 / (2 * x), for x > 0, without their cancellation:
     half the integral of exp(-x * s) * tanh(s / 4); the function itself by its difference from the
     one at x + 1, and by the series of Abramowitz and Stegun 6.3.18 from 9 on."""
-    x, total = np.asarray(x) * 1.0, 0.0
+    x, total = np.asarray(x) * np.float64(1.0), 0.0
     if order == 0:
         return by_parts(psi_half_step_itself, x)[()]
     for node, weight in zip(*half_line(), strict=True):

@@ -37,7 +37,8 @@ class Pad(Structural):
         rank, mode = support.known_rank(x, "np.pad"), static(given["mode"], "the mode of np.pad")
         widths = _pairs(given["pad_width"], rank)
         constants = given["constant_values"]
-        if not rank:
+        if not rank:  # there are no ends, whatever pair is given for them
+            np.broadcast_to(static(given["pad_width"], "the widths of np.pad"), (0, 2))
             return x
         if mode == "constant" and type(constants) in (int, float) and constants == 0:
             return builder.emit(self, [x], {"pad_width": widths})

@@ -24,6 +24,8 @@ EDGES = "output=None, mode='reflect', cval=0.0, origin=0"
 
 def _padded(x: Symbol, widths: list, mode: Any, cval: Any) -> Any:
     mode = runtime.padding_mode(static(mode, "mode"))
+    if not widths:
+        return x
     if mode is None:
         return np.pad(x, widths, constant_values=cval)
     return np.pad(x, widths, mode)
