@@ -19,6 +19,7 @@ import math
 import os
 import pathlib
 import platform
+import signal
 import sys
 import warnings
 from collections import Counter
@@ -42,7 +43,8 @@ LEAST = 20.0  # times as fast as the loop
 SAMPLES = 1000
 NEAR = 1.2  # times the function itself: as fast as that
 ENOUGH = 0.2  # seconds for the rounds of one program, where it is fast
-LONG = 10.0  # seconds after which even few rounds have to do
+LONG = 5.0  # seconds after which even few rounds have to do
+LIMIT = 60  # seconds for one program
 SLOW = 0.3  # seconds for one call: its program is measured at a tenth of the size, or less
 
 #: numbers that programs have for the sizes of their inputs: what stands for them here
@@ -89,6 +91,10 @@ LARGE = {
         "a = x * 1.0;; np.put_along_axis(a, np.arange(side)[:, None], b[:, None], axis=1);; a"
     ),
     "numpy.roots": "np.sort(np.abs(np.roots(u[:100])))",
+    **dict.fromkeys(
+        (f"python-builtin.{each}" for each in ("dict", "list", "set", "tuple")),
+        "a = dict(q=list(v[:9]), r=tuple(w[:9]));; a['q'][0] * a['r'][1] * len(set([1, 2]))",
+    ),
     "python-operator.setitem(slice)": "a = np.array(x);; a[1:, ::2] = y[1:, ::2];; a",
     "scipy.linalg.khatri_rao": "sp.linalg.khatri_rao(A[:40], B[:40])",
     "scipy.linalg.solve_toeplitz": (
@@ -379,13 +385,33 @@ def _calls(text: str) -> Counter[str]:
 # ---- tables --------------------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def time_limit() -> Iterator[None]:
+    """Raise TimeoutError where a program takes too long (not where there are no alarms)."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def too_long(*_: Any) -> None:
+        raise TimeoutError(f"took longer than {LIMIT} s")
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def measured(
     rows: Iterable[probes.Row], measure: Callable[[probes.Row, int], Cost], rounds: int
 ) -> Iterator[Cost]:
     """The costs of the programs, one by one; what cannot be measured says why."""
     for row in rows:
         try:
-            found = measure(row, rounds)
+            with time_limit():
+                found = measure(row, rounds)
         except Exception as error:  # of NumPy, or a refusal of ours
             found = Cost(row, why=f"{type(error).__name__}: {error}".partition("\n")[0])
         print(f"{row}: {found.why or format(found.ratio, '.2f')}", file=sys.stderr, flush=True)

@@ -87,6 +87,8 @@ class Rule:
     length = False
     #: the position of the operand that is there for its shape and dtype alone
     like_position: int | None = None
+    #: the same where shapes that do not fit have to be found when that operand is computed
+    shape_position: int | None = None
     #: number -> the function that makes, of the same parameters, an array full of that number
     fillings: Mapping[float, Callable] = {}
     #: so cheap that computing it again reads better than keeping it

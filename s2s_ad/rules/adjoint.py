@@ -37,6 +37,7 @@ class Unbroadcast(TwoOperands):
     """unbroadcast(value, array): shapes and dtypes that are known make it direct or nothing."""
 
     view = True
+    shape_position = 1
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         array = operands[1]

@@ -83,6 +83,8 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
         elif rule is not None and rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
+        elif rule is not None and rule.shape_position is not None:
+            statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)
     return program.with_(body=tuple(body))
 
@@ -156,6 +158,29 @@ def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str])
         value = form.operation(form.function_of(statement), [form.name(name)], found)
         return form.assign(form.target(statement), value, statement.origin, statement.phase)
     return statement
+
+
+def _before_elementwise(
+    program: Program, statement: gast.Assign, position: int, made: Made
+) -> gast.Assign:
+    """The same operation with what elementwise operations that nobody else reads, and that cannot
+    fail, are applied to: it has the same shape.
+
+    Before: `y = x[1:] - x[:-1]; b = unbroadcast(w, y)`; after: `b = unbroadcast(w, x[1:])`.
+    """
+    like = found = statement.value.args[position]
+    fact = program.fact(like)
+    counts = liveness.counts(program.body, program.outputs())
+    while _is_array(fact) and counts[found.id] == 1 and found.id in made:
+        rule, args = _rule(made[found.id]), made[found.id].value.args
+        if not rule.elementwise or rule.may_raise(list(map(program.fact, args)), fact):
+            break
+        names = [each for each in args if isinstance(each, gast.Name)]
+        source = next((each for each in names if program.facts.get(each.id) == fact), None)
+        if source is None:
+            break
+        found = source
+    return statement if found is like else form.substitute(statement, {like.id: found})
 
 
 def _is_array(fact: Any) -> bool:

@@ -90,3 +90,15 @@ def left_early(x):
 )
 def test_a_shape_that_passes_change_is_the_last(program, expected):
     np.testing.assert_allclose(grad(program)(X), expected)
+
+
+WEIGHTS = np.array([0.5, -1.0])
+
+
+def differences(x):
+    return np.sum(WEIGHTS * (x[1:] - x[:-1]))
+
+
+def test_differences_are_not_computed_for_their_shape():
+    np.testing.assert_allclose(grad(differences)(X), [-0.5, 1.5, -1.0])
+    assert "unbroadcast(WEIGHTS, x[1:])" in grad(differences).source(X)
