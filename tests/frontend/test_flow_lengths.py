@@ -7,6 +7,7 @@ import pytest
 
 from frontend.flow import lowered
 from s2s_ad import S2SError, grad, vmap
+from s2s_ad.frontend.lower import loops
 
 XS = np.array([1.3, 0.4, -0.8])
 ROWS = np.array([[0.5, -0.3], [1.2, 0.7], [-0.4, 0.9]])
@@ -203,3 +204,14 @@ def test_where_values_decide_the_length_it_is_refused(function):
     assert caught.value.origin is not None
     with pytest.raises(S2SError):
         grad(function)(XS)
+
+
+def a_tuple_of_all(xs):
+    return tuple(xs)[1] * xs[0]
+
+
+def test_a_loop_of_very_many_passes_is_not_written_out(monkeypatch):
+    monkeypatch.setattr(loops, "MOST_WRITTEN", 6)
+    assert grad(a_tuple_of_all)(np.arange(6.0)).tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    with pytest.raises(S2SError, match="more than 6 items one by one"):
+        grad(a_tuple_of_all)(np.arange(7.0))

@@ -39,6 +39,7 @@ from s2s_ad.frontend.lower.statements import bind
 from s2s_ad.frontend.scopes import bound_names
 
 MOST_PASSES = 200
+MOST_WRITTEN = 4_000  # passes that are written out
 
 
 @statement(gast.For)
@@ -261,6 +262,14 @@ def passes(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily) ->
     """The passes one after the other, up to one that leaves the loop."""
     lowering.frame.locals |= dict.fromkeys(FLAGS, False)
     for place, item in enumerate(items):
+        if place == MOST_WRITTEN:
+            raise UnsupportedError(
+                "S2S201",
+                f"more than {MOST_WRITTEN} items one by one",
+                origin=lowering.builder.origin,
+                why="how many there are decides what is made of them, so the loop is written out",
+                help="keep them in an array",
+            )
         lowering.frame.locals |= dict.fromkeys(FLAGS, False)
         bind(lowering, node.target, item)
         lowering.run(node.body)
