@@ -124,14 +124,6 @@ def by_parts(function, *operands):
     return result.reshape(*shapes)
 
 
-def by_sample(function, like, *operands):
-    """The results for each sample, which together have the shape of `like`."""
-    result = np.zeros(np.shape(like), np.result_type(*operands))
-    for i, sample in enumerate(zip(*operands, strict=True)):
-        result[i] = function(*sample)
-    return result
-
-
 def cholesky_adjoint(lower, lower_bar):
     """The adjoint of the lower triangle of matrices, from that of their lower Cholesky factors.
 
@@ -238,6 +230,12 @@ def pad_samples(array, rank):
     """A batch of samples with axes of length one inserted after the first, up to `rank` axes."""
     shape = np.shape(array)
     return np.reshape(array, shape[:1] + (1,) * (rank - len(shape)) + shape[1:])
+
+
+def padded_for_filter(x, weights, mode, shift, cval, samples=0):
+    """x with what scipy.ndimage has beyond its edges."""
+    widths, edge = filter_widths(weights, shift, samples), padding_mode(mode)
+    return np.pad(x, widths, edge) if edge else np.pad(x, widths, constant_values=cval)
 
 
 def padding_mode(edge):
@@ -401,32 +399,50 @@ def filter_adjoint(y_bar, weights, mode="reflect", shift=0, samples=0):
     from scipy import ndimage
 
     if samples:
-        options = mode, shift, samples - 1
-        return by_sample(lambda g, w: filter_adjoint(g, w, *options), y_bar, y_bar, weights)
+        widths = filter_widths(weights, shift, samples)
+        wide = np.zeros_like(np.pad(y_bar, widths))
+        for part, weight in filter_parts(wide, weights, samples):
+            part += weight * y_bar
+        return folded(wide, y_bar, widths, padding_mode(mode))
     sizes = np.shape(weights)
     wide = np.pad(y_bar, [(0, size - 1) for size in sizes])
     origin = [size - 1 - size // 2 for size in sizes]
     wide = ndimage.correlate(wide, np.flip(weights), mode="constant", origin=origin)
-    widths = [((size - shift) // 2, size - 1 - (size - shift) // 2) for size in sizes]
-    return folded(wide, y_bar, widths, padding_mode(mode))
+    return folded(wide, y_bar, filter_widths(weights, shift), padding_mode(mode))
+
+
+def filter_parts(wide, weights, samples=0):
+    """For each of the weights the part of the padded array that it is multiplied by, and the
+    weight; the first axes are those of samples, which have weights of their own."""
+    rank = np.ndim(weights)
+    sizes = np.shape(weights)[samples:]
+    for place in np.ndindex(sizes):
+        axes = zip(place, sizes, np.shape(wide)[samples:], strict=True)
+        part = tuple(slice(i, i + length - size + 1) for i, size, length in axes)
+        weight = np.reshape(weights[(..., *place)], np.shape(weights)[:samples] + (1,) * len(sizes))
+        yield wide[(slice(None),) * (rank - len(sizes)) + part], weight
+
+
+def filter_widths(weights, shift, samples=0):
+    """By how much an array is padded so that each of its elements has a whole window."""
+    sizes = np.shape(weights)[samples:]
+    return [(0, 0)] * samples + [
+        ((size - shift) // 2, size - 1 - (size - shift) // 2) for size in sizes
+    ]
 
 
 def filter_weights_adjoint(x, y_bar, weights, mode="reflect", shift=0, cval=0.0, samples=0):
     """The adjoint of the weights in filtered(x, weights, ...), from that of the result."""
-    if samples:
-        options = mode, shift, cval, samples - 1
-        operands = x, y_bar, weights
-        return by_sample(lambda *each: filter_weights_adjoint(*each, *options), weights, *operands)
     if not np.size(y_bar):
         return np.zeros_like(weights)
-    sizes, edge = np.shape(weights), padding_mode(mode)
-    widths = [((size - shift) // 2, size - 1 - (size - shift) // 2) for size in sizes]
-    wide = np.pad(x, widths, edge) if edge else np.pad(x, widths, constant_values=cval)
-    total, axes = np.zeros(sizes), list(range(len(sizes)))
-    for place in np.ndindex(sizes):
-        part = tuple(slice(i, i + n) for i, n in zip(place, np.shape(y_bar), strict=True))
-        total[place] = np.einsum(wide[part], axes, y_bar, axes, [], dtype=float)
-    return total.astype(weights.dtype, copy=False)
+    wide = padded_for_filter(x, weights, mode, shift, cval, samples)
+    axes = list(range(np.ndim(x)))
+    terms = [
+        np.einsum(part, axes, y_bar, axes, axes[:samples], dtype=float)
+        for part, _ in filter_parts(wide, weights, samples)
+    ]
+    total = np.moveaxis(np.array(terms), 0, -1) if samples else np.array(terms)
+    return total.reshape(np.shape(weights)).astype(weights.dtype, copy=False)
 
 
 def filtered(x, weights, mode="reflect", shift=0, cval=0.0, samples=0):
@@ -436,8 +452,9 @@ def filtered(x, weights, mode="reflect", shift=0, cval=0.0, samples=0):
     from scipy import ndimage
 
     if samples:
-        options = mode, shift, cval, samples - 1
-        return by_sample(lambda x, w: filtered(x, w, *options), x, x, weights)
+        wide = padded_for_filter(x, weights, mode, shift, cval, samples)
+        total = sum(part * weight for part, weight in filter_parts(wide, weights, samples))
+        return total.astype(x.dtype, copy=False)
     origin = [(size - shift) // 2 - size // 2 for size in np.shape(weights)]
     return ndimage.correlate(x, weights, mode=mode, cval=cval, origin=origin)
 
