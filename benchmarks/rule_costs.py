@@ -154,7 +154,10 @@ NOTES = {
     **dict.fromkeys(("lu", "lu_factor", "lu_solve"), PIVOTS),
     **dict.fromkeys(("odeint", "solve_ivp"), STEPS),
     "histogram": "equal bins: NumPy computes them, the adjoint searches for them",
+    "ediff1d": "reads one array; its adjoint makes zeros and writes twice",
     "insert": PLACES,
+    "kron": "each adjoint takes as long as the function",
+    "multiply.at": PYTHON,
     "lfilter": "the filter once more for each operand, and its coefficients",
     "matvec": "reads a matrix; the adjoint writes one and reads one",
     "array": "a copy and a product, and each again in the adjoint",
@@ -174,6 +177,9 @@ ITSELF = "the function takes no less for all samples at once"
 LAPACK = "one call of LAPACK for each matrix: the loop spends most of its time there, too"
 PADE = "some sixty calls of NumPy for all matrices, of 3 x 3 numbers each"
 SHORT = "a call of the function takes 2 µs, of which most is the work on these few numbers"
+OWN = "each sample has coefficients of its own: one after the other"
+PASSES = "which items are taken differs from sample to sample: one after the other"
+PYTHON_NUMBERS = "Python's function has no form for arrays: one number after the other"
 SOLVER = "the solver is called for one sample after the other"
 #: why a batch is not as much faster than a loop as it should be, where the function itself is
 BATCHED = {
@@ -182,7 +188,11 @@ BATCHED = {
     **dict.fromkeys(("convolve", "correlate", "interp", "ptp"), SHORT),
     **dict.fromkeys(("convolve2d", "correlate2d"), SHORT),
     "polymul": "leading zeros are dropped: the samples differ in shape",
+    "lfilter": OWN,
+    "math": PYTHON_NUMBERS,
+    **dict.fromkeys(("all", "any", "filter", "iter", "map", "next"), PASSES),
     "scipy.integrate": SOLVER,
+    "scipy.sparse": SOLVER,
     **dict.fromkeys(("eigh_tridiagonal", "scipy.linalg.eigh", "schur"), BY_ITSELF),
     **dict.fromkeys(("cosm", "expm", "sinm"), PADE),
     "scipy.optimize": SOLVER,
