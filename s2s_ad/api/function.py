@@ -39,6 +39,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin, UnsupportedError
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, write
+from s2s_ad.frontend.called import called
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
@@ -123,7 +124,7 @@ class Transformed:
             return None
         if isinstance(self.fn, Transformed):
             return self.fn._innermost(*inner)
-        return (self.fn, *inner) if isinstance(self.fn, types.FunctionType) else None
+        return (self.fn, *inner) if isinstance(called(self.fn), types.FunctionType) else None
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""

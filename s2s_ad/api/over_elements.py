@@ -19,10 +19,17 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.calls import (
+    CAPTURED_OBJECTS,
+    HANDLERS,
+    OBJECT_FINDERS,
+    apply,
+    known_object,
+)
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.subscripts import read_item, write_item
+from s2s_ad.frontend.numba_ import python_of_elements
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules import support
 from s2s_ad.rules.support import normal_axis
@@ -147,6 +154,16 @@ def _captured_vectorize(lowering: Any, holder: Any) -> Vectorized:
         raise _refused("np.vectorize with excluded= or signature=", "use vmap")
     function = lowering.captures.of(made.pyfunc, holder.attribute("pyfunc"))
     return Vectorized(function, made.otypes and [np.dtype(each) for each in made.otypes])
+
+
+def _vectorized_by_numba(value: Any) -> Any:
+    """A function of the user's module that is decorated with numba.vectorize."""
+    function = python_of_elements(value)
+    if function is None:
+        return None
+    return lambda lowering, holder: Vectorized(
+        lowering.captures.of(function, holder.attribute("__wrapped__")), None
+    )
 
 
 def _from_python(lowering: Any, args: list, kwargs: dict[str, Any]) -> Vectorized:
@@ -309,3 +326,4 @@ def handle_callers() -> None:
         }
     )
     CAPTURED_OBJECTS[np.vectorize] = _captured_vectorize
+    OBJECT_FINDERS.append(_vectorized_by_numba)

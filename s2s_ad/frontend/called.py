@@ -1,7 +1,8 @@
 """What a call of an object runs, and what it is called in the text.
 
 The `__call__` of a class may name the method that it leads to in its attribute `__s2s_method__`:
-signature, place and name of a call are then those of that method and of the object.
+signature, place and name of a call are then those of that method and of the object. What Numba has
+compiled is called by what it was compiled from.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ import re
 import types
 from typing import Any
 
+from s2s_ad.frontend.numba_ import python_of
+
 
 def called(function: Any) -> Any:
-    """The method that stands for a call of an object, where its `__call__` names one."""
+    """What stands for a call of an object: the method that its `__call__` names, or its Python."""
+    python = python_of(function)
+    if python is not None:
+        return python
     method = inspect.getattr_static(type(function), "__call__", None)
     name = getattr(method, "__s2s_method__", None)
     return function if name is None else getattr(function, name)
@@ -21,7 +27,7 @@ def called(function: Any) -> Any:
 
 def name_of_call(function: Any, plain: types.FunctionType) -> str:
     """What a program is called: as its function, and a call of an object as the object's class."""
-    if called(function) is not function:
+    if called(function) is not function and python_of(function) is None:
         return _snake(type(function).__name__)
     return plain.__name__ if plain.__name__.isidentifier() else "f"
 

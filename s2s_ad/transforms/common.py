@@ -89,30 +89,31 @@ def bare_aux(aux: Tree) -> Any:
 
 
 def check_output(program: Program, output: Any) -> list[gast.AST]:
-    """The floating-point leaves of what is differentiated; there has to be one.
+    """The floating-point leaves of what is differentiated; there has to be one, or a constant.
 
-    A derivative may be a number, that of a linear function: its own derivative is zero.
+    The derivative of a constant, be it written or the derivative of a linear function, is zero.
     """
     leaves = tree.leaves(output)
-    floats = [
-        leaf
-        for leaf in leaves
-        if isinstance(leaf, gast.Name) and values.is_inexact(program.facts[leaf.id]) is not False
-    ]
-    numbers = (isinstance(getattr(leaf, "value", None), float | complex) for leaf in leaves)
-    fixed = program.derived and any(numbers)
-    if not floats and not fixed and not always_raises(program):
+    floating = [leaf for leaf in leaves if is_floating(program, leaf)]
+    if not floating and not always_raises(program):
         nothing = all(getattr(leaf, "value", ...) is None for leaf in leaves)
         raise ArgumentTypeError(
             "S2S304",
             f"{program.name} returned {', '.join(_kind(program, leaf) for leaf in leaves)}",
             origin=program.origin,
-            why="a gradient needs an output of floating-point numbers that depends on the inputs",
+            why="a gradient needs an output of floating-point numbers",
             help="is a return statement missing?"
             if nothing
             else "check that the function returns its result",
         )
-    return floats
+    return [leaf for leaf in floating if isinstance(leaf, gast.Name)]
+
+
+def is_floating(program: Program, leaf: gast.AST) -> bool:
+    """Whether an output may be a floating-point number, or an array of these."""
+    if isinstance(leaf, gast.Name):
+        return values.is_inexact(program.facts[leaf.id]) is not False
+    return isinstance(leaf.value, float | complex)
 
 
 def check_real(program: Program, floats: Sequence[gast.AST]) -> None:

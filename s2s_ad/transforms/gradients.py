@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from s2s_ad.transforms.common import (
     check_output,
     check_real,
     finished,
+    is_floating,
     pair,
     refill,
     split_aux,
@@ -106,7 +108,8 @@ def cotangent_program(program: Program, wanted: Any, *, has_aux: bool = False) -
     sweep = Reverse(builder, program, wanted_leaves(targets))
     sweep.forward_sweep()
     seeds = []
-    for atom in check_output(program, output):
+    check_output(program, output)
+    for atom in filter(functools.partial(is_floating, program), tree.leaves(output)):
         y_bar = sweep.seed_with_input(atom)
         seeds.append(Input(builder.hints[y_bar.name].text, y_bar.name))
     adjoints = sweep.backward_sweep()

@@ -90,7 +90,7 @@ def returns_int(x):
 
 
 def returns_number(x):
-    return 3.0
+    return 3
 
 
 def returns_text(x):
@@ -251,7 +251,7 @@ def call_rows(maker, inner):
         refused("bool", square, {}, (True,), "0 (x)", "bool True"),
         each("objects", square, {}, on(np.array([None])), TYPE, "argument x", "dtype object"),
         each("int output", returns_int, {}, on(X), TYPE, "returned", "int64"),
-        each("number output", returns_number, {}, on(X), TYPE, "returned float 3.0"),
+        each("whole number output", returns_number, {}, on(X), TYPE, "returned int 3"),
         each("None output", returns_none, {}, on(X), TYPE, "returned None", "return statement"),
         each("named", returns_none, {}, on(X), TYPE, f"{inner}", ": returns_none returned"),
         each("str output", returns_text, {}, on(X), TYPE, "returned str 'a'"),

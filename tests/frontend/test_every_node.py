@@ -56,6 +56,9 @@ ACCEPTED = {
     "GtE": "return x * (x >= 0)",
     "If": "if x[0] > 0:\n    return x * x\nelse:\n    return x",
     "IfExp": "return x * x if x[0] > 0 else x",
+    "Import": "import math as m\nreturn x * m.pi",
+    "ImportFrom": "from math import pi\nreturn x * pi",
+    "alias": "import math as m\nreturn x * m.pi",
     "In": "return x * ('a' in ('a', 'b'))",
     "Invert": "return x * ~(x > 0)",
     "Is": "return x * (x is None)",
@@ -127,15 +130,12 @@ REFUSALS = {
     "Await": (IN_ASYNC.format("await x"), "AsyncFunctionDef"),
     "ClassDef": ("class C:\n    pass\nreturn x", "ClassDef"),
     "Global": ("y = x\nif x.ndim == 2:\n    global counter\n    counter = 1\nreturn y", "Global"),
-    "Import": ("import math\nreturn x", "Import"),
-    "ImportFrom": ("from math import pi\nreturn x", "ImportFrom"),
     "Interpolation": ("y = t'{x}'\nreturn x", "TemplateStr"),
     "TemplateStr": ("y = t'{x}'\nreturn x", "TemplateStr"),
     "TryStar": ("try:\n    pass\nexcept* ValueError:\n    pass\nreturn x", "TryStar"),
     "TypeAlias": ("type T = int\nreturn x", "TypeAlias"),
     "Yield": ("def f():\n    if x.ndim == 2:\n        yield x\nreturn f()", "Yield"),
     "YieldFrom": ("def f():\n    yield from x\nreturn f()", "YieldFrom"),
-    "alias": ("import math as m\nreturn x", "Import"),
 }
 
 

@@ -268,7 +268,7 @@ def opened(x):
         (raised_again, (np.eye(2), B), "y = y + 1", "last statement"),
         (caught, (np.eye(2), B), "y = b * len(error.args)", "exception"),
         (strict, (1.5,), 'with np.errstate(all="raise"):', "ignore"),
-        (opened, (1.5,), 'with open("file") as file:', "around the call"),
+        (opened, (1.5,), 'with open("file") as file:', "outside the function"),
     ],
 )
 def test_what_would_need_more_is_refused_by_name(function, args, line, says):

@@ -3,6 +3,7 @@
 import pytest
 
 from frontend import (
+    test_flow_as_written,
     test_flow_entries,
     test_flow_functions,
     test_flow_generators,
@@ -23,6 +24,7 @@ from frontend.flow import assert_like_python
 MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
 MODULES += (test_flow_sorting, test_flow_generators, test_flow_entries)
 MODULES += (test_flow_lengths, test_flow_nonlocal, test_flow_searches, test_flow_texts)
+MODULES += (test_flow_as_written,)
 MODULES += (test_flow_recursion_in_place, test_flow_recursion_by_numbers)
 every_program = pytest.mark.parametrize(
     "function, args", [program for module in MODULES for program in module.PROGRAMS]

@@ -1,7 +1,6 @@
 """What may not be changed, or nobody knows whether it was: refused by place, with advice."""
 
 import enum
-import functools
 
 import numpy as np
 import pytest
@@ -85,15 +84,6 @@ def cell(x):
         return v
 
     return remember(x)
-
-
-@functools.lru_cache
-def cached(x):
-    return x * 2
-
-
-def calls_a_cache(x):
-    return cached(x[0])
 
 
 def reshaped_argument(a):
@@ -242,7 +232,6 @@ CASES = {
     captured_dict: ((X,), MUTABLE, 'TABLE["b"] = x[0]', "argument"),
     captured_list: ((X,), MUTABLE, "ITEMS.append(x[0])", "argument"),
     captured_view: ((X,), MUTABLE, "v[0] = x[0]", COPY),
-    calls_a_cache: ((X,), "S2S201", "return cached(x[0])", "__wrapped__"),
     cell: ((X,), MUTABLE, "ITEMS.extend(kept)", "argument"),
     class_attribute: ((X,), MUTABLE, "Holder.total = x[0]", "return"),
     complex_into_real: ((X,), "S2S203", "y[0] = 1j", "complex"),

@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     functions,
     generators,
     generators_made,
+    imports,
     in_place,
     iterables,
     iterators,

@@ -254,7 +254,9 @@ def is_method_of_optional(holder: Any, name: str) -> bool:
     return callable(method) and home_of(method) is not None
 
 
-METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property
+#: the type of what functools.cache and functools.lru_cache make
+CACHED = type(functools.cache(lambda: None))
+METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property | CACHED
 
 
 def method_of(kind: type, name: str) -> Any:
@@ -280,16 +282,25 @@ def _of_class(
         if isinstance(found, functools.cached_property) and isinstance(holder, Box):
             put_entry(lowering, holder, name, result)
         return result
-    if isinstance(found, types.FunctionType):
+    if isinstance(found, types.FunctionType) or found is object.__init__:
+        return found if holder is kind else Method(found, holder)
+    if isinstance(found, CACHED):
+        place = Place(
+            f"{base.__name__}.{name}", lambda: vars(base)[name], (id(base), "cache", name)
+        )
+        found = lowering.captures.of(found, place)
         return found if holder is kind else Method(found, holder)
     if isinstance(found, staticmethod):
         return found.__func__
     if isinstance(found, classmethod):
         return Method(found.__func__, kind)
-    return _class_attribute(lowering, kind, name)
+    if base is None and below is not None:
+        raise AttributeError(f"'super' object has no attribute {name!r}")
+    return _class_attribute(lowering, kind if base is None else base, name)
 
 
 def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
+    """What stands in the class, for the class and its objects alike."""
     found = getattr(kind, name)  # its AttributeError says what is wrong
     if kind.__module__ in ("builtins", "numpy"):
         return found

@@ -31,6 +31,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.references import Box, Reference
@@ -140,7 +141,8 @@ HANDLERS[max], HANDLERS[min] = _extreme(max, "maximum"), _extreme(min, "minimum"
 
 
 @evaluates(round)
-def rounded(lowering: Lowering, value: Any, digits: Any = None) -> Any:
+def rounded(lowering: Lowering, number: Any, ndigits: Any = None) -> Any:
+    value, digits = number, ndigits
     if _is_known(value, digits):
         return round(known_object(value), digits)
     if not isinstance(value, Symbol) or value.shape != ():
@@ -247,25 +249,10 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
         return issubclass(value.kind, kinds)
     if not isinstance(value, Symbol):
         return isinstance(unwrap(value), kinds)
-    if isinstance(value.fact, values.Scalar):
-        return issubclass(value.fact.kind, kinds)
-    if isinstance(value, Reference) and value.born == 0:  # it was there before: a Parameter
-        return issubclass(Parameter, kinds)
-    answers = {issubclass(each, kinds) for each in _classes(value.fact)}
+    answers = {issubclass(each, kinds) for each in _kinds_of(value)}
     if len(answers) == 1:
         return answers.pop()
     raise _refused("isinstance() of a value that is not known", "leave the check out")
-
-
-def _classes(fact: Any) -> list[type]:
-    """What an array may be an object of; of one without axes NumPy makes a number, or not."""
-    if not isinstance(fact, values.Array) or fact.shape is None:
-        return []
-    if fact.tensor:
-        return [Tensor]
-    if fact.shape:
-        return [np.ndarray]
-    return [np.ndarray, np.generic if fact.dtype is None else fact.dtype.type]
 
 
 @evaluates(callable)
@@ -302,15 +289,29 @@ def has_attribute(lowering: Lowering, value: Any, name: Any) -> Any:
 
 
 def _kinds_of(value: Any) -> tuple[type, ...]:
-    """The types that a value may have, of which nothing but the abstract value is known."""
+    """The types that a value may have, of which nothing but the abstract value is known.
+
+    Of an array without axes NumPy makes a number, or not: the Reference knows which, if anybody.
+    """
     if not isinstance(value, Symbol):
         return ()
-    if isinstance(value.fact, values.Scalar):
-        return (value.fact.kind,)
-    number = np.generic if value.dtype is None else value.dtype.type
-    if isinstance(value.fact, values.Array) and value.shape is not None:
-        return (np.ndarray,) if value.shape else (np.ndarray, number)
-    return (np.ndarray, number, float, int)
+    fact = value.fact
+    if isinstance(fact, values.Scalar):
+        return (fact.kind,)
+    if isinstance(value, Reference) and value.born == 0:  # it was there before: a Parameter
+        return (Parameter,)
+    if not isinstance(fact, values.Array) or fact.shape is None:
+        return (np.ndarray, *_NUMBERS, float, int)
+    if fact.tensor:
+        return (Tensor,)
+    numbers = _NUMBERS if fact.dtype is None else (fact.dtype.type,)
+    if fact.shape or is_number(value) is False:
+        return (np.ndarray,)
+    return numbers if is_number(value) else (np.ndarray, *numbers)
+
+
+#: what a NumPy number of unknown dtype may be an object of
+_NUMBERS = (np.float64, np.float32, np.complex128, np.int64, np.bool_)
 
 
 def _has_attribute(lowering: Lowering, value: Any, name: str) -> Any:

@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.lower.words import Word, is_word, texts_differ
+from s2s_ad.frontend.numba_ import python_of
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import is_generator
@@ -35,6 +36,8 @@ from s2s_ad.frontend.source import is_generator
 CAPTURED_OBJECTS: dict[type, Callable] = {}
 #: for functions of libraries that may be missing
 HANDLER_FINDERS: list[Callable[[Any], Callable | None]] = []
+#: for objects of such libraries: captured object -> the same as in CAPTURED_OBJECTS
+OBJECT_FINDERS: list[Callable[[Any], Callable | None]] = []
 #: the key of the handler of calls with out=
 OUT = object()
 
@@ -165,7 +168,11 @@ def _handler(function: Any) -> Callable | None:
         found = HANDLERS.get(function)
     except TypeError:
         return None
-    return found or next(filter(None, (find(function) for find in HANDLER_FINDERS)), None)
+    return found or _found(HANDLER_FINDERS, function)
+
+
+def _found(finders: list[Callable[[Any], Callable | None]], value: Any) -> Callable | None:
+    return next(filter(None, (find(value) for find in finders)), None)
 
 
 def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
@@ -346,8 +353,9 @@ def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[st
     if isinstance(value, types.MethodType) and not _of_library(value.__func__):
         own = lowering.captures.of(value.__self__, holder.attribute("__self__"))
         return apply(lowering, value.__func__, [own, *args], kwargs)
-    if type(value) in CAPTURED_OBJECTS:
-        return apply(lowering, CAPTURED_OBJECTS[type(value)](lowering, holder), args, kwargs)
+    made = CAPTURED_OBJECTS.get(type(value)) or _found(OBJECT_FINDERS, value)
+    if made is not None:
+        return apply(lowering, made(lowering, holder), args, kwargs)
     if isinstance(method_of(type(value), "__call__"), types.FunctionType):
         method = read_attribute(lowering, holder, "__call__")
         return apply(lowering, method, args, kwargs)
@@ -365,6 +373,18 @@ def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[s
     named = {key: item("keywords", key) for key in partial.keywords}
     inner = lowering.captures.of(partial.func, holder.attribute("func"))
     return apply(lowering, inner, [*first, *args], named | kwargs)
+
+
+def _compiled_by_numba(value: Any) -> Callable | None:
+    """The code that a Python function of Numba's runs is that of the Python function."""
+    if python_of(value) is None:
+        return None
+    return lambda lowering, holder: lowering.captures.of(
+        holder.value.py_func, holder.attribute("py_func")
+    )
+
+
+OBJECT_FINDERS.append(_compiled_by_numba)
 
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:

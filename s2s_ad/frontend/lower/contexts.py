@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import Exits
+from s2s_ad.frontend.lower.managers import suppressed, under_manager
 from s2s_ad.frontend.resolve import unwrap
 
 QUIET = ("ignore", "warn")
@@ -18,25 +20,40 @@ KINDS = ("divide", "over", "under", "invalid")
 
 
 #: functions that make a context which changes how its body is compiled
-CONTEXTS: dict[Any, Callable[[Lowering, gast.With, gast.withitem], Exits]] = {}
+CONTEXTS: dict[Any, Callable[[Lowering, gast.With, gast.withitem], Exits]] = {
+    contextlib.suppress: suppressed
+}
 
 
 @statement(gast.With)
 def with_(lowering: Lowering, node: gast.With) -> Exits:
-    """`with np.errstate(...)`, `with insert_grad_of(x) as x_bar` Settings that do not raise."""
-    made = [_maker(lowering, item) for item in node.items]
-    if len(made) == 1 and made[0] in CONTEXTS:
-        return CONTEXTS[made[0]](lowering, node, node.items[0])
-    settings = dict(lowering.settings)
-    for item, function in zip(node.items, made, strict=True):
-        if function is not np.errstate:
-            raise lowering.refuse(
-                node, "'with' of anything but np.errstate", "enter the context around the call"
-            )
-        with lowering.placed(item.context_expr):
-            settings |= _settings(lowering, node, item.context_expr)
-    with lowering.under(tuple(settings.items())):
-        return lowering.run(node.body)
+    """`with np.errstate(...)`, `with insert_grad_of(x) as x_bar`, `with timer() as t` Settings, and
+    managers of yours: classes, and functions under contextlib.contextmanager."""
+    first, *others = node.items
+    if others:
+        inner = gast.With(others, node.body)
+        outer = gast.With([first], [gast.copy_location(inner, node)])
+        return with_(lowering, gast.copy_location(outer, node))
+    function = _maker(lowering, first)
+    if function in CONTEXTS:
+        return CONTEXTS[function](lowering, node, first)
+    if function is np.errstate:
+        with lowering.placed(first.context_expr):
+            settings = _settings(lowering, node, first.context_expr)
+        with lowering.under(tuple((dict(lowering.settings) | settings).items())):
+            return lowering.run(node.body)
+    left = None if function is open else under_manager(lowering, node, first)
+    if left is not None:
+        return left
+    if function is open:
+        raise lowering.refuse(
+            node, "'with open(...)'", "read the file outside the function, and pass what it holds"
+        )
+    raise lowering.refuse(
+        node,
+        "'with' of an object whose class is not written in Python",
+        "enter the context around the call",
+    )
 
 
 def _maker(lowering: Lowering, item: gast.withitem) -> Any:
@@ -45,7 +62,8 @@ def _maker(lowering: Lowering, item: gast.withitem) -> Any:
     if not isinstance(call, gast.Call):
         return None
     function = unwrap(lowering.evaluate(call.func))
-    return function if isinstance(function, type | types.FunctionType) else None
+    kinds = type | types.FunctionType | types.BuiltinFunctionType
+    return function if isinstance(function, kinds) else None
 
 
 def _settings(lowering: Lowering, node: gast.With, call: gast.Call) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Decorators inside functions: calls of them; functions that keep their results have none to keep.
+"""Decorators inside functions: calls of them; and functions that keep their results.
 
 What a function with `functools.cache` gives for the same arguments is the same, as long as it
 changes nothing; so it may as well be called again.
@@ -16,12 +16,13 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import has_effect
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.calls import HANDLERS, apply, make_partial
+from s2s_ad.frontend.lower.attributes import CACHED
+from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, make_partial
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.functions import DECORATED, Closure, Remembering
 from s2s_ad.frontend.lower.nonlocals import owner_of
 from s2s_ad.frontend.lower.references import Box, changing
-from s2s_ad.frontend.resolve import Comprehension, Frame, unwrap
+from s2s_ad.frontend.resolve import Captured, Comprehension, Frame, unwrap
 from s2s_ad.frontend.scopes import bound_names, scope_of
 
 
@@ -43,7 +44,7 @@ def _itself(function: Any) -> Any:
 def remembering(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     """functools.cache, and functools.lru_cache with and without arguments."""
     if len(args) == 1 and isinstance(args[0], Closure) and not kwargs:
-        return Remembering(args[0])
+        return Remembering(args[0], args[0].name)
     if any(isinstance(each, Closure) for each in args) or unwrap(kwargs.get("typed", False)):
         raise UnsupportedError("S2S201", "such a use of functools.lru_cache")
     return make_partial(lowering, [functools.cache], {})
@@ -56,19 +57,26 @@ def remembered(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         array = isinstance(each, Symbol) and values.rank_of(each.fact) != 0
         if array or isinstance(each, Box):
             raise TypeError("an argument of a function with a cache is not hashable")
-    _check_what_it_reads(lowering, kept)
+    if isinstance(kept.function, Closure):
+        _check_what_it_reads(lowering, kept)
     moment, start = lowering.memory.moment(), len(lowering.builder.body)
     result = apply(lowering, kept.function, args, kwargs)
     if lowering.memory.changes(moment) or any(map(has_effect, lowering.builder.body[start:])):
         raise UnsupportedError(
             "S2S201",
-            f"a call of {kept.function.name}, which keeps its results, and does more",
+            f"a call of {kept.name}, which keeps its results, and does more",
             why="it would do that at its first call only",
             help="leave the cache out",
         )
     for each in changing(result):
         each.refusal = "what a function with a cache has returned is changed"
     return result
+
+
+def _remembering_outside(lowering: Lowering, holder: Captured) -> Remembering:
+    """A function of the user's that keeps its results."""
+    inner = lowering.captures.of(holder.value.__wrapped__, holder.attribute("__wrapped__"))
+    return Remembering(inner, holder.place.text)
 
 
 def _check_what_it_reads(lowering: Lowering, kept: Remembering) -> None:
@@ -84,7 +92,7 @@ def _check_what_it_reads(lowering: Lowering, kept: Remembering) -> None:
         if isinstance(around, Comprehension) or changes:
             raise UnsupportedError(
                 "S2S201",
-                f"a call of {kept.function.name}, which keeps its results and reads {name!r}",
+                f"a call of {kept.name}, which keeps its results and reads {name!r}",
                 why=f"{name!r} may be another one at the next call",
                 help="leave the cache out, or pass it as an argument",
             )
@@ -105,6 +113,7 @@ def _binds(node: gast.AST, name: str) -> bool:
     return isinstance(node, gast.Name) and node.id == name and not isinstance(node.ctx, gast.Load)
 
 
+CAPTURED_OBJECTS[CACHED] = _remembering_outside
 HANDLERS[DECORATED] = decorated
 HANDLERS[Remembering] = remembered
 HANDLERS[_itself] = lambda lowering, args, kwargs: args[0]

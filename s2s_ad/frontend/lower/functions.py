@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ import gast
 
 from s2s_ad.frontend.lower.core import CONTINUE, HANDLERS, Lowering, expression, statement
 from s2s_ad.frontend.lower.nonlocals import give_name
-from s2s_ad.frontend.resolve import Frame
+from s2s_ad.frontend.resolve import Captured, Frame
 from s2s_ad.frontend.source import Source
 
 #: the key of the handler of decorators inside functions
@@ -59,12 +60,14 @@ class Closure:
 
 @dataclass(frozen=True, eq=False)
 class Remembering:
-    """A function of the function that keeps its results: functools.cache.
+    """A function that keeps its results: functools.cache.
 
-    `read` holds what it read of the function around it at its first call: names, and contents.
+    `read` holds what it read of the function around it, if there is one, at its first call: names,
+    and contents.
     """
 
-    function: Closure
+    function: Closure | Captured | types.FunctionType
+    name: str
     read: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     def holds(self) -> tuple:

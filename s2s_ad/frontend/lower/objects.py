@@ -221,6 +221,15 @@ def _object_setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
     put_entry(lowering, holder, name, value)
 
 
+def _object_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    """object.__init__(self), where a chain of `super().__init__()` ends: it takes nothing else."""
+    if args[1:] or kwargs:
+        name = args[0].kind.__name__ if isinstance(args[0], Tree) else "object"
+        raise TypeError(
+            f"{name}.__init__() takes exactly one argument (the instance to initialize)"
+        )
+
+
 def _setattr(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
     holder, name, value = args
     set_attribute(lowering, holder, unwrap(name), value)
@@ -231,6 +240,7 @@ HANDLERS[type.__call__] = lambda lowering, args, kwargs: construct(
 )
 
 
+HANDLERS[object.__init__] = _object_init
 HANDLERS[object.__setattr__] = _object_setattr
 HANDLERS[setattr] = _setattr
 

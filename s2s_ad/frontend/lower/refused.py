@@ -25,8 +25,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "Await": ("'await'", _AT_ONCE),
     "ClassDef": ("a class defined inside the function", _MODULE),
     "Global": ("'global'", "pass the value as an argument and return the new one"),
-    "Import": ("an import inside the function", "import at module level"),
-    "ImportFrom": ("an import inside the function", "import at module level"),
     "TemplateStr": ("a template string", "use an f-string"),
     "TryStar": ("'try' with 'except*'", "let the exception leave the function"),
     "TypeAlias": ("a type alias inside the function", _MODULE),
@@ -85,14 +83,6 @@ def refused_call(
             f"a call of {label}: a value that differs from call to call",
             origin=origin,
             help="draw it outside the function and pass it as an argument",
-        )
-    if hasattr(function, "cache_info") and hasattr(function, "__wrapped__"):
-        return UnsupportedError(
-            "S2S201",
-            f"a call of {label}, which keeps its results (lru_cache)",
-            origin=origin,
-            why="what it gives depends on the calls before",
-            help=f"call the function itself: {label}.__wrapped__",
         )
     if not callable(function):
         return UnsupportedError(

@@ -1,0 +1,204 @@
+"""with: the user's own context managers, classes and functions under contextlib.contextmanager.
+
+What a manager does at the end is a statement of its own, put behind the body as a `finally` is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.core.callee import has_effect
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attempt import with_finally
+from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, arguments_of
+from s2s_ad.frontend.lower.conditions import known_truth
+from s2s_ad.frontend.lower.containers import spread
+from s2s_ad.frontend.lower.core import CONTINUE, Lowering
+from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.exits import Exits, Raises, always_leaves
+from s2s_ad.frontend.lower.nonlocals import share
+from s2s_ad.frontend.lower.objects import class_of
+from s2s_ad.frontend.lower.paths import explore
+from s2s_ad.frontend.lower.statements import bind
+from s2s_ad.frontend.resolve import Frame, cells_of
+from s2s_ad.frontend.source import source_of
+
+#: what contextlib.contextmanager makes of a function runs this code
+OF_GENERATORS = contextlib.contextmanager(lambda: None).__code__
+
+
+def leave_context(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    """The handler of itself: what a context manager does when its body is left."""
+    (leave,) = args
+    leave()
+
+
+HANDLERS[leave_context] = leave_context
+
+
+def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits | None:
+    """The body under a manager of the user's; None where the expression is none."""
+    function = _generator_of(lowering, item.context_expr)
+    with lowering.placed(item.context_expr):
+        if function is not None:
+            entered, leave, protected = _generator(lowering, item.context_expr, function)
+        else:
+            manager = lowering.evaluate(item.context_expr)
+            kind = class_of(manager)
+            if not isinstance(method_of(kind, "__enter__"), types.FunctionType):
+                return None
+            entered, leave, protected = _object(lowering, manager, kind), None, True
+    if leave is None:
+        leave = _exit_of(lowering, manager, kind)
+    if item.optional_vars is not None:
+        bind(lowering, item.optional_vars, entered)
+    if protected and _has_effect(lowering, leave):
+        parts = {"L": form.constant(leave_context), "A": form.constant(leave)}
+        made = gast.Try(node.body, [], [], quote("L(A)", node, parts))
+        return with_finally(lowering, gast.copy_location(made, node))
+    try:
+        left = lowering.run(node.body)
+    except Raises:
+        if protected:
+            leave()
+        raise
+    leave()
+    return left
+
+
+def _has_effect(lowering: Lowering, leave: Callable[[], None]) -> bool:
+    """Whether the end of the context prints or raises: that is seen after an exception, too.
+
+    What it changes is not: a handler may not read what changed before an exception reached it.
+    """
+
+    def left() -> Exits:
+        leave()
+        return CONTINUE
+
+    return any(map(has_effect, explore(lowering, left).body))
+
+
+# ---- classes -------------------------------------------------------------------------------------
+
+
+def _object(lowering: Lowering, manager: Any, kind: type) -> Any:
+    return apply(lowering, read_attribute(lowering, manager, "__enter__"), [], {})
+
+
+def _exit_of(lowering: Lowering, manager: Any, kind: type) -> Callable[[], None]:
+    """`__exit__`, which is not told of an exception, and lets it go on."""
+    method = method_of(kind, "__exit__")
+    source = source_of(method)
+    given = source.node.args
+    told = {each.id for each in [*given.posonlyargs, *given.args][1:]}
+    told |= {given.vararg.id} if given.vararg is not None else set()
+    nodes = (each for line in source.node.body for each in gast.walk(line))
+    if any(isinstance(each, gast.Name) and each.id in told for each in nodes):
+        raise UnsupportedError(
+            "S2S201",
+            f"'with' of a {kind.__name__}, whose __exit__ asks for the exception",
+            why="which one it is, if any, is not known when code is generated",
+            help="write 'try' and 'except'",
+        )
+
+    def leave() -> None:
+        result = apply(lowering, read_attribute(lowering, manager, "__exit__"), [None] * 3, {})
+        if known_truth(result) is not False:
+            raise UnsupportedError(
+                "S2S201",
+                f"'with' of a {kind.__name__}, whose __exit__ may swallow an exception",
+                help="write 'try' and 'except'",
+            )
+
+    return leave
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def _generator_of(lowering: Lowering, node: gast.AST) -> types.FunctionType | None:
+    """The generator function that the call leads to, which contextlib.contextmanager decorates."""
+    function = lowering.evaluate(node.func) if isinstance(node, gast.Call) else None
+    is_made = getattr(function, "__code__", None) is OF_GENERATORS
+    return function.__wrapped__ if is_made else None
+
+
+def _generator(
+    lowering: Lowering, call: gast.Call, function: types.FunctionType
+) -> tuple[Any, Callable[[], None], bool]:
+    """What it yields, what runs after that, and whether that runs after an exception, too."""
+    kwargs = {each.arg: lowering.evaluate_any(each.value) for each in call.keywords}
+    source = source_of(function, yields=True)
+    before, given, after, protected = _at_yield(lowering, source.node)
+    frame = Frame(function, source, function.__globals__, cells_of(function))
+    frame.arguments = arguments_of(lowering, function, spread(lowering, call.args), kwargs)
+    frame.locals.update(frame.arguments)
+
+    def run(body: list[gast.stmt], value: gast.AST | None = None) -> Any:
+        lowering.frames.append(frame)
+        try:
+            lowering.run(body)
+            return None if value is None else lowering.evaluate_any(value)
+        finally:
+            lowering.frames.pop()
+
+    share(lowering, frame)
+    return run(before, given), lambda: run(after), protected
+
+
+def _at_yield(
+    lowering: Lowering, node: gast.FunctionDef
+) -> tuple[list[gast.stmt], gast.AST | None, list[gast.stmt], bool]:
+    """The statements before the one `yield`, what it gives, and those after it."""
+    for i, each in enumerate(node.body):
+        before, after = node.body[:i], node.body[i + 1 :]
+        if _is_yield(each):
+            found = before, each.value.value, after, False
+        elif isinstance(each, gast.Try) and not (each.handlers or each.orelse):
+            if not (_is_yield(each.body[-1]) and len(each.body) == 1):
+                continue
+            found = before, each.body[0].value.value, [*each.finalbody, *after], True
+        else:
+            continue
+        if not any(_yields_or_leaves(one) for one in (*found[0], *found[2])):
+            return found
+    raise UnsupportedError(
+        "S2S201",
+        f"'with' of {node.name}, whose 'yield' does not stand by itself",
+        why="what is before it and after it runs around the body of the 'with'",
+        help="let it have one 'yield' at its top, or alone in a 'try' with a 'finally'",
+    )
+
+
+def _is_yield(node: gast.stmt) -> bool:
+    return isinstance(node, gast.Expr) and isinstance(node.value, gast.Yield)
+
+
+def _yields_or_leaves(node: gast.stmt) -> bool:
+    kinds = gast.Yield | gast.YieldFrom | gast.Return
+    return any(isinstance(each, kinds) for each in gast.walk(node))
+
+
+# ---- contextlib.suppress -------------------------------------------------------------------------
+
+
+def suppressed(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits:
+    """`with suppress(Error): ...` is a `try` whose handler does nothing."""
+    if always_leaves(node.body) or item.context_expr.keywords:
+        raise lowering.refuse(
+            node, "'with suppress(...)' around what leaves the function", "write 'try' and 'except'"
+        )
+    kinds = gast.Tuple(item.context_expr.args, gast.Load())
+    handler = gast.ExceptHandler(kinds, None, [gast.Pass()])
+    made = gast.Try(node.body, [handler], [], [])
+    for each in (kinds, handler, handler.body[0], made):
+        gast.copy_location(each, node)
+    return lowering.run([made])

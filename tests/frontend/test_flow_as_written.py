@@ -1,0 +1,322 @@
+"""What authors write who know nothing of compilers: imports inside, caches, contexts, super()."""
+
+import abc
+import contextlib
+import functools
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, hessian, jvp, value_and_grad, vjp, vmap
+
+
+def imports_inside(x):
+    import math as m
+    from os import path
+
+    import scipy.special
+    from numpy import linalg as la
+
+    return scipy.special.erf(x) * m.exp(x) + la.norm(np.array([x, 1.0])) * len(path.sep)
+
+
+def imports_what_is_missing(x):
+    try:
+        import no_such_module_anywhere
+
+        return no_such_module_anywhere.of(x)
+    except ImportError:
+        return x * x
+
+
+def imports_on_a_path_not_taken(x):
+    if x > 10:
+        import no_such_module_anywhere
+
+        return no_such_module_anywhere.of(x)
+    return x * x
+
+
+@functools.cache
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@functools.cache
+def coefficients(n):
+    return np.arange(n) * 1.0
+
+
+@functools.lru_cache
+def square(t):
+    return t * t
+
+
+class Table:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @functools.lru_cache
+    def entry(self, n):
+        return self.scale * n
+
+
+TABLE = Table(3.0)
+
+
+def cached_outside(x):
+    series = sum(x**n / factorial(n) for n in range(5))
+    return series + np.sum(coefficients(3) * x) + square(x) * TABLE.entry(2)
+
+
+class Timer:
+    def __init__(self):
+        self.passes = 0.0
+
+    def __enter__(self):
+        self.passes = 1.0
+        return self
+
+    def __exit__(self, *exception):
+        self.passes += 2.0
+
+
+@contextlib.contextmanager
+def doubled(t):
+    twice = 2 * t
+    yield twice
+
+
+@contextlib.contextmanager
+def noted(log):
+    log.append(1.0)
+    try:
+        yield len(log)
+    finally:
+        log.append(2.0)
+
+
+def managers(x):
+    log = []
+    with Timer() as first, Timer() as second, contextlib.nullcontext():
+        y = x * x * first.passes
+    with doubled(x) as twice, noted(log) as count:
+        y = y / count + twice
+    return y * first.passes + second.passes + sum(log) * x
+
+
+def left_from_a_manager(x):
+    total = 0.0
+    for i in range(4):
+        with Timer() as timer:
+            if i == 1:
+                continue
+            total = total + x * i * timer.passes
+            if total > 100.0:
+                return total
+    return total * x
+
+
+def suppressed(x):
+    y = x
+    with contextlib.suppress(ValueError, KeyError):
+        y = x * x
+        if x > 0.1:
+            raise ValueError("too large")
+        y = 0.0
+    return y * x
+
+
+class Base:
+    k = 1.0
+
+    def __init__(self, *more):
+        super().__init__()
+        self.z = 2.0
+
+
+class Derived(Base):
+    k = 3.0
+
+    def __init__(self, x):
+        super().__init__()
+        self.x = x
+
+    def both(self):
+        return super().k * self.x**2 + self.k * self.x
+
+
+class Shape(abc.ABC):
+    def __init__(self):
+        super().__init__()
+
+    @abc.abstractmethod
+    def area(self): ...
+
+
+class Square(Shape):
+    def __init__(self, side):
+        super().__init__()
+        self.side = side
+
+    def area(self):
+        return self.side**2
+
+
+def chains_of_super(x):
+    made = Derived(x)
+    return made.both() * made.z + Square(x).area()
+
+
+def asks_for_the_type(x):
+    if isinstance(x, (int, float)):
+        x = np.array([x])
+    scale = 2.0 if isinstance(np.sum(x), np.floating) else 3.0
+    return np.sum(x**3) * scale + round(1.2345, ndigits=2)
+
+
+PROGRAMS = [
+    (cached_outside, (0.7,)),
+    (managers, (0.7,)),
+    (left_from_a_manager, (0.7,)),
+    (suppressed, (0.7,)),
+    (chains_of_super, (0.7,)),
+    (imports_inside, (0.7,)),
+    (imports_what_is_missing, (0.7,)),
+    (imports_on_a_path_not_taken, (0.7,)),
+    (asks_for_the_type, (0.7,)),
+]
+
+
+def test_an_attribute_that_super_reads_is_that_of_the_parent():
+    made = Derived(1.0)
+    assert grad(lambda x: super(Derived, made).k * x)(2.0) == 1.0
+    with pytest.raises(S2SError, match="has no attribute 'both'"):
+        grad(lambda x: super(Derived, made).both * x)(2.0)
+
+
+def test_what_an_import_inside_binds_is_followed(monkeypatch):
+    module = types.ModuleType("made_for_this_test")
+    module.rate = 2.0
+    monkeypatch.setitem(sys.modules, "made_for_this_test", module)
+
+    def scaled(x):
+        import made_for_this_test as made
+
+        return made.rate * x
+
+    g = grad(scaled)
+    assert g(1.0) == 2.0
+    module.rate = 5.0
+    assert g(1.0) == 5.0
+    other = types.ModuleType("made_for_this_test")
+    other.rate = 7.0
+    monkeypatch.setitem(sys.modules, "made_for_this_test", other)
+    assert g(1.0) == 7.0
+
+
+def changes_what_a_cache_keeps(x):
+    kept = coefficients(3)
+    kept[0] = 5.0
+    return np.sum(kept * x)
+
+
+@functools.cache
+def prints(n):
+    print("once")
+    return n * 2.0
+
+
+class Swallows:
+    def __enter__(self):
+        return 3.0
+
+    def __exit__(self, *exception):
+        return True
+
+
+class Asks(Swallows):
+    def __exit__(self, kind, value, place):
+        self.failed = kind is not None
+
+
+def in_swallows(x):
+    with Swallows() as k:
+        y = x / k
+    return y
+
+
+def in_asks(x):
+    with Asks() as k:
+        y = x / k
+    return y
+
+
+@contextlib.contextmanager
+def yields_in_a_branch(x):
+    if x:
+        yield 1.0
+    else:
+        yield 2.0
+
+
+def in_a_branch(x):
+    with yields_in_a_branch(True) as k:
+        return x * k
+
+
+def in_a_file(x):
+    with open("numbers.txt") as file:
+        return x * float(file.read())
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (changes_what_a_cache_keeps, "what a function with a cache has returned is changed"),
+        (lambda x: prints(2) * x, "a call of prints, which keeps its results, and does more"),
+        (in_swallows, "may swallow an exception"),
+        (in_asks, "whose __exit__ asks for the exception"),
+        (in_a_branch, "whose 'yield' does not stand by itself"),
+        (in_a_file, "read the file outside"),
+    ],
+)
+def test_what_is_refused(function, message):
+    with pytest.raises(S2SError, match=message):
+        grad(function)(1.0)
+
+
+def test_the_derivative_of_a_constant_is_zero():
+    def constant(x):
+        return 3.0
+
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(grad(constant)(x), np.zeros(2))
+    assert value_and_grad(constant)(2.0) == (3.0, 0.0)
+    assert jvp(constant, (2.0,), (1.0,)) == (3.0, 0.0)
+    assert vjp(constant, 2.0)[1](1.0) == (0.0,)
+    assert vjp(lambda x: (x * x, 3.0), 2.0)[1]((1.0, 1.0)) == (4.0,)
+    np.testing.assert_array_equal(vmap(grad(constant))(x), np.zeros(2))
+    np.testing.assert_array_equal(hessian(constant)(x), np.zeros((2, 2)))
+
+
+def test_functions_of_numba_stand_for_their_python():
+    numba = pytest.importorskip("numba", reason="numba is in the extra 'native'")
+
+    @numba.njit
+    def cube(t):
+        return t * t * t
+
+    @numba.vectorize
+    def positive(t, k):
+        return t * t * k if t > 0 else 0.0
+
+    def total(x):
+        return np.sum(positive(x, 2.0)) + cube(x[0])
+
+    x = np.array([1.5, -0.5, 2.0])
+    np.testing.assert_allclose(grad(total)(x), [6.0 + 3 * 1.5**2, 0.0, 8.0])
+    assert grad(cube)(2.0) == 12.0
+    assert "def cube_grad(t):" in grad(cube).source(2.0)
