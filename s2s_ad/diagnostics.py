@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from os.path import basename
 
 CATALOGUE = {
     "S2S101": "the source of the function cannot be read",
@@ -46,6 +48,12 @@ class Origin:
     root: int = 0
     settings: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def place(self) -> str:
+        """File and line in few words; a cell of a notebook by the number that the reader sees."""
+        cell = _cell(self.file)
+        return f"{cell}, line {self.line}" if cell else f"{basename(self.file)}:{self.line}"
+
     def pointer(self) -> str:
         """The source line with a caret under the place."""
         number = str(self.line)
@@ -53,8 +61,18 @@ class Origin:
         text = self.text.rstrip("\n")
         lead = "".join("\t" if c == "\t" else " " for c in text[: self.column])
         carets = "^" * max(1, min(self.end_column, len(text)) - self.column)
-        place = f"{gutter}--> {self.file}:{self.line}:{self.column + 1} in {self.function}"
+        file = _cell(self.file) or self.file
+        place = f"{gutter}--> {file}:{self.line}:{self.column + 1} in {self.function}"
         return f"{place}\n{gutter} |\n{number} | {text}\n{gutter} | {lead}{carets}"
+
+
+def _cell(file: str) -> str:
+    """The cell of a notebook whose code has this file name, as "cell 3"; empty for other files."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    named = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    label, name = (named and named(file)) or ("", "")  # Cell, In[3]
+    return f"{label.lower()} {name.removeprefix('In[').removesuffix(']')}".strip()
 
 
 class S2SError(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -361,7 +360,7 @@ def docstring(program: Program) -> str:
     if first in ("gradient", "Jacobian"):
         sentence = sentence[0].upper() + sentence[1:]
     if program.origin is not None:
-        sentence += f" ({os.path.basename(program.origin.file)}:{program.origin.line})"
+        sentence += f" ({program.origin.place})"
     return _wrapped(f"{sentence}.{_of_writes(program)}")
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import dis
 import functools
 import inspect
 import linecache
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import gast
 
 from s2s_ad.diagnostics import Origin, SourceError
+from s2s_ad.frontend.notebooks import Script, of_magics
 
 FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -82,27 +84,45 @@ _PROVED: dict[tuple[str, types.CodeType, bytes], Source] = {}
 
 
 def _read(function: types.FunctionType) -> Source:
+    """The source, from the text of the file or from one that has no file.
+
+    Many functions of no file may share its name: that its text is that of another says nothing.
+    """
     file = function.__code__.co_filename
     linecache.checkcache(file)
     lines = tuple(linecache.getlines(file, function.__globals__))
-    if not lines:
-        raise SourceError(
-            "S2S101",
-            f"the source of {function.__qualname__} cannot be read",
-            why=f"no text is known for {file}: code given to exec leaves none, nor does "
-            "what is typed into a bare interpreter before Python 3.13",
-            help="put the function into a file or a notebook cell",
-        )
+    if lines and not _is_of_no_file(file):
+        return _read_in(Script(lines), function)
+    for script in [Script(lines)] * bool(lines) + list(of_magics(function.__code__.co_firstlineno)):
+        with contextlib.suppress(SourceError):
+            return _read_in(script, function)
+    raise SourceError(
+        "S2S101",
+        f"the source of {function.__qualname__} cannot be read",
+        why=f"no text of it is known for {file}: code given to exec leaves none, nor does "
+        "what is typed into a bare interpreter before Python 3.13",
+        help="put the function into a file or a notebook cell",
+    )
+
+
+def _is_of_no_file(file: str) -> bool:
+    """Whether it is a name that stands for code of no file: <string>, <timed exec>."""
+    return file.startswith("<") and file.endswith(">")
+
+
+def _read_in(script: Script, function: types.FunctionType) -> Source:
+    """The source where it stands in this text, and compiling it gives the code that runs."""
+    file = function.__code__.co_filename
     try:
-        module = _parsed(lines, file)
+        module = _parsed(script, file)
     except SyntaxError as error:
         raise _stale(function, f"{file} no longer parses: {error}") from None
     top, around, node = _find(module, function)
-    _prove(function, [*module.imports, top], node)
+    _prove(function, module.units(top), node)
     converted = gast.ast_to_gast(node)
     if around is not None:
         _mangle(converted, around.name.lstrip("_"))
-    return Source(converted, file, lines, function.__name__)
+    return Source(converted, file, script.lines, function.__name__)
 
 
 Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
@@ -110,17 +130,40 @@ Found = tuple[ast.stmt, ast.ClassDef | None, ast.FunctionDef | ast.Lambda]
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A parsed file: its imports, and each function with the statement and class around it."""
+    """A parsed text: its imports, and each function with the statement and class around it.
+
+    `inside` is the function that the statements may have been compiled in.
+    """
 
     imports: list[ast.stmt]
     definitions: list[Found]
+    inside: ast.stmt | None = None
+
+    def units(self, top: ast.stmt) -> Iterator[list[ast.stmt]]:
+        """What may have been compiled at once, as far as it makes a difference to a statement.
+
+        A file is compiled as a whole, a cell of a notebook statement by statement.
+        """
+        yield [*self.imports, top]
+        if self.imports:
+            yield [top]
+        if self.inside is not None:
+            yield [self.inside]
 
 
 @functools.lru_cache(maxsize=64)
-def _parsed(text: tuple[str, ...], file: str) -> Module:
+def _parsed(script: Script, file: str) -> Module:
     with warnings.catch_warnings(action="ignore"):
-        module = ast.parse("".join(text), file)
-    return Module(_imports(module), list(_definitions(module)))
+        module = ast.parse("".join(script.lines), file)
+        inside = None if script.before is None else _timed("".join(script.before), module)
+    return Module(_imports(module), list(_definitions(module)), inside)
+
+
+def _timed(before: str, module: ast.Module) -> ast.stmt:
+    """The statements in a function, as timeit has them, after those of its setup."""
+    function = ast.parse("def inner(_it, _timer): pass").body[0]
+    function.body = [*ast.parse(before).body, *module.body, *function.body]
+    return function
 
 
 def _stale(function: types.FunctionType, why: str) -> SourceError:
@@ -226,17 +269,24 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return found
 
 
-def _prove(function: types.FunctionType, statements: list[ast.stmt], node: ast.AST) -> None:
-    """The text, compiled, has to give the code that runs."""
+def _prove(function: types.FunctionType, units: Iterable[list[ast.stmt]], node: ast.AST) -> None:
+    """One of the ways in which the text may have been compiled has to give the code that runs."""
     code = function.__code__
-    flags = code.co_flags & FUTURE
-    module = ast.Module(statements, [])
-    with warnings.catch_warnings(action="ignore"):  # Python gave them when it compiled the file
-        whole = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     asserts = [(n.lineno, n.end_lineno) for n in ast.walk(node) if isinstance(n, ast.Assert)]
     running = _comparable(code, asserts)
-    if not any(_comparable(each, asserts) == running for each in _codes(whole)):
-        raise _stale(function, "compiling the text gives other code")
+    for statements in units:
+        with contextlib.suppress(SyntaxError, ValueError):
+            compiled = _codes(_compiled(statements, code))
+            if any(_comparable(each, asserts) == running for each in compiled):
+                return
+    raise _stale(function, "compiling the text gives other code")
+
+
+def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeType:
+    flags = code.co_flags & FUTURE | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    module = ast.Module(statements, [])
+    with warnings.catch_warnings(action="ignore"):  # Python gave them when it compiled the file
+        return compile(module, code.co_filename, "exec", flags, dont_inherit=True)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

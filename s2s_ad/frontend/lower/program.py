@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import types
 from collections.abc import Callable
 from typing import Any
@@ -116,8 +115,7 @@ def _program(
 
 def _shown(origin: Origin, function: Callable) -> str:
     """What an error that the generated code raises calls the result."""
-    place = f"{os.path.basename(origin.file)}:{origin.line}"
-    return f"the result of {function.__name__} ({place})"
+    return f"the result of {function.__name__} ({origin.place})"
 
 
 def _present(lowering: Lowering, result: Any, shown: str) -> Any:

@@ -42,7 +42,7 @@ def each_sample(context: Batch, operation: Operation, flags: list[bool]) -> Any:
 
 def _warn(context: Batch, name: str) -> None:
     origin = context.builder.origin
-    place = f" ({origin.file}:{origin.line})" if origin else ""
+    place = f" ({origin.place})" if origin else ""
     text = f"{name} has no batched form: a loop over samples{place}"
     warnings.warn(text, SampleLoopWarning, stacklevel=2)
 
