@@ -310,6 +310,11 @@ def polynomial_roots(p):
     return np.reshape(y, (*np.shape(p)[:-1], rows.shape[1] - 1))
 
 
+def power_slope(a, b, e):
+    """The derivative of a**b by a; e is b - 1, and 0 where b is 0."""
+    return b * a**e
+
+
 def power_sums(items, x, count):
     """The sums of items * x**k, from k = count - 1 down to 0: the adjoint of np.polyval."""
     result = np.empty(count, np.result_type(items, x))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.registry import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
-from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.elementwise import FOLDED, Elementwise
 
 
 class Negative(Elementwise):
@@ -175,7 +178,50 @@ class Difference(Elementwise):
         return super().shortcut(builder, operands, params)
 
 
-class Power(Elementwise):
+def known_number(builder: Builder, value: Any) -> Any:
+    """The Python number that a value is, where it is computed from numbers in the code alone."""
+    if type(value) in values.PYTHON_NUMBERS:
+        return value
+    rule, operands, _ = builder.definition(value)
+    if rule is None or rule.function not in FOLDED | {operator.truediv, operator.pow}:
+        return None
+    numbers = [known_number(builder, each) for each in operands]
+    try:
+        return None if values.missing(numbers) else rule.function(*numbers)
+    except ArithmeticError:
+        return None
+
+
+def power_slope(builder: Builder, base: Any, exponent: Any) -> Any:
+    """The derivative of base ** exponent by the base: exponent * base ** (exponent - 1).
+
+    It is 0 where the exponent is, also at a base of 0, where the second factor is infinite. Where
+    the exponent may be 0 the power is taken to `exponent - (exponent != 0)`.
+    """
+    if known_number(builder, exponent) is not None:
+        return exponent * base ** (exponent - 1)
+    kind = getattr(values.strong_dtype(builder.fact(exponent)), "kind", "")
+    if kind == "b":
+        return exponent
+    lower = exponent - (exponent != 0)
+    if kind in ("i", "u"):
+        return exponent * base**lower
+    return builder.call(runtime.power_slope, (base, exponent, lower), {})
+
+
+class PowerSlopes(Elementwise):
+    """The derivatives of powers: x ** 0 has none by x, at x = 0 neither."""
+
+    def has_slope(self, position: int, operation: Operation) -> bool:
+        return position == 1 or known_number(operation.result.builder, operation.operands[1]) != 0
+
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        if position == 1:
+            return super().factor(position, operation, y_bar)
+        return y_bar * power_slope(operation.result.builder, *operation.operands)
+
+
+class Power(PowerSlopes):
     """x ** 1 is x."""
 
     def is_total(self, operands: list) -> bool:
@@ -198,6 +244,23 @@ class Power(Elementwise):
         if one and (type(exponent) is int or values.is_inexact(base.fact)):
             return base
         return super().shortcut(builder, operands, params)
+
+
+class PowerSlope(Elementwise):
+    """power_slope(a, b, e): b * a ** e, where e is b - 1, or 0 where b is 0.
+
+    An operation of its own, because its derivative by b is that of b * a ** (b - 1) there, too.
+    """
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        if all(isinstance(each, values.Scalar) for each in operands):
+            return values.join_all(operands)
+        return super().infer(operands, params)
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        base, exponent, lower = call.args
+        power = gast.BinOp(base, gast.Pow(), lower)
+        return gast.BinOp(exponent, gast.Mult(), power)
 
 
 class Clip(Elementwise):

@@ -248,6 +248,10 @@ class Elementwise(Rule):
         own = {"math": math, "np": np, "y": operation.result, "y_bar": y_bar}
         return eval(compiled(text), known | self.space | options | names | own)
 
+    def has_slope(self, position: int, operation: Operation) -> bool:
+        """Whether there is a derivative by one operand that need not be zero."""
+        return bool(self.adjoints[position])
+
     def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
         """The derivative by one operand, times y_bar."""
         texts = self.complex_adjoints if self._is_complex(operation) else self.adjoints
@@ -274,7 +278,7 @@ class Elementwise(Rule):
         builder = operation.result.builder
         return [
             builder.call(runtime.unbroadcast, (self.adjoint(i, operation, y_bar), operand), {})
-            if operation.active[i] and self.adjoints[i]
+            if operation.active[i] and self.has_slope(i, operation)
             else None
             for i, operand in enumerate(operation.operands)
         ]
@@ -283,7 +287,7 @@ class Elementwise(Rule):
         terms = [
             self.tangent(i, operation, tangent)
             for i, tangent in enumerate(tangents)
-            if tangent is not None and self.adjoints[i]
+            if tangent is not None and self.has_slope(i, operation)
         ]
         if not terms:
             return None

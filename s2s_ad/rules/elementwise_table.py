@@ -15,6 +15,7 @@ from s2s_ad.rules.arithmetic import (
     Multiplication,
     Negative,
     Power,
+    PowerSlope,
     Quotient,
     Sum,
 )
@@ -144,9 +145,19 @@ elementwise((operator.neg, np.negative), "-y_bar", kind=Negative, total=True)
 elementwise((operator.pos, np.positive), "y_bar", total=True)
 elementwise(
     (operator.pow, np.power, np.float_power),
-    "y_bar * (b * a ** (b - 1))",
+    "y_bar * (b * a ** (b - 1))",  # where b cannot be 0: see `power_slope`
     "y_bar * (y * np.log(np.where(a == 0, 1.0, a)))",  # 0 at a == 0, where y * log(a) is nan
     kind=Power,
+    domain="positive",
+)
+elementwise(
+    runtime.power_slope,
+    "y_bar * (b * runtime.power_slope(a, e, e - (e != 0)))",
+    "y_bar * (a ** (b - 1) * (1 + b * np.log(np.where(a == 0, 1.0, a))))",
+    None,
+    operands=("a", "b", "e"),
+    kind=PowerSlope,
+    dtype_of=slice(None),
     domain="positive",
 )
 elementwise((np.rad2deg, np.degrees), "np.rad2deg(y_bar)", total=True)

@@ -17,6 +17,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import RULES, CannotBatch, Operation, register
 from s2s_ad.diagnostics import NoDerivative
 from s2s_ad.rules import support
+from s2s_ad.rules.arithmetic import PowerSlopes
 from s2s_ad.rules.elementwise import Elementwise, compiled
 
 
@@ -176,6 +177,10 @@ class OfSeveral(OfNumber):
         return gast.Call(func=call.func, args=[items], keywords=[])
 
 
+class OfPower(PowerSlopes, OfNumber):
+    """math.pow."""
+
+
 class Logarithm(OfNumber):
     """math.log(x), and math.log(x, base) as a quotient."""
 
@@ -196,7 +201,6 @@ COUNTERPARTS: dict[Callable, Callable] = {
     math.atan2: np.arctan2,
     math.atanh: np.arctanh,
     math.degrees: np.rad2deg,
-    math.pow: np.float_power,
     math.radians: np.deg2rad,
 }
 SAME = ("cbrt", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "fabs", "fmod")
@@ -231,6 +235,7 @@ register(OfSeveral(math.fsum, "y_bar", None, in_list=True))
 register(OfSeveral(math.hypot, "y_bar * (x / y)", np.hypot))
 register(Rounding(round, (None,), None, kind=int, options=", ndigits=None"))
 register(Truth(bool, (None,), None, kind=bool, total=True))
+register(OfPower(math.pow, RULES[np.power].adjoints, np.float_power, domain="positive"))
 register(Logarithm(math.log, RULES[np.log].adjoints, np.log, domain="positive"))
 register(OfNumber(math.erf, ("y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))",), None))
 register(OfNumber(math.erfc, ("-y_bar * (2 / math.sqrt(math.pi) * np.exp(-(x**2)))",), None))
