@@ -5,17 +5,17 @@ Such names are neither carried from pass to pass nor there after the loop.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 
 import gast
 
+from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.scopes import bound_names
 
 SINGLE = (gast.Assign, gast.AnnAssign)
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def mentions(node: gast.AST) -> Mapping[str, frozenset[int]]:
     """The nodes that mention each name, by their identity."""
     found: dict[str, set[int]] = {}

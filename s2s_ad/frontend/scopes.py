@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import gast
+
+from s2s_ad.frontend.remembered import remembered
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -29,7 +30,7 @@ class Scope:
     shared: frozenset[str] = frozenset()
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def scope_of(function: gast.FunctionDef | gast.Lambda) -> Scope:
     """The scope of a function's definition."""
     args = function.args

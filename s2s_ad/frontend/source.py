@@ -11,6 +11,7 @@ import inspect
 import linecache
 import types
 import warnings
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -68,10 +69,12 @@ def source_of(function: types.FunctionType, *, yields: bool = False) -> Source:
             why="its body does not run from start to end at once",
             help="return the values in a tuple or an array",
         )
-    key = (code.co_filename, code, code.co_linetable)
-    if key not in _PROVED:
-        _PROVED[key] = _read(function)
-    return _PROVED[key]
+    proved = _PROVED.get(id(code))
+    if proved is None:
+        key, proved = id(code), _read(function)
+        weakref.finalize(code, _PROVED.pop, key, None).atexit = False
+        _PROVED[key] = proved
+    return proved
 
 
 def is_generator(function: types.FunctionType) -> bool:
@@ -79,8 +82,8 @@ def is_generator(function: types.FunctionType) -> bool:
     return function.__code__.co_flags & SUSPENDING == inspect.CO_GENERATOR
 
 
-#: by file, code (which Python compares by what it does) and the places of its instructions
-_PROVED: dict[tuple[str, types.CodeType, bytes], Source] = {}
+#: by the identity of the code, for as long as there is the code
+_PROVED: dict[int, Source] = {}
 
 
 def _read(function: types.FunctionType) -> Source:

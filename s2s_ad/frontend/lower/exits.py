@@ -7,12 +7,12 @@ its `else`. So most exits need no flags: both sides of the branch come to an end
 from __future__ import annotations
 
 import enum
-import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gast
 
+from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.scopes import FUNCTIONS
 
 
@@ -49,7 +49,7 @@ class Raises(Exception):
     """The function raises at this statement whatever its inputs: what follows never runs."""
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def structured(function: gast.FunctionDef) -> tuple[gast.stmt, ...]:
     """The body of a function with what follows an exit moved into the branch that goes on.
 

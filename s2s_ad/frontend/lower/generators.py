@@ -6,7 +6,6 @@ between two steps; where it may, it is refused.
 
 from __future__ import annotations
 
-import functools
 import types
 from typing import Any
 
@@ -20,6 +19,7 @@ from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import leavers
 from s2s_ad.frontend.lower.iteration import Produced
 from s2s_ad.frontend.lower.references import changing
+from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.resolve import Frame, cells_of
 from s2s_ad.frontend.scopes import FUNCTIONS
 from s2s_ad.frontend.source import Source, source_of
@@ -60,11 +60,9 @@ def _refused(function: types.FunctionType, what: str) -> UnsupportedError:
     )
 
 
-@functools.lru_cache(maxsize=256)
 def _to_its_end(source: Source) -> Source:
     """The function that returns the list of what a generator function yields."""
-    node = source.node
-    for each in gast.walk(node):
+    for each in gast.walk(source.node):
         if isinstance(each, gast.While) and _never_ends(each):
             raise UnsupportedError(
                 "S2S201",
@@ -73,12 +71,17 @@ def _to_its_end(source: Source) -> Source:
                 why="a generator is run to its end where it is called",
                 help="give it the number of items",
             )
+    return Source(_collecting(source.node), source.file, source.lines, source.name)
+
+
+@remembered
+def _collecting(node: gast.FunctionDef) -> gast.FunctionDef:
+    """The definition with a list that begins empty, gets each item, and is returned."""
     places = {"T": YIELDED, "Y": gast.Constant(value=note_yield, kind=None)}
     before, after = quote("T = []", node, places), quote("return T", node, places)
     body = [*before, *_statements(node.body, places), *after]
     fields = {name: getattr(node, name, None) for name in node._fields} | {"body": body}
-    made = gast.copy_location(gast.FunctionDef(**fields), node)
-    return Source(made, source.file, source.lines, source.name)
+    return gast.copy_location(gast.FunctionDef(**fields), node)
 
 
 def _never_ends(loop: gast.While) -> bool:

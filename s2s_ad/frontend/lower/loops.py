@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +35,7 @@ from s2s_ad.frontend.lower.references import parts_of
 from s2s_ad.frontend.lower.rolling import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.segments import Segmented
 from s2s_ad.frontend.lower.statements import bind
+from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.scopes import bound_names
 
 MOST_PASSES = 200
@@ -205,7 +205,7 @@ def known_passes(lowering: Lowering, node: gast.While, need: Exception) -> Exits
     raise need
 
 
-@functools.lru_cache(maxsize=1024)
+@remembered
 def with_test_inside(node: gast.While) -> gast.While:
     """`while True: if condition: body, else: break`"""
     stop = gast.copy_location(gast.Break(), node.test)

@@ -8,8 +8,8 @@ MISSING for None (see `entries`).
 
 from __future__ import annotations
 
-import functools
 import operator
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -54,10 +54,17 @@ class Partial(tuple):
     of: type
 
 
-@functools.cache
+#: by the class that they are of; each goes when no program has it any more
+_PARTIALS: weakref.WeakValueDictionary[type, type] = weakref.WeakValueDictionary()
+
+
 def partial_of(kind: type) -> type:
     """The kind of what is a dict or an object of this class, but may lack entries."""
-    return type("Partial", (Partial,), {"__slots__": (), "of": kind})
+    known = _PARTIALS.get(kind)
+    if known is None:
+        made = type("Partial", (Partial,), {"__slots__": (), "of": kind})
+        known = _PARTIALS.setdefault(kind, made)
+    return known
 
 
 def is_partial(content: Any) -> bool:
