@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,46 @@ NUMBER = Held()
 Reason = tuple[tuple[Edge, ...], tuple | None]
 
 
+@dataclass
+class Names:
+    """The names that have a cell, each block's in the order in which they are defined.
+
+    An entry is (where the name is defined, the name, where it is read last, the nearest entry before
+    it that is read later). So of names that are read no more only few are looked at.
+    """
+
+    blocks: dict[Path, list[tuple[int, str, float, int]]] = field(default_factory=dict)
+
+    def add(self, path: Path, defined: int, name: str, last: float) -> None:
+        entries = self.blocks.setdefault(path, [])
+        longer = len(entries) - 1
+        while longer >= 0 and entries[longer][2] <= last:
+            longer = entries[longer][3]
+        entries.append((defined, name, last, longer))
+
+    def remove_last(self, path: Path) -> None:
+        self.blocks[path].pop()
+        if not self.blocks[path]:
+            del self.blocks[path]
+
+    def defined_before(self, path: Path, position: int, start: int = 0) -> list[str]:
+        """The names of a block that are there before a statement of it, from the start-th on."""
+        entries = self.blocks.get(path, [])
+        return [entries[i][1] for i in range(start, bisect_left(entries, (position,)))]
+
+    def read_after(self, path: Path, position: int) -> Iterator[str]:
+        """The names of a block that are there before a statement of it and are read after it."""
+        entries = self.blocks.get(path, [])
+        at = bisect_left(entries, (position,)) - 1
+        while at >= 0:
+            _, name, last, longer = entries[at]
+            if last > position:
+                yield name
+                at -= 1
+            else:
+                at = longer
+
+
 class Cells:
     """A relation between cells: which may share memory, and why.
 
@@ -66,7 +107,7 @@ class Cells:
     Attributes:
         sharing: cell -> the other cells that may share its memory, each with the reason: the edges
             on the way, and the pair of cells that shared memory before.
-        names: cell -> the names that have it, each with its block.
+        names: cell -> the names that have it.
         parts: cell -> (cell, index): the memory that it is a certain part of.
         carried: cell of a carried value -> the cell that holds it at the end of a pass.
         withheld: copy -> the cells that have memory of their own by it, each with cells whose
@@ -79,7 +120,7 @@ class Cells:
         self.carried: dict[int, int | None] = {}
         self.withheld: dict[Edge, dict[int, set[int]]] = {}
         self.sharing: dict[int, dict[int, Reason]] = {OUTSIDE: {}}
-        self.names: dict[int, list[tuple[Path, str]]] = {}
+        self.names: dict[int, Names] = {}
         self._homes: dict[int, Path] = {OUTSIDE: ()}  # the block that a cell is of
         self._cells: dict[Any, int] = {}
         self._repeating: set[int] = set()  # items of which two may share memory
@@ -102,7 +143,7 @@ class Cells:
         if key not in self._cells:
             cell = len(self._homes)
             self._cells[key] = cell
-            self._homes[cell], self.sharing[cell], self.names[cell] = home, {}, []
+            self._homes[cell], self.sharing[cell], self.names[cell] = home, {}, Names()
             self._growth += 1
         return self._cells[key]
 

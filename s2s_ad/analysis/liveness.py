@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import gast
 
@@ -56,29 +57,30 @@ class Contents:
 
     def live(self, path: Path, name: str, at: Path, position: int) -> bool:
         """Whether the contents are read again after the statement at `position` of block `at`."""
-        if path == at:
-            reads = self.reads.get((path, name))
-            return bool(reads) and reads[-1] > position > self.defined.get((path, name), -1)
-        if not self.defined_before(path, name, at, position):
-            return False
-        place, number = at[len(path)]
-        if number == 0 and name in self.handled.get((path, place), ()):
-            inside = len(at) > len(path) + 1
-            if inside or self.raises[path, place] > position:
-                return True  # the handlers may still come to run
-        reads = self.reads.get((path, name))
-        return bool(reads) and reads[-1] > place
-
-    def defined_before(self, path: Path, name: str, at: Path, position: int) -> bool:
-        """Whether the name is there before the statement at `position` of block `at`."""
         if at[: len(path)] != path:
             return False  # of a block that is not running
+        defined, last = self.span(path, name)
         place = at[len(path)][0] if len(at) > len(path) else position
-        return self.defined.get((path, name), -1) < place
+        return defined < place and (last > place or name in self.to_handle(path, at, position))
+
+    def span(self, path: Path, name: str) -> tuple[int, float]:
+        """(where a name is defined, where it is read last): -1 for a leaf, and for never."""
+        reads = self.reads.get((path, name))
+        return self.defined.get((path, name), -1), reads[-1] if reads else -1
+
+    def to_handle(self, path: Path, at: Path, position: int) -> Collection[str]:
+        """The names of a block that handlers read, where they may still come to run."""
+        if len(at) == len(path) or at[len(path)][1] != 0:
+            return ()
+        place = at[len(path)][0]
+        handled = self.handled.get((path, place), ())
+        inside = len(at) > len(path) + 1
+        return handled if inside or (handled and self.raises[path, place] > position) else ()
 
     def after(self, path: Path, name: str, position: int) -> list[float]:
         """The later places of the same block where the name is read."""
-        return [each for each in self.reads.get((path, name), ()) if each > position]
+        reads = self.reads.get((path, name), [])
+        return reads[bisect_right(reads, position) :]
 
     def _scan(self, program: Program, path: Path) -> None:
         self.defined.update(((path, leaf), -1) for leaf in program.leaves())

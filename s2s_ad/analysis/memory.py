@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from s2s_ad.analysis.cells import NUMBER, OUTSIDE, Edge, Held, Site, outermost
+from s2s_ad.analysis.liveness import Contents
 from s2s_ad.analysis.operations import Operations, Place, is_copyable
 from s2s_ad.core import form
 from s2s_ad.core.program import Program
@@ -31,6 +32,7 @@ class Memory(Operations):
         program: names may be the same in a block and around it.
         in_place: the statements whose result takes over the memory of an operand, and which one.
         cuts: where copies are put.
+        contents: where names are read, for who asks which names are read of a cell.
 
     Attributes:
         held: (block, name) -> cells.
@@ -41,10 +43,11 @@ class Memory(Operations):
         program: Program,
         in_place: Mapping[Site, int] | None = None,
         cuts: Collection[Edge] = (),
+        contents: Contents | None = None,
     ):
         super().__init__(in_place or {}, cuts)
         self.held: dict[tuple[Path, str], Held] = {}
-        self._program = program
+        self._program, self._contents = program, contents
         self._captured = {each.name: Held(OUTSIDE, OUTSIDE) for each in program.captured()}
         self._around: dict[str, Held] = {}  # what the names of the program hold
         self._walked: dict[Site, tuple[list, Held]] = {}  # what it depended on, what came of it
@@ -83,9 +86,9 @@ class Memory(Operations):
             while len(entries) > length:
                 entries.popitem()
         while len(self.held) > names:
-            for cell in self.held.popitem()[1].cells:
-                if cell != OUTSIDE:
-                    self.names[cell].pop()
+            (path, _), held = self.held.popitem()
+            for cell in self._named(held):
+                self.names[cell].remove_last(path)
         self._forget(count)
         del self._marks[first:]
 
@@ -156,9 +159,13 @@ class Memory(Operations):
         held[name] = cells
         if (path, name) not in self.held:
             self.held[path, name] = cells
-            for cell in cells.cells:
-                if cell != OUTSIDE:
-                    self.names[cell].append((path, name))
+            for cell in self._named(cells):
+                defined, last = self._contents.span(path, name)
+                self.names[cell].add(path, defined, name, last)
+
+    def _named(self, held: Held) -> list[int]:
+        """The cells whose names are noted."""
+        return [] if self._contents is None else [each for each in held.cells if each != OUTSIDE]
 
     def _statement(self, place: Place) -> Held:
         function = form.function_of(place.statement)

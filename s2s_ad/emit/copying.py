@@ -49,7 +49,7 @@ class CopyPlan:
         self.needed = self.cuts = frozenset(
             Edge("update", *site) for site in self.chosen if self._reads_again(site)
         )
-        self.memory = Memory(self.program, self.chosen, self.cuts)
+        self.memory = Memory(self.program, self.chosen, self.cuts, self.contents)
 
     def _reads_again(self, site: Site) -> bool:
         """Whether the old value is read later, and the update is certain to change it."""
@@ -206,9 +206,20 @@ class CopyPlan:
         return any(each == OUTSIDE or self._is_read(each, changed, site) for each in cells)
 
     def _is_read(self, cell: int, changed: int, site: Site) -> bool:
-        names = self.memory.names[cell]
-        read = [name for name in names if self.contents.live(*name, *site)]
+        read = self._live(cell, site)
         return bool(read) and not self._written_back(changed, site).issuperset(read)
+
+    def _live(self, cell: int, site: Site) -> set[tuple[Path, str]]:
+        """The names of a cell whose contents are read again after the statement."""
+        at, position = site
+        names, found = self.memory.names[cell], set()
+        for depth in range(len(at) + 1):
+            path, place = at[:depth], at[depth][0] if depth < len(at) else position
+            found.update((path, name) for name in names.read_after(path, place))
+            handled = self.contents.to_handle(path, at, position)
+            if handled:
+                found.update((path, n) for n in names.defined_before(path, place) if n in handled)
+        return found
 
     def _written_back(self, changed: int, site: Site) -> set[tuple[Path, str]]:
         """The names of an array of which the update changes a part that is written anew later.
@@ -220,15 +231,17 @@ class CopyPlan:
         if part is None:
             return set()
         cell, index = part
+        if cell == OUTSIDE:
+            return set()
         body = self.costs.blocks[path].body
-        found = set()
-        for own, name in self.memory.names.get(cell, ()):
-            later = self.contents.after(path, name, position) if own == path else []
-            if later and all(
-                each < len(body) and _sets(body[int(each)], name, index) for each in later
-            ):
-                found.add((own, name))
-        return found
+        return {
+            (path, name)
+            for name in self.memory.names[cell].read_after(path, position)
+            if all(
+                each < len(body) and _sets(body[int(each)], name, index)
+                for each in self.contents.after(path, name, position)
+            )
+        }
 
 
 def _sets(statement: form.Statement, name: str, index: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -119,9 +120,8 @@ class Refold:
         for place, entry in enumerate(entries):
             if entry.kind == "operation":
                 expression, size = self._composed(entry.call)
-                changes = readers.changes(place, entry.name)
-                stays = changes if tried else changes & set(form.reads(expression))
-                if not stays and self._folds(entry, size, readers):
+                read = None if tried else form.reads(expression)
+                if not readers.changes(place, entry.name, read) and self._folds(entry, size, readers):
                     self.pending[entry.name], self.sizes[entry.name] = expression, size
                 else:
                     found.append(Line("assign", entry.statement, entry.name, expression))
@@ -238,13 +238,24 @@ class Readers:
                 self.tried |= inside
             for name in {*direct_reads(entries[place]), *inside}:
                 self.last.setdefault(name, place)
-        changes = ((place, _changes(each)) for place, each in enumerate(entries))
-        self._changes = [each for each in changes if each[1]]
+        self._changed: dict[str | None, list[int]] = {}  # where a variable changes; None: any
+        for place, each in enumerate(entries):
+            changes = _changes(each)
+            for variable in (*changes, None) if changes else ():
+                self._changed.setdefault(variable, []).append(place)
 
-    def changes(self, place: int, name: str) -> set[str]:
-        """What changes between the definition of the name at `place` and its last reader."""
+    def changes(self, place: int, name: str, read: Sequence[str] | None) -> bool:
+        """Whether one of these (None: any variable) changes before the last reader of the name.
+
+        The name is the one that is defined at `place`.
+        """
         until = self.last.get(name, -1) + (name in self.nested)
-        return set().union(*(found for at, found in self._changes if place < at < until))
+        for variable in (None,) if read is None else read:
+            places = self._changed.get(variable, ())
+            after = bisect_right(places, place)
+            if after < len(places) and places[after] < until:
+                return True
+        return False
 
 
 def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:

@@ -20,7 +20,7 @@ from s2s_ad.analysis.copies import with_copies
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import items_of
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import map_blocks, region_of
+from s2s_ad.core.regions import Path, map_blocks, region_of
 from s2s_ad.emit.copying import CopyPlan
 from s2s_ad.emit.updates import updates_in
 
@@ -110,17 +110,18 @@ class _Stores:
     """The stores of a program whose copies have been written."""
 
     def __init__(self, plan: CopyPlan, program: Program):
-        self.memory, self.contents = plan.memory, plan.contents
+        self.memory = plan.memory
         self.updates = {
             form.target(plan.updates[site].statement): (site, plan.updates[site])
             for site in plan.chosen
         }
         self.known = {name for _, name in plan.contents.defined}
         self.kin: list[tuple[str, str]] = []  # names that the copies brought, and names of others
+        self._found: dict[tuple[int, Path], tuple[int, set[str]]] = {}  # see _variables_before
+        self._roots: dict[str, str] = {}  # of the results of updates
         self.stores: dict[str, Store] = {}
         self._walk(program)
-        for result, store in self.stores.items():
-            self.stores[result] = replace(store, changed=self._with_kin(store.changed))
+        self._add_kin()
 
     def _walk(self, program: Program) -> None:
         items = items_of(program)
@@ -147,21 +148,32 @@ class _Stores:
                 )
                 self.kin += [(each, other) for other in (name, *items.values(), *leaves)]
 
-    def _with_kin(self, names: frozenset[str]) -> frozenset[str]:
-        while True:
-            more = names | {name for name, other in self.kin if other in names}
-            if more == names:
-                return names
-            names = more
+    def _add_kin(self) -> None:
+        """What changes with memory, the names that the copies brought may be memory of as well."""
+        kin: dict[str, list[str]] = {}
+        for name, other in self.kin:
+            kin.setdefault(self._variable(other), []).append(self._variable(name))
+        for result, store in self.stores.items() if kin else ():
+            waiting, changed = list(store.changed), set(store.changed)
+            while waiting:
+                new = set(kin.get(waiting.pop(), ())) - changed
+                changed |= new
+                waiting += new
+            self.stores[result] = replace(store, changed=frozenset(changed))
+
+    def _variable(self, name: str) -> str:
+        """The name whose memory the results of updates before have taken over, one by one."""
+        return self._roots.get(name, name)
 
     def _enter(self, statement: gast.Assign, items: Mapping[int, str]) -> None:
         name = form.target(statement)
         site, update = self.updates[name]
         base = statement.value.args[update.place].id
+        self._roots[name] = self._variable(base)
         if site in self.memory.same:
             self.stores[name] = Store("same", base)
             return
-        changed = frozenset({base, *self._changed(site)})
+        changed = frozenset({self._variable(base), *self._changed(site)})
         if update.kind == "update":
             function, other = form.function_of(statement), statement.value.args[1 - update.place]
             self.stores[name] = Store("update", base, changed, function, other)
@@ -169,18 +181,28 @@ class _Stores:
         self.stores[name] = Store(update.kind, base, changed)
         if update.kind == "pop" and 1 in items:
             self.stores[items[1]] = Store("same", base)
+            self._roots[items[1]] = self._variable(base)
 
     def _changed(self, site: Site) -> set[str]:
-        """The names there are at this place whose memory the update may change."""
+        """The variables there are at this place whose memory the update may change."""
         cell = self.memory.changed.get(site)
         if cell is None:
             return set()
-        return {
-            name
-            for each in {cell, *self.memory.sharing[cell]} - {OUTSIDE}
-            for path, name in self.memory.names[each]
-            if self.contents.defined_before(path, name, *site)
-        }
+        cells = {cell, *self.memory.sharing[cell]} - {OUTSIDE}
+        return set().union(*(self._variables_before(each, site) for each in cells))
+
+    def _variables_before(self, cell: int, site: Site) -> set[str]:
+        """The variables of a cell. Sites come in the order of the text: what was found still is."""
+        at, position = site
+        variables: set[str] = set()
+        for depth in range(len(at) + 1):
+            path, place = at[:depth], at[depth][0] if depth < len(at) else position
+            start, found = self._found.setdefault((cell, path), (0, set()))
+            names = self.memory.names[cell].defined_before(path, place, start)
+            found.update(map(self._variable, names))
+            self._found[cell, path] = start + len(names), found
+            variables |= found
+        return variables
 
 
 def _renamed(program: Program, stores: Mapping[str, Store]) -> Program:

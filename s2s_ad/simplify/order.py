@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 
 import gast
 
@@ -25,16 +24,9 @@ def readers_first(program: Program) -> Program:
     Before: `part = a[i:j]; b = index_set(a, i:j, 0.0); y = 2 * part`, where `part` has to be a copy
     once the update is in place; after: `part = a[i:j]; y = 2 * part; b = index_set(a, i:j, 0.0)`.
     """
-    if program.tried:
-        return program  # what may raise first decides on what happens next
-    body = list(program.body)
-    position = 0
-    while position < len(body):
-        moved = _movable(program, body, position) if _is_update(body[position]) else []
-        for offset, place in enumerate(moved):
-            body.insert(position + offset, body.pop(place))
-        position += 1 + len(moved)
-    return program.with_(body=tuple(body))
+    if program.tried or not any(map(_is_update, program.body)):
+        return program  # in `tried`, what may raise first decides on what happens next
+    return program.with_(body=tuple(_Order(program).moved()))
 
 
 def _is_update(statement: form.Statement) -> bool:
@@ -42,27 +34,74 @@ def _is_update(statement: form.Statement) -> bool:
     return not form.is_effect(statement) and form.function_of(statement) in functions
 
 
-def _movable(program: Program, body: Sequence[form.Statement], position: int) -> list[int]:
-    """The places of what reads views of the updated array after the update, if all can move."""
-    base = getattr(body[position].value.args[0], "id", None)
-    views = {
-        form.target(each)
-        for each in body[:position]
-        if not form.is_effect(each) and _is_view_of(program, each, base)
-    }
-    found: set[int] = set()
-    for view in views:
-        needed = _needed_by_readers(program, body, position, view)
-        if needed and len(found | needed) <= MOST:
-            found |= needed
-    return sorted(found)
+class _Order:
+    """The statements of a body while some of them move forward."""
 
+    def __init__(self, program: Program):
+        self.program = program
+        self.body = list(program.body)
+        self.handed_out = {getattr(atom, "id", None) for atom in program.outputs()}
+        self.views: dict[str, list[str]] = {}  # an array -> the views of it so far
+        self.definitions: dict[str, form.Statement] = {}
+        self.readers: dict[str, list[form.Statement]] = {}
+        self.positions: dict[form.Statement, int] = {}
+        for position, statement in enumerate(self.body):
+            self.positions[statement] = position
+            for name in form.reads(statement):
+                self.readers.setdefault(name, []).append(statement)
+            if not form.is_effect(statement):
+                self.definitions[form.target(statement)] = statement
 
-def _is_view_of(program: Program, statement: gast.Assign, base: str | None) -> bool:
-    """Whether it is a view of the array."""
-    operands = statement.value.args
-    of_base = bool(operands) and getattr(operands[0], "id", None) == base
-    return of_base and _may_be_view(program, statement)
+    def moved(self) -> list[form.Statement]:
+        position = 0
+        while position < len(self.body):
+            statement = self.body[position]
+            moved = self._movable(position) if _is_update(statement) else []
+            self._note_view(statement)
+            for offset, place in enumerate(moved):
+                self.body.insert(position + offset, self.body.pop(place))
+            for place in range(position, moved[-1] + 1) if moved else ():
+                self.positions[self.body[place]] = place
+            position += 1 + len(moved)
+        return self.body
+
+    def _note_view(self, statement: form.Statement) -> None:
+        if not form.is_effect(statement) and statement.value.args:
+            base = getattr(statement.value.args[0], "id", None)
+            if base is not None and _may_be_view(self.program, statement):
+                self.views.setdefault(base, []).append(form.target(statement))
+
+    def _movable(self, position: int) -> list[int]:
+        """The places of what reads views of the updated array after the update."""
+        base = getattr(self.body[position].value.args[0], "id", None)
+        found: set[int] = set()
+        for view in self.views.get(base, ()):
+            needed = self._needed_by_readers(position, view)
+            if needed and len(found | needed) <= MOST:
+                found |= needed
+        return sorted(found)
+
+    def _needed_by_readers(self, position: int, view: str) -> set[int]:
+        """The places after the update of what reads the view, and of what that reads in turn.
+
+        None where one of them cannot move, or where they are too many.
+        """
+        if view in self.handed_out:
+            return set()
+        update = form.target(self.body[position])
+        waiting = [self.positions[each] for each in self.readers.get(view, ())]
+        waiting = [place for place in waiting if place > position]
+        found: set[int] = set()
+        while waiting:
+            place = waiting.pop()
+            statement = self.body[place]
+            reads = form.reads(statement)
+            found.add(place)
+            if len(found) > MOST or update in reads or not _may_move(self.program, statement):
+                return set()
+            made = [self.positions[self.definitions[n]] for n in reads if n in self.definitions]
+            waiting += [each for each in made if each > position]
+        return found
 
 
 def _may_be_view(program: Program, statement: gast.Assign) -> bool:
@@ -73,27 +112,6 @@ def _may_be_view(program: Program, statement: gast.Assign) -> bool:
         index, fact = call.keywords[0].value, program.fact(call.args[0])
         return index_kind(index, fact, program.fact) not in ("number", "new")
     return rule is None or rule.is_view(call, program.fact)
-
-
-def _needed_by_readers(
-    program: Program, body: Sequence[form.Statement], position: int, view: str
-) -> set[int]:
-    """The places after the update of all that reads the view, and of what that reads in turn."""
-    if any(getattr(atom, "id", None) == view for atom in program.outputs()):
-        return set()
-    places = range(position + 1, len(body))
-    defined = {form.target(body[i]): i for i in places if not form.is_effect(body[i])}
-    readers = [i for i in places if view in form.reads(body[i])]
-    waiting, found = list(readers), set()
-    while waiting:
-        place = waiting.pop()
-        statement = body[place]
-        reads = form.reads(statement)
-        if not _may_move(program, statement) or form.target(body[position]) in reads:
-            return set()
-        found.add(place)
-        waiting += [defined[name] for name in reads if defined.get(name, place) < place]
-    return found
 
 
 def _may_move(program: Program, statement: form.Statement) -> bool:

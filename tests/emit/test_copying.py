@@ -27,7 +27,7 @@ def test_memory_revised_is_memory_analysed_anew(seed):
     for step in (plan.put_copies, plan.join_copies, plan.drop_copies, plan.update_whole_arrays):
         step()
         plan.memory.reach()
-        anew = Memory(program, plan.chosen, plan.cuts)
+        anew = Memory(program, plan.chosen, plan.cuts, plan.contents)
         for each in ("held", "sharing", "names", "parts", "carried", "changed", "same"):
             assert getattr(plan.memory, each) == getattr(anew, each), each
         assert plan.memory.outputs == anew.outputs
