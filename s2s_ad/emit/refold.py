@@ -121,7 +121,9 @@ class Refold:
             if entry.kind == "operation":
                 expression, size = self._composed(entry.call)
                 read = None if tried else form.reads(expression)
-                if not readers.changes(place, entry.name, read) and self._folds(entry, size, readers):
+                if not readers.changes(place, entry.name, read) and self._folds(
+                    entry, size, readers
+                ):
                     self.pending[entry.name], self.sizes[entry.name] = expression, size
                 else:
                     found.append(Line("assign", entry.statement, entry.name, expression))

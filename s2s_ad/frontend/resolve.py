@@ -242,6 +242,16 @@ class Captures:
             self._constant.add(id(holder.value))
         return self.of(value, holder.attribute(name))
 
+    def attributes(self, holder: Captured) -> tuple[str, ...]:
+        """The names of the attributes that the object has itself."""
+
+        def names() -> tuple[str, ...]:
+            return tuple(vars(holder.value))
+
+        key = (id(holder.value), "attributes")
+        self.found[key] = Capture(holder.place.text, names, names(), None, None, _equal)
+        return names()
+
 
 def is_array(value: Any) -> bool:
     return type(value) in values.ARRAY_TYPES or isinstance(value, np.generic)

@@ -2,6 +2,7 @@
 
 import abc
 import contextlib
+import copy
 import functools
 import sys
 import types
@@ -177,7 +178,116 @@ def asks_for_the_type(x):
     return np.sum(x**3) * scale + round(1.2345, ndigits=2)
 
 
+class Model:
+    def __init__(self):
+        self.w, self.k = np.array([1.0, 2.0, 3.0]), 2.0
+        self.parts = {"a": [1.0, 2.0]}
+
+    def shallow(self, x):
+        made = copy.copy(self)
+        made.k = x
+        return made
+
+    def deep(self, x):
+        made = copy.deepcopy(self)
+        made.w[0] = x
+        made.parts["a"].append(x)
+        return made
+
+
+class Doubles:
+    def __init__(self, value):
+        self.value = value
+
+    def __copy__(self):
+        return Doubles(self.value * 2)
+
+    def __deepcopy__(self, memo):
+        return Doubles(copy.deepcopy(self.value, memo) * 3)
+
+
+MODEL = Model()
+
+
+def copies(x):
+    shallow, deep = MODEL.shallow(x), MODEL.deep(x)
+    total = np.sum(shallow.w) * shallow.k + np.sum(deep.w**2) + sum(deep.parts["a"]) * x
+    a = np.zeros(3)
+    a[0] = x
+    held = {"one": a, "same": a, "nested": (a, [a])}
+    other = copy.deepcopy(held)
+    other["one"][1] = x * x  # seen wherever the copy holds the array, and nowhere else
+    total += np.sum(other["same"]) + np.sum(other["nested"][1][0]) + 3 * np.sum(held["one"])
+    return total + copy.copy(Doubles(x)).value * copy.deepcopy(Doubles(x)).value
+
+
+def copies_of_lists(x):
+    items = []
+    for i in range(3):
+        items.append(x * i)
+    deep, shallow = copy.deepcopy(items), copy.copy(items)
+    deep.append(x)
+    shallow[0] = x * x
+    return sum(items) + 2 * sum(deep) + sum(shallow)
+
+
+def is_positive(t):
+    return t > 0
+
+
+def checked(t, name):
+    if t < -100:
+        raise ValueError(f"{name} is too small")
+    return True
+
+
+def calls_in_checks(x):
+    assert is_positive(x) or is_positive(-x), f"zero: {x}"
+    assert checked(x, "x")
+    assert np.isscalar(x) or isinstance(x, np.ndarray)
+    assert all(is_positive(t * t) for t in [x, x + 1])
+    assert len([is_positive(t) for t in (x, x)]) == 2
+    if not checked(x, "x"):
+        raise ValueError(describe(x))
+    assert x > -100, describe(x)
+    return x * x
+
+
+def describe(t):
+    return "<a number>"
+
+
+def newton(c):
+    y = c
+    for _ in range(50):
+        better = y - (y * y - c) / (2 * y)
+        if abs(better - y) < 1e-12:
+            break
+        y = better
+    return y
+
+
+def halvings(t):
+    found = []
+    while abs(t) > 0.13:
+        found.append(t)
+        t = t * 0.5
+    return found
+
+
+def helpers_of_other_passes(x):
+    y = abs(x) + 0.1
+    total = 0.0
+    for k in range(2):
+        total = total + newton(y + k) * (newton(2 * y) if x > 0.6 else y)
+    return total * 2 + sum(halvings(y)) * y
+
+
 PROGRAMS = [
+    (copies, (0.7,)),
+    (copies_of_lists, (0.7,)),
+    (calls_in_checks, (0.7,)),
+    (helpers_of_other_passes, (0.7,)),
     (cached_outside, (0.7,)),
     (managers, (0.7,)),
     (left_from_a_manager, (0.7,)),
@@ -277,6 +387,7 @@ def in_a_file(x):
     [
         (changes_what_a_cache_keeps, "what a function with a cache has returned is changed"),
         (lambda x: prints(2) * x, "a call of prints, which keeps its results, and does more"),
+        (lambda x: copy.deepcopy(Doubles(x), {}).value, "copy.deepcopy with a memo"),
         (in_swallows, "may swallow an exception"),
         (in_asks, "whose __exit__ asks for the exception"),
         (in_a_branch, "whose 'yield' does not stand by itself"),
@@ -286,6 +397,32 @@ def in_a_file(x):
 def test_what_is_refused(function, message):
     with pytest.raises(S2SError, match=message):
         grad(function)(1.0)
+
+
+def raises_what_a_helper_says(x):
+    assert is_positive(x), describe(x)
+    return x
+
+
+def test_what_a_check_calls_is_called_where_python_calls_it():
+    assert grad(raises_what_a_helper_says)(1.0) == 1.0
+    with pytest.raises(AssertionError, match="<a number>"):
+        grad(raises_what_a_helper_says)(-1.0)
+    with pytest.raises(ValueError, match="x is too small"):
+        grad(lambda x: x * checked(x, "x"))(-200.0)
+
+
+def test_an_attribute_that_an_object_gains_is_in_its_copies():
+    model = Model()
+
+    def of_copy(x):
+        made = copy.copy(model)
+        return x * (2.0 if hasattr(made, "extra") else 1.0)
+
+    g = grad(of_copy)
+    assert g(1.0) == 1.0
+    model.extra = 1.0
+    assert g(1.0) == 2.0
 
 
 def test_the_derivative_of_a_constant_is_zero():

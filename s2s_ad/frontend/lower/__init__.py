@@ -15,6 +15,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     consumers,
     containers,
     contexts,
+    copies,
     decorators,
     effects,
     facts,

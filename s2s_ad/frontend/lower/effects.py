@@ -17,6 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method
 from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import is_iterator
@@ -40,7 +41,11 @@ OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 @statement(gast.Assert)
 def asserted(lowering: Lowering, node: gast.Assert) -> Any:
     """`assert condition, message` Kept as it stands, and checked once."""
-    append(lowering, node)
+    try:
+        append(lowering, node)
+    except Acts:
+        places = {"T": node.test, "M": node.msg or form.constant("")}
+        return lowering.run(quote("if not (T): raise AssertionError(M)", node, places))
     assume(lowering, node.test)
     return CONTINUE
 
@@ -63,7 +68,7 @@ def assume(lowering: Lowering, test: gast.expr) -> None:
 @statement(gast.Raise)
 def raised(lowering: Lowering, node: gast.Raise) -> Any:
     """`raise Error(message)` Kept as it stands."""
-    append(lowering, node)
+    keep_statement(lowering, node)
     raise Raises
 
 
@@ -71,12 +76,17 @@ def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
     """Keep the statement whole if it is an effect and nothing else."""
     if not is_effect(lowering, node):
         return False
-    append(lowering, node)
+    try:
+        append(lowering, node)
+    except Acts as found:
+        if isinstance(node, gast.If):
+            return False
+        raise found.error from None
     return True
 
 
 def append(lowering: Lowering, node: gast.stmt) -> None:
-    statement = kept(lowering, node)
+    statement = _replaced(lowering, node, {}, True)
     if not _never_acts(statement):
         emit(lowering, statement)
 
@@ -150,23 +160,41 @@ def _is_logger(lowering: Lowering, node: gast.Call) -> bool:
 # ---- keeping an expression whole -----------------------------------------------------------------
 
 
+class Acts(Exception):
+    """What is kept whole holds what cannot be: a call of the user's, say. It is evaluated before,
+    where Python would evaluate it, too; elsewhere the error says what is wrong."""
+
+    def __init__(self, error: UnsupportedError):
+        self.error = error
+
+
+#: expressions that may be evaluated before the statement in which they stand
+EVALUATED = (gast.BoolOp, gast.Call, gast.Compare, gast.IfExp, gast.ListComp, gast.NamedExpr)
+#: what evaluates some of its parts on some paths only
+LAZY = (gast.BoolOp, gast.IfExp, gast.If, *COMPREHENSIONS)
+
+
 def kept(lowering: Lowering, node: gast.AST) -> gast.AST:
     """The tree with the user's names replaced by Core names and by the objects they stand for."""
-    return _replaced(lowering, node, {})
+    try:
+        return _replaced(lowering, node, {}, True)
+    except Acts as found:
+        raise found.error from None
 
 
 def _check(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> None:
     """Only calls that change nothing may stand in what is kept."""
     if isinstance(node, REFUSED_INSIDE):
-        raise lowering.refuse(node)
+        raise Acts(lowering.refuse(node))
     if isinstance(node, gast.Call) and not _is_pure_call(lowering, node.func, bound):
-        raise UnsupportedError(
+        error = UnsupportedError(
             "S2S201",
             "a call inside a print, an assert, a raise, an f-string or a boolean operator",
             origin=lowering.origin(node),
             why="it runs as it stands, and is not known to leave its arguments alone",
             help="assign its result to a name first",
         )
+        raise Acts(error)
 
 
 def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, str]) -> bool:
@@ -184,12 +212,26 @@ def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, st
     return rule_for(value) is not None or any(value is each for each in (*STATEMENTS_ONLY, *PURE))
 
 
-def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
-    """`bound` gives the new names of what comprehensions around the node bind."""
+def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str], always: bool) -> Any:
+    """`bound` gives the new names of what comprehensions around the node bind; `always` says
+    whether Python evaluates the node whenever it comes to the statement."""
     if isinstance(node, list):
-        return [_replaced(lowering, item, bound) for item in node]
+        return [_replaced(lowering, item, bound, always) for item in node]
     if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
         return node
+    several = isinstance(node, gast.Compare) and len(node.ops) > 1
+    inside = always and not several and not isinstance(node, LAZY)
+    try:
+        return _rebuilt(lowering, node, bound, inside)
+    except Acts:
+        if not always or not isinstance(node, EVALUATED):
+            raise
+    return as_expression(lowering, lowering.evaluate_any(node))
+
+
+def _rebuilt(
+    lowering: Lowering, node: gast.AST, bound: Mapping[str, str], always: bool
+) -> gast.AST:
     if isinstance(node, COMPREHENSIONS):
         return _comprehension(lowering, node, bound)
     _check(lowering, node, bound)
@@ -203,7 +245,10 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str]) -> Any:
         holder = _read(lowering, node.value, bound)
         if isinstance(holder, Captured | Tree | type) or is_library(holder):
             return _item(lowering, node, holder, bound)
-    fields = {name: _replaced(lowering, getattr(node, name, None), bound) for name in node._fields}
+    fields = {
+        name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")
+        for name in node._fields
+    }
     made = type(node)(**fields)
     fold = FOLDED.get(type(node))
     return made if fold is None else fold(made)
@@ -221,7 +266,8 @@ def _joined(node: gast.JoinedStr) -> gast.AST:
             parts[-1] = form.constant(parts[-1].value + known.value)
         else:
             parts.append(known)
-    return gast.JoinedStr(parts)
+    whole = len(parts) == 1 and isinstance(parts[0], gast.Constant)
+    return parts[0] if whole else gast.JoinedStr(parts)
 
 
 def _asks_for_none(
@@ -278,15 +324,17 @@ def _comprehension(lowering: Lowering, node: gast.AST, bound: Mapping[str, str])
     """The names that it binds are its own: they get names that nothing else has."""
     inner, generators = dict(bound), []
     for each in node.generators:
-        source = _replaced(lowering, each.iter, inner)
+        source = _replaced(lowering, each.iter, inner, False)
         for name in gast.walk(each.target):
             if isinstance(name, gast.Name):
                 inner[name.id] = fresh_name()
                 lowering.builder.hints[inner[name.id]] = Hint(name.id, "user")
-        target, tests = (_replaced(lowering, part, inner) for part in (each.target, each.ifs))
+        target, tests = (
+            _replaced(lowering, part, inner, False) for part in (each.target, each.ifs)
+        )
         generators.append(gast.comprehension(target, source, tests, each.is_async))
     fields = [name for name in node._fields if name != "generators"]
-    parts = [_replaced(lowering, getattr(node, name), inner) for name in fields]
+    parts = [_replaced(lowering, getattr(node, name), inner, False) for name in fields]
     return type(node)(*parts, generators)
 
 
@@ -298,7 +346,7 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
             return as_expression(lowering, value)
         return gast.Attribute(as_expression(lowering, value.holder), node.attr, gast.Load())
     if any(isinstance(each, gast.Name) and each.id in bound for each in gast.walk(node.slice)):
-        index = _replaced(lowering, node.slice, bound)
+        index = _replaced(lowering, node.slice, bound, False)
         return gast.Subscript(as_expression(lowering, holder), index, gast.Load())
     return as_expression(lowering, lowering.evaluate(node))
 

@@ -121,8 +121,13 @@ class Batch:
         ones = call(runtime.pad_samples, (ones, np.ndim(value) + 1), {})
         return call(runtime.broadcast_like, (value, ones * value), {})
 
-    def walk(self, program: Program, arguments: Mapping[str, Any]) -> tuple[list, list[bool]]:
-        """Write a program for this batch: its outputs, and which of them are batched."""
+    def walk(
+        self, program: Program, arguments: Mapping[str, Any], *, in_place: bool = False
+    ) -> tuple[list, list[bool]]:
+        """Write a program for this batch: its outputs, and which of them are batched.
+
+        A program that is written `in_place` may hand on lists of items for some samples.
+        """
         program = without_saved(program, real=False)
         atoms = dict(arguments)
         for capture in program.captured():
@@ -138,7 +143,7 @@ class Batch:
                         ragged.fact = program.facts[form.target(statement)]
                     raise
         outputs = [self.builder.view(atom, atoms) for atom in program.outputs()]
-        if any(map(self.kept_of, outputs)):
+        if not in_place and any(map(self.kept_of, outputs)):
             raise Ragged
         return outputs, [self.is_batched(each) for each in outputs]
 
@@ -229,7 +234,7 @@ def _step(
     flags = [context.is_batched(each) for each in operation.operands]
     in_params = any(context.is_batched(each) for each in operation.params.values())
     kept = any(map(context.kept_of, operation.operands))
-    if kept and not isinstance(operation.rule, Region):
+    if kept and not isinstance(operation.rule, Region | Callee):
         atoms[name] = count_of(context, operation)
     elif item is not None or not (any(flags) or in_params or kept):
         context.builder.replay(statement, atoms, program)
@@ -320,20 +325,33 @@ def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[
     if has_schedule(operation.rule, flags):
         return batch_schedule(context, operation.rule, operation.operands, flags, _batched_program)
     facts = tuple(map(context.builder.fact, operation.operands))
-    if all(isinstance(x, values.List) for x, flag in zip(facts, flags, strict=True) if flag):
+    alone = all(isinstance(x, values.List) for x, flag in zip(facts, flags, strict=True) if flag)
+    if alone or any(map(context.kept_of, operation.operands)):
         return _in_place(context, operation)
-    made, batched = batched_call(operation.rule, facts, tuple(flags))
+    try:
+        made, batched = batched_call(operation.rule, facts, tuple(flags))
+    except BatchError:
+        if not _gives_lists(operation.rule):
+            raise
+        return _in_place(context, operation)
     return made.call(context.builder, operation.operands), list(batched)
 
 
+def _gives_lists(call: Callee) -> bool:
+    """Whether it hands out lists: what a helper whose samples make other passes has saved."""
+    facts = map(call.program.fact, call.program.outputs())
+    inlined = not isinstance(call, CustomCallee) and not call.is_recursive
+    return inlined and any(isinstance(fact, values.List) for fact in facts)
+
+
 def _in_place(context: Batch, operation: Operation) -> tuple[list, list[bool]]:
-    """The call of a function to which lists alone bring the batch: they do not tell its size."""
+    """The call of a function written in place: lists bring the batch, and do not tell its size,
+    or they have items for some of the samples only, which no function can be given."""
     call = operation.rule
     if isinstance(call, CustomCallee) or call.is_recursive:
         raise Ragged
-    return context.walk(
-        call.program, dict(zip(call.program.leaves(), operation.operands, strict=True))
-    )
+    atoms = dict(zip(call.program.leaves(), operation.operands, strict=True))
+    return context.walk(call.program, atoms, in_place=True)
 
 
 def batched_call(
