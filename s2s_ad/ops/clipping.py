@@ -59,7 +59,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
 def clip_by_norm(
     x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Any:
-    """x scaled to a norm of at most max_norm; for a tuple or list the norm is that of all.
+    """x scaled to a norm of at most max_norm; a tuple for a tuple or list, by the norm of all.
 
     Raises:
         ArgumentValueError: error_if_nonfinite, and the norm is not finite.
@@ -81,7 +81,7 @@ def clip_by_norm(
         raise ArgumentValueError("S2S502", f"clip_by_norm: the norm of 'x' is {total}")
     factor = np.minimum(max_norm / (total + 1e-6), 1.0)
     scaled = [(each * factor).astype(each.dtype) for each in parts]
-    return scaled[0] if one else type(x)(scaled)
+    return scaled[0] if one else tuple(scaled)
 
 
 def norm_of(parts: list, norm_type: float) -> Any:

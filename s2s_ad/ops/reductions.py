@@ -153,9 +153,9 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The place of the first smallest element along an axis, or of all in one row."""
+    """The place of the first smallest element along an axis, or of all in one row, in Int32."""
     place = axes_of("argmin", axis, np.ndim(array("argmin", input)))
-    return np.argmin(input, axis=place, keepdims=keepdims and axis is not None)
+    return np.argmin(input, axis=place, keepdims=keepdims and axis is not None).astype(np.int32)
 
 
 # ---- logic ---------------------------------------------------------------------------------------

@@ -98,7 +98,9 @@ class Reductions:
         return np.argmax(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
 
     def argmin(self, axis=None, keepdims=False, *, dim=None, keepdim=False) -> Any:
-        return np.argmin(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+        """The index of the first smallest element: Int32 in MindSpore, where argmax is Int64."""
+        places = np.argmin(self, axis=one_of(axis, dim), keepdims=keepdims or keepdim)
+        return places.astype(np.int32)
 
     def all(self, axis=None, keep_dims=False, *, keepdims=False, dim=None, keepdim=False) -> Any:
         return np.all(self, axis=one_of(axis, dim), keepdims=keep_dims or keepdims or keepdim)

@@ -113,6 +113,18 @@ class Structure:
     def adjoint(self) -> Any:
         return np.conj(np.swapaxes(self, -1, -2))
 
+    @property
+    def H(self) -> Any:
+        """A matrix, conjugated and transposed."""
+        if self.ndim != 2:
+            raise ArgumentValueError("S2S502", f"H: the Tensor has {self.ndim} axes; expected 2")
+        return self.adjoint()
+
+    @property
+    def mH(self) -> Any:
+        """The last two axes, conjugated and swapped."""
+        return self.adjoint()
+
     def broadcast_to(self, shape) -> Any:
         return np.broadcast_to(self, expanded(self, shape))
 

@@ -139,6 +139,26 @@ def test_clipped_gradients_keep_their_structure_and_dtypes():
     np.testing.assert_allclose(clipped[1][0], [0.0, 0.8])
 
 
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_clipping_by_the_norm_of_several_gives_a_tuple(kind):
+    """As it did in MindSpore 2.10.0, which gave the list itself where there was nothing to clip."""
+    x = kind((Tensor([3.0]), Tensor([0.0, 4.0])))
+    for clip in (ops.clip_by_norm, jit(ops.clip_by_norm)):
+        clipped = clip(x, 1.0)
+        assert type(clipped) is tuple
+        np.testing.assert_allclose(np.concatenate(clipped), [0.6, 0.0, 0.8], rtol=1e-6)
+
+
+def test_indices_of_the_smallest_are_of_int32_and_of_the_largest_of_int64():
+    """As in MindSpore's pages, and in MindSpore 2.10.0."""
+    x = Tensor([[3.0, 1.0], [2.0, 4.0]])
+    for of in (lambda f: f, jit):
+        assert of(lambda x: ops.argmin(x, 1))(x).dtype == ms.int32
+        assert of(lambda x: ops.argmin(x))(x).dtype == ms.int32
+        assert of(lambda x: ops.argmax(x, 1))(x).dtype == ms.int64
+        assert of(lambda x: ops.min(x, 1))(x)[1].dtype == ms.int64
+
+
 def test_trees_are_mapped_leaf_by_leaf():
     trees = (1, (2, 3)), (10, (20, 30))
     assert ops.HyperMap()(lambda a, b: a + b, *trees) == (11, (22, 33))

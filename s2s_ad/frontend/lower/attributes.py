@@ -156,6 +156,8 @@ def _of_tensor(lowering: Lowering, x: Symbol, name: str) -> Any:
     if name in OF_TENSORS:
         return OF_TENSORS[name](lowering, x)
     method = method_of(Tensor, name)
+    if isinstance(method, property):
+        return _of_property(lowering, method.fget, x)
     own = isinstance(method, types.FunctionType) and name not in EAGER
     return Method(method, x) if own else None
 
@@ -278,7 +280,7 @@ def _of_class(
         _guard(lowering, base, name, found)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
         function = found.fget if isinstance(found, property) else found.func
-        result = lowering.enter(function, {function.__code__.co_varnames[0]: holder})
+        result = _of_property(lowering, function, holder)
         if isinstance(found, functools.cached_property) and isinstance(holder, Box):
             put_entry(lowering, holder, name, result)
         return result
@@ -297,6 +299,11 @@ def _of_class(
     if base is None and below is not None:
         raise AttributeError(f"'super' object has no attribute {name!r}")
     return _class_attribute(lowering, kind if base is None else base, name)
+
+
+def _of_property(lowering: Lowering, function: types.FunctionType, holder: Any) -> Any:
+    """What the function of a property gives for an object."""
+    return lowering.enter(function, {function.__code__.co_varnames[0]: holder})
 
 
 def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
