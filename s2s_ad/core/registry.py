@@ -75,6 +75,8 @@ class Rule:
     inserts_axes = False
     #: true of an array where it is true of any part of it
     disjunction = False
+    #: the result is a list of the operands, or has in it what they hold, just as they are
+    hands_on = False
     #: the result is the operand in memory of its own
     copy = False
     #: the result is the operand in another dtype

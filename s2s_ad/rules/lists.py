@@ -64,7 +64,7 @@ def _is_empty(value: Symbol) -> bool:
 class ListOf(OfLists):
     """list_of(*items): `[a, b]`."""
 
-    distinct = True
+    distinct = hands_on = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.List(values.join_items(operands))
@@ -78,6 +78,8 @@ class ListOf(OfLists):
 
 class ListAppend(OfLists):
     """list_append(items, value): emitted as `items.append(value)`."""
+
+    hands_on = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         items, value = operands
@@ -96,6 +98,7 @@ class ListPop(OfLists):
     """list_pop(items): the last item and the rest; emitted as `value = items.pop()`."""
 
     count = 2
+    hands_on = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         (items,) = operands

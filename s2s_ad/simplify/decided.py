@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import gast
 
+from s2s_ad.analysis.truths import Valued
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, everywhere, region_of
 
 Makers = Mapping[str, gast.Assign]
 
-#: what flags are called that say how a loop or a function was left
-FLAGS = ("failed", "returned", "skipped", "stopped")
-
 
 def decide(program: Program) -> Program:
+    """The program, and all blocks in it, with conditions in place of truths that branches choose."""
+    valued = Valued(program)
+    return everywhere(lambda block: _decide(block, valued))(program)
+
+
+def _decide(program: Program, valued: Container[str]) -> Program:
     """A truth that only says which side of a branch was taken is the condition.
 
     Before: `failed = False if done else True`, `if not stopped: stopped = False`;
@@ -30,7 +34,7 @@ def decide(program: Program) -> Program:
     body = []
     for each in program.body:
         statement = form.substitute(each, atoms) if atoms else each
-        found = _decided(program, makers, statement)
+        found = _decided(program, makers, statement, valued)
         if isinstance(found, gast.Name):
             atoms[form.target(statement)] = found
             continue
@@ -44,14 +48,19 @@ def decide(program: Program) -> Program:
     return program.with_(body=tuple(body), output=output)
 
 
-def _decided(program: Program, makers: Makers, statement: form.Statement) -> gast.AST | None:
+def _decided(
+    program: Program, makers: Makers, statement: form.Statement, valued: Container[str]
+) -> gast.AST | None:
     """What an output of a branch is in terms of the condition."""
     item = item_of(statement)
     branch = makers.get(item[0]) if item is not None else None
     if branch is None or not isinstance(region_of(branch), Branch):
         return None
     condition = branch.value.args[0]
-    if not isinstance(condition, gast.Name) or not _may_stand(program, condition, statement):
+    if not isinstance(condition, gast.Name):
+        return None
+    fact = program.fact(condition)
+    if fact != values.Scalar(bool) and (form.target(statement) in valued or not _is_truth(fact)):
         return None
     truths = [_truth(makers, branch, side, item[1]) for side in (0, 1)]
     if truths == [True, False]:
@@ -61,16 +70,9 @@ def _decided(program: Program, makers: Makers, statement: form.Statement) -> gas
     return None
 
 
-def _may_stand(program: Program, condition: gast.Name, statement: gast.Assign) -> bool:
-    """Whether a condition is a truth of the type that the output has: any number may be one.
-
-    NumPy's truths serve flags that the frontend made, which are conditions and nothing else.
-    """
-    fact = program.fact(condition)
-    if fact == values.Scalar(bool):
-        return True
-    is_truth = values.shape_of(fact) == () and values.is_dtype(getattr(fact, "dtype", None), bool)
-    return is_truth and program.hints.get(form.target(statement), TEMPORARY).text in FLAGS
+def _is_truth(fact: values.AbstractValue) -> bool:
+    """Whether it is a truth of NumPy's: a condition like Python's, and another number."""
+    return values.shape_of(fact) == () and values.is_dtype(getattr(fact, "dtype", None), bool)
 
 
 def _truth(makers: Makers, branch: gast.Assign, side: int, place: int) -> bool | None:
@@ -100,4 +102,4 @@ def _opposite(makers: Makers, atom: gast.Name) -> gast.Name | None:
     return made.value.args[0] if isinstance(made.value.args[0], gast.Name) else None
 
 
-DECIDE = Pass("decide truths", everywhere(decide))
+DECIDE = Pass("decide truths", decide)

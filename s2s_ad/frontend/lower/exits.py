@@ -35,6 +35,12 @@ FLAGS = (RETURN, BREAK, SKIP)
 #: which handler of a `try` is to run, followed by the place of the `try`
 FAILED = "try failed"
 
+
+def is_flag(name: str) -> bool:
+    """Whether a local is one of ours that is a condition and nothing else."""
+    return name in FLAGS or name.startswith(f"{FAILED} ")
+
+
 LOOPS = (gast.For, gast.While)
 LEAVING = (gast.Return, gast.Break, gast.Continue)
 

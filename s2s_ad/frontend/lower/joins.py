@@ -12,9 +12,8 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, Scalar, join_all
 from s2s_ad.frontend.lower import rows
-from s2s_ad.frontend.lower.exits import FLAGS, LEAVES
+from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag
 from s2s_ad.frontend.lower.kinds import (
-    FLAG_HINTS,
     Kinds,
     Leaf,
     are_entries,
@@ -222,7 +221,7 @@ class Join:
 
     def leaf(self, items: Sequence[Any], hint: Hint) -> Any:
         """A new output of the region, or the condition itself where that is what it says."""
-        if self._is_chooser(items, hint):
+        if getattr(self.chooser, "fact", None) == Scalar(bool) and self._is_chooser(items):
             return self.chooser
         pairs = zip(items, self.paths, strict=True)
         atoms = [to_node(path.now(each)) for each, path in pairs]
@@ -233,11 +232,14 @@ class Join:
             self.hints[key] = hint
         return symbol
 
-    def _is_chooser(self, items: Sequence[Any], hint: Hint) -> bool:
-        if self.chooser is None or not all(type(each) is bool for each in items):
-            return False
-        truth = self.chooser.fact == Scalar(bool) or hint in FLAG_HINTS
-        return truth and [*items] == [True, False]
+    def flag(self, items: Sequence[Any], hint: Hint) -> Any:
+        """The same of what nobody reads but as a condition, which the chooser is, whatever its type."""
+        return self.chooser if self._is_chooser(items) else self.value(items, hint)
+
+    def _is_chooser(self, items: Sequence[Any]) -> bool:
+        """Whether the items say which path was taken."""
+        truths = all(type(each) is bool for each in items)
+        return self.chooser is not None and truths and [*items] == [True, False]
 
     def bind(self, results: Sequence[Symbol]) -> None:
         """Give the joined values the names of the region's outputs."""
@@ -295,7 +297,8 @@ def joined_names(lowering: Lowering, join: Join) -> dict[str, Any]:
         if name in FLAGS:
             flags = zip(items, join.paths, strict=True)
             items = [each if path.stops else _flag(each) for each, path in flags]
-        value = join.value(items, hint_of_name(name))
+        joined = join.flag if is_flag(name) else join.value
+        value = joined(items, hint_of_name(name))
         if value is UNDEFINED:
             value = _hole(name, join.paths)
         if value is not UNDEFINED:

@@ -152,10 +152,6 @@ HINTS = {
 }
 
 
-#: those of flags, which are conditions and nothing else
-FLAG_HINTS = tuple(Hint(*HINTS[each]) for each in (RETURN, BREAK, SKIP, FAILED))
-
-
 def hint_of_name(name: str) -> Hint:
     """What the value of a local is called."""
     word = name.rpartition(" ")[2]
