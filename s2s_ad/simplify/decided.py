@@ -18,7 +18,7 @@ Makers = Mapping[str, gast.Assign]
 
 
 def decide(program: Program) -> Program:
-    """The program, and all blocks in it, with conditions in place of truths that branches choose."""
+    """The program with conditions in place of the truths that branches choose."""
     valued = Valued(program)
     return everywhere(lambda block: _decide(block, valued))(program)
 

@@ -1,9 +1,11 @@
 """A truth that says which side of a branch was taken becomes the condition, where that is one."""
 
+import itertools
+
 import numpy as np
 import pytest
-from frontend.loading import load
 
+from frontend.loading import load
 from s2s_ad import grad, jit
 
 
@@ -84,10 +86,12 @@ def test_what_truths_are_called_says_nothing(count, tmp_path):
     """Python's truths are numbers of Python's, whatever their names: True + True is 2."""
     x = np.array([1.5, 2.0])
     expected = 2 * x * count(True, True)
-    for one, other in zip(NAMES, NAMES[1:], strict=False):
+    for one, other in itertools.pairwise(NAMES):
         module = load(
             tmp_path,
             f"""
+import itertools
+
 import numpy as np
 
 def f(x, count):

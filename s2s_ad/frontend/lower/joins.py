@@ -233,7 +233,7 @@ class Join:
         return symbol
 
     def flag(self, items: Sequence[Any], hint: Hint) -> Any:
-        """The same of what nobody reads but as a condition, which the chooser is, whatever its type."""
+        """The same of a truth that is only ever a condition, as any chooser is."""
         return self.chooser if self._is_chooser(items) else self.value(items, hint)
 
     def _is_chooser(self, items: Sequence[Any]) -> bool:

@@ -33,8 +33,6 @@ from s2s_ad.frontend.scopes import FUNCTIONS, bound_names
 STORES = (gast.Assign, gast.AugAssign, gast.AnnAssign)
 SIMPLE = (*STORES, gast.Assert, gast.Delete, gast.Expr, gast.FunctionDef, gast.Pass, gast.Raise)
 SIMPLE += (gast.Break, gast.Continue, gast.Return)
-#: calls in the head of a loop that raise nothing, unless what they are given is of a wrong kind
-HEADS = ("enumerate", "items", "keys", "len", "range", "reversed", "values", "zip")
 #: methods of containers that change nothing where they raise
 CHANGES = ("add", "append", "appendleft", "discard", "insert", "pop", "remove")
 RAISING = (gast.Call, gast.Subscript, gast.BinOp, gast.Attribute, gast.NamedExpr, gast.IfExp)
@@ -302,17 +300,12 @@ def _changes_memory(node: gast.stmt) -> bool:
 
 
 def _may_raise(head: gast.expr) -> bool:
-    """Whether the head of a compound statement may raise, going by its form."""
-    return any(
-        isinstance(each, RAISING) and not _is_head(each)
-        for each in gast.walk(head)
-        if not isinstance(each, FUNCTIONS)
-    )
+    """Whether the head of a compound statement may raise, going by its form.
 
-
-def _is_head(node: gast.expr) -> bool:
-    function = node.func if isinstance(node, gast.Call) else node
-    return getattr(function, "id", getattr(function, "attr", None)) in HEADS
+    Where it turns out not to, the `try` that is put around it leaves nothing.
+    """
+    nodes = (each for each in gast.walk(head) if not isinstance(each, FUNCTIONS))
+    return any(isinstance(each, RAISING) for each in nodes)
 
 
 __all__ = ["half_done", "in_parts", "values_of_change"]
