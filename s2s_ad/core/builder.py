@@ -22,6 +22,7 @@ from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
 from s2s_ad.diagnostics import InternalError, Origin, S2SError
 
 _counter = itertools.count()
+DERIVED = ("backward", "tangent")  # the phases of what the user did not write
 
 
 def fresh_name() -> str:
@@ -161,6 +162,8 @@ class Builder:
         self.phase = ""
         self.has_complex = False
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
+        self.derived_names: set[str] = set()  # of operations that the user did not write
+        self.notes: dict[str, Any] = {}  # what rules found out of names, by the question
         self._numbered: dict[Any, Symbol] = {}
 
     @classmethod
@@ -175,6 +178,8 @@ class Builder:
                 made = builder.operation(statement, atoms)
                 entry = (made.rule, made.operands, made.params)
                 builder.definitions[form.target(statement)] = entry
+                if statement.phase in DERIVED:
+                    builder.derived_names.add(form.target(statement))
         return builder
 
     # ---- names
@@ -230,7 +235,7 @@ class Builder:
     @property
     def derived(self) -> bool:
         """Whether we write now what the user did not: there simpler algebra is welcome."""
-        return self.phase in ("backward", "tangent")
+        return self.phase in DERIVED
 
     def mark(self) -> tuple:
         """What `undo` needs to take back everything that is appended from now on."""
@@ -273,6 +278,8 @@ class Builder:
             self.body.append(form.assign(result.name, call, self.origin, self.phase))
             self.definitions[result.name] = (rule, operands, params)
             self._numbered[key] = result
+            if self.derived:
+                self.derived_names.add(result.name)
         return self._numbered[key]
 
     def _holds_tensor(self, operand: Any) -> bool:
@@ -308,7 +315,7 @@ class Builder:
             found.add(each)
             rule, operands, params = self.definitions.get(each, (None, [], {}))
             if rule is None or through(rule):
-                waiting += _names_in([*operands, *params.values()])
+                waiting += names_in([*operands, *params.values()])
         return found
 
     # ---- programs
@@ -367,15 +374,15 @@ class Builder:
         return self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))
 
 
-def _names_in(value: Any) -> Iterator[str]:
+def names_in(value: Any) -> Iterator[str]:
     """The names of the Symbols in operands."""
     if isinstance(value, Symbol):
         yield value.name
     elif isinstance(value, slice):
-        yield from _names_in([value.start, value.stop, value.step])
+        yield from names_in([value.start, value.stop, value.step])
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _names_in(each)
+            yield from names_in(each)
 
 
 def _key(value: Any) -> Any:

@@ -107,6 +107,8 @@ class Rule:
     #: value and derivatives are finite wherever the operands are, and nothing is raised
     total = False
 
+    #: infinite for large operands, like an exponential
+    overflows = False
     #: the operands that it is linear in, one by one: where such a one is zero, so is the result
     linear: tuple[int, ...] = ()
     #: stands for its first operand, and is there for derivatives alone: the text leaves it out
@@ -141,6 +143,26 @@ class Rule:
     def is_total(self, operands: list) -> bool:
         """Whether the operation is harmless where nobody asked for it: see `total`."""
         return self.total
+
+    def grows_with(self, operands: list) -> tuple[int, ...]:
+        """The operands that the result is infinite with."""
+        return self.linear
+
+    def is_finite(self, builder: Builder, operands: list) -> bool:
+        """Whether the result is finite wherever the operands are."""
+        return self.is_total(operands)
+
+    def inside_mask(
+        self,
+        builder: Builder,
+        operands: list,
+        params: dict[str, Any],
+        write: Callable[..., Any],
+        others: tuple,
+    ) -> Any:
+        """write(result, *others), which is linear in the result, inside of the selection that the
+        operation makes (see rules/masks.py); None where it makes none."""
+        return None
 
     def is_flat(self, operands: list[AbstractValue]) -> bool:
         """Whether no derivative passes through, the operands being such: see `flat`."""

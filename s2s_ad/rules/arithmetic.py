@@ -16,12 +16,19 @@ from s2s_ad.core.registry import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise
+from s2s_ad.rules.magnitudes import is_settled, times_settled
+from s2s_ad.rules.masks import Write, inside_mask, is_same, masked_product
 
 
 class Negative(Elementwise):
     """Negation, which goes into a constant factor where there is one."""
 
     linear = conjugates = (0,)
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        return inside_mask(builder, operands[0], lambda x, *rest: write(-x, *rest), others)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
@@ -39,6 +46,17 @@ class Multiplication(Elementwise):
 
     linear = conjugates = (0, 1)
 
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        a, b = operands
+        if is_settled(builder, b):
+            return times_settled(a, inside_mask(builder, b, write, others))
+        found = inside_mask(builder, a, lambda x, w, *rest: write(x * w, *rest), (b, *others))
+        if found is not None:
+            return found
+        return inside_mask(builder, b, lambda x, w, *rest: write(w * x, *rest), (a, *others))
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         a, b = operands
         if type(b) in (int, float) and isinstance(a, Symbol):
@@ -48,14 +66,10 @@ class Multiplication(Elementwise):
             if scaled is not None:
                 return scaled
         elif builder.derived and isinstance(a, Symbol) and isinstance(b, Symbol):
-            for pair in ((a, b), (b, a)):
-                signed = _signed(builder, *pair)
-                if signed is not None:
-                    return signed
-            factors = [_factor(builder, each) for each in (a, b)]
-            if None not in factors:
-                (left, x), (right, w) = factors
-                return (left * right) * (x * w)
+            for simpler in (_signed, _with_one_number, cancelled, masked_product):
+                found = simpler(builder, a, b)
+                if found is not None:
+                    return found
         if builder.derived and a is not operands[0]:
             return builder.emit(self, [a, b], {})
         return super().shortcut(builder, operands, params)
@@ -73,8 +87,13 @@ class Multiplication(Elementwise):
         return None
 
 
-def _signed(builder: Builder, one: Symbol, other: Symbol) -> Any:
+def _signed(builder: Builder, a: Symbol, b: Symbol) -> Any:
     """The product where one factor is a negative, or the sign of what the other is made of."""
+    found = _signed_by(builder, a, b)
+    return _signed_by(builder, b, a) if found is None else found
+
+
+def _signed_by(builder: Builder, one: Symbol, other: Symbol) -> Any:
     rule, inner, _ = builder.definition(one)
     if rule is not None and rule.function is operator.neg:
         return -(inner[0] * other)
@@ -99,6 +118,56 @@ def with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
     return None
 
 
+def without_factor(builder: Builder, product: Any, factor: Symbol, farthest: int = 8) -> Any:
+    """The product without one of its factors, where it has such a one; else None."""
+    rule, operands, _ = builder.definition(product)
+    if is_same(product, factor):
+        return 1.0
+    if rule is None or not farthest or not values.is_inexact(product.fact):
+        return None
+    if rule.function is operator.pow and type(operands[1]) is int and operands[1] > 1:
+        return operands[0] ** (operands[1] - 1) if is_same(operands[0], factor) else None
+    for place in rule.linear if isinstance(rule, Multiplication | Negative | Quotient) else ():
+        rest = without_factor(builder, operands[place], factor, farthest - 1)
+        if rest is not None:
+            whole = [*operands[:place], rest, *operands[place + 1 :]]
+            return builder.emit(rule, whole, {})
+    return None
+
+
+def cancelled(builder: Builder, a: Any, b: Any) -> Any:
+    """a * b where one is divided by a factor of the other: (2 * y) * (c / y) is 2 * c.
+
+    That is the derivative at y = 0, too, where the quotient is infinite.
+    """
+    found = _cancelled_in(builder, a, b)
+    return _cancelled_in(builder, b, a) if found is None else found
+
+
+def _cancelled_in(builder: Builder, product: Any, ratio: Any, farthest: int = 8) -> Any:
+    rule, inner, _ = builder.definition(ratio)
+    if isinstance(rule, Quotient) and isinstance(inner[1], Symbol):
+        rest = without_factor(builder, product, inner[1])
+        return None if rest is None else rest * inner[0]
+    if isinstance(rule, Sum | Difference) and farthest:
+        terms = [_cancelled_in(builder, product, each, farthest - 1) for each in inner]
+        return None if values.missing(terms) else builder.emit(rule, terms, {})
+    for place in (0, 1) if isinstance(rule, Multiplication) and farthest else ():
+        rest = _cancelled_in(builder, product, inner[place], farthest - 1)
+        if rest is not None:
+            return rest * inner[1 - place]
+    return None
+
+
+def _with_one_number(builder: Builder, a: Symbol, b: Symbol) -> Any:
+    """The product of two values that each have a number as a factor."""
+    factors = [_factor(builder, each) for each in (a, b)]
+    if None in factors:
+        return None
+    (left, x), (right, w) = factors
+    return (left * right) * (x * w)
+
+
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
     """(c, x) where the value is c * x with a number c."""
     rule, inner, _ = builder.definition(value)
@@ -115,18 +184,54 @@ class Quotient(Elementwise):
     def is_total(self, operands: list) -> bool:
         return type(operands[1]) in (int, float) and operands[1] != 0
 
+    def is_finite(self, builder: Builder, operands: list) -> bool:
+        """Whole numbers count something, and there is a quotient where there is something."""
+        return self.is_total(operands) or values.is_inexact(builder.fact(operands[1])) is False
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        a, b = operands
+        return inside_mask(builder, a, lambda x, w, *rest: write(x / w, *rest), (b, *others))
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
         negated = rule is not None and rule.function is operator.neg
         if negated and builder.derived and isinstance(operands[1], Symbol):
             return -(inner[0] / operands[1])
+        if builder.derived and isinstance(operands[1], Symbol):
+            rest = without_factor(builder, *operands)
+            if rest is not None:
+                return rest
+        if builder.derived and not self.is_finite(builder, operands):
+            masked = inside_mask(builder, operands[0], operator.truediv, operands[1:])
+            if masked is not None:
+                return masked
         return super().shortcut(builder, operands, params)
+
+
+def _sum_inside_masks(
+    self: Elementwise, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+) -> Any:
+    """Where both terms are selections, so is each of the products."""
+    terms = []
+    for each in operands:
+        terms.append(inside_mask(builder, each, write, others))
+        if terms[-1] is None:
+            return None
+    return builder.emit(self, terms, params)
+
+
+def _both(self: Elementwise, operands: list) -> tuple[int, ...]:
+    return (0, 1)
 
 
 class Sum(Elementwise):
     """Addition: a + (-b) is a - b, a + a is 2 * a; zeros that are updated become the other term."""
 
     conjugates = (0, 1)
+    inside_mask = _sum_inside_masks
+    grows_with = _both
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if builder.derived:
@@ -170,6 +275,8 @@ class Difference(Elementwise):
     """Subtraction: a - (-b) is a + b."""
 
     conjugates = (0, 1)
+    inside_mask = _sum_inside_masks
+    grows_with = _both
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[1])
@@ -223,6 +330,10 @@ class PowerSlopes(Elementwise):
 
 class Power(PowerSlopes):
     """x ** 1 is x."""
+
+    def grows_with(self, operands: list) -> tuple[int, ...]:
+        exponent = operands[1]
+        return (0,) if type(exponent) in (int, float) and exponent > 0 else ()
 
     def is_total(self, operands: list) -> bool:
         return type(operands[1]) is int and operands[1] > 0

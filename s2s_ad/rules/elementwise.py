@@ -20,6 +20,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
 from s2s_ad.core.registry import RULES, Operation, Rule, register
 from s2s_ad.rules import support, ufunc_calls
+from s2s_ad.rules.magnitudes import as_value, is_divided_by, may_overflow, times_settled
 
 OPERAND_NAMES = {1: ("x",), 2: ("a", "b"), 3: ("condition", "a", "b")}
 UFUNC_OF: dict[Callable, np.ufunc] = {  # the ufunc that an operator or builtin is on arrays
@@ -63,6 +64,9 @@ class Elementwise(Rule):
         cost: of one element, in additions; operators and steps count as one.
         total: whether value and derivatives are finite wherever the operands are.
         of_complex: the texts where complex numbers occur; None: they are the same.
+        settles: operand position -> text of where the value still changes with this operand, which
+            may be infinite because an exponential is: elsewhere the derivative is 0.
+        overflows: whether it is infinite for large operands, as an exponential is.
         tangents: of a function that is not complex-differentiable the texts of the forward mode;
             the texts of the adjoints are then the adjoints themselves.
 
@@ -90,6 +94,8 @@ class Elementwise(Rule):
         total: bool = False,
         of_complex: tuple[str | None, ...] | None = None,
         tangents: tuple[str | None, ...] | None = None,
+        settles: dict[int, str] | None = None,
+        overflows: bool = False,
     ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.ufunc = UFUNC_OF.get(function, function)
@@ -101,6 +107,7 @@ class Elementwise(Rule):
         self.dtype_of = dtype_of
         self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
         self.total = total
+        self.settles, self.overflows = settles or {}, overflows
 
     # ---- calls
 
@@ -254,8 +261,26 @@ class Elementwise(Rule):
 
     def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
         """The derivative by one operand, times y_bar."""
-        texts = self.complex_adjoints if self._is_complex(operation) else self.adjoints
-        return self.evaluated(texts[position], operation, y_bar)
+        if self._is_complex(operation):
+            return self.evaluated(self.complex_adjoints[position], operation, y_bar)
+        text = self.adjoints[position]
+        if not self._may_settle(position, operation, y_bar):
+            return self.evaluated(text, operation, y_bar)
+        moves = self.evaluated(self.settles[position], operation, y_bar)
+        if operation.result.builder.phase == "tangent":  # that of the operand may be infinite
+            return as_value(np.where(moves, self.evaluated(text, operation, y_bar), 0.0))
+        slope = np.where(moves, self.evaluated(text, operation, 1.0), 0.0)
+        return times_settled(y_bar, slope)
+
+    def _may_settle(self, position: int, operation: Operation, y_bar: Any) -> bool:
+        """Whether an overflow of this operand leaves the value, and what follows, finite."""
+        if position not in self.settles:
+            return False
+        builder = operation.result.builder
+        if is_divided_by(builder, y_bar, operation.result):  # a logarithm of it is not
+            return False
+        over = [may_overflow(builder, each) for each in operation.operands]
+        return over[position] and sum(over) == 1
 
     def _is_complex(self, operation: Operation) -> bool:
         """Whether complex numbers may occur."""

@@ -20,6 +20,7 @@ from s2s_ad.rules.arithmetic import (
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
+from s2s_ad.rules.masks import Selection
 from s2s_ad.rules.outputs import Output
 
 elementwise(
@@ -49,7 +50,7 @@ elementwise(
     domain="unit",
 )
 elementwise(np.arcsinh, "y_bar / np.sqrt(x**2 + 1)", total=True)
-elementwise(np.arctan, "y_bar / (1 + x**2)", total=True)
+elementwise(np.arctan, "y_bar / (1 + x**2)", total=True, settles={0: "np.isfinite(x)"})
 elementwise(np.arctan2, "y_bar / (a**2 + b**2) * b", "-y_bar / (a**2 + b**2) * a")
 elementwise(np.arctanh, "y_bar / ((1 - x) * (1 + x))", domain="unit")
 elementwise(np.cbrt, "y_bar / (3 * y**2)", domain="positive")
@@ -67,11 +68,12 @@ elementwise(
 # A zero a has no sign of its own here: its derivative is taken to be 0.
 elementwise(np.copysign, "y_bar * (np.sign(a) * np.copysign(1.0, b))", None)
 elementwise(np.cos, "-y_bar * np.sin(x)", total=True)
-elementwise(np.cosh, "y_bar * np.sinh(x)")
+elementwise(np.cosh, "y_bar * np.sinh(x)", overflows=True)
 elementwise((np.deg2rad, np.radians), "np.deg2rad(y_bar)", total=True)
-elementwise(np.exp, "y_bar * y")
-elementwise(np.exp2, "y_bar * (math.log(2.0) * y)")
-elementwise(np.expm1, "y_bar * (y + 1)")
+EXPONENTIAL = {"overflows": True, "settles": {0: "x > -np.inf"}}
+elementwise(np.exp, "y_bar * y", **EXPONENTIAL)
+elementwise(np.exp2, "y_bar * (math.log(2.0) * y)", **EXPONENTIAL)
+elementwise(np.expm1, "y_bar * (y + 1)", **EXPONENTIAL)
 elementwise(np.fabs, "y_bar * np.sign(x)", total=True)
 # As np.maximum and np.minimum, but a number goes before nan.
 elementwise(
@@ -161,7 +163,7 @@ elementwise(
     domain="positive",
 )
 elementwise((np.rad2deg, np.degrees), "np.rad2deg(y_bar)", total=True)
-elementwise(np.reciprocal, "-y_bar * y**2", domain="positive")
+elementwise(np.reciprocal, "-y_bar * y**2", domain="positive", settles={0: "np.isfinite(x)"})
 elementwise(np.sin, "y_bar * np.cos(x)", total=True)
 # Of any order: x * y' + y = cos(pi * x), differentiated again and again.
 elementwise(np.sinc, "y_bar * runtime.sinc_derivative(x)", total=True)
@@ -171,30 +173,34 @@ elementwise(
     options=", order=1",
     total=True,
 )
-elementwise(np.sinh, "y_bar * np.cosh(x)")
+elementwise(np.sinh, "y_bar * np.cosh(x)", overflows=True)
 elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive")
 elementwise(np.square, "y_bar * (2 * x)", total=True)
 elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference, total=True)
 elementwise(np.tan, "y_bar * (1 + y**2)", domain="unit")
-elementwise(np.tanh, "y_bar * (1 - y**2)", total=True)
+elementwise(np.tanh, "y_bar * (1 - y**2)", total=True, settles={0: "np.isfinite(x)"})
 elementwise(
     (operator.truediv, np.divide),
     "y_bar / b",
     "-y_bar * (y / b)",
     kind=Quotient,
     domain="positive",
+    settles={1: "np.isfinite(b)"},
 )
 elementwise(
     np.where,
     None,
     "np.where(condition, y_bar, 0.0)",
     "np.where(condition, 0.0, y_bar)",
+    kind=Selection,
+    chosen=(1, 2),
     dtype_of=slice(1, 3),
     total=True,
 )
 
 # np.where and the adjoints of np.maximum and its kin, written as functions that are fast.
 OF_LARGER = {"operands": ("value", "a", "b"), "options": ", skip_nan=False", "total": True}
+OF_LARGER |= {"kind": Selection, "chosen": (0,)}
 elementwise(
     runtime.where_larger, "runtime.where_larger(y_bar, a, b, skip_nan)", None, None, **OF_LARGER
 )
@@ -203,6 +209,8 @@ elementwise(
     None,
     "runtime.where_or_zero(mask, y_bar)",
     operands=("mask", "value"),
+    kind=Selection,
+    chosen=(1,),
     dtype_of=slice(1, 2),
     total=True,
 )

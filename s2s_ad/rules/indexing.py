@@ -32,6 +32,7 @@ from s2s_ad.rules.index_layout import (
     may_repeat,
     selects,
 )
+from s2s_ad.rules.masks import Write, inside_mask, is_zero, restricted
 
 
 class GetItem(Rule):
@@ -181,6 +182,27 @@ class Update(Rule):
             return part
         return builder.call(runtime.unbroadcast, (part, value), {})
 
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        """Of an array of zeros only the elements that are changed are multiplied."""
+        x, value = operands
+        if x.shape is None or isinstance(x.fact, values.List):
+            return None
+        base = x if is_zeros(builder, x) else inside_mask(builder, x, write, others)
+        part = restricted(others, x.shape, lambda each: each[params["index"]])
+        if base is None or part is None:
+            return None
+        return self._like(builder, x, base, params, write(value, *part))
+
+    def _like(self, builder: Builder, x: Symbol, base: Any, params: dict, value: Any) -> Any:
+        """The same update of a base, where it is an array like x."""
+        facts = builder.fact(base), builder.fact(value)
+        dtypes = [values.strong_dtype(each) for each in facts if isinstance(each, values.Array)]
+        if values.missing(dtypes) or any(each != x.dtype for each in dtypes):
+            return None
+        return builder.call(self.function, (base, params["index"], value), {})
+
     def updated(self, operation: Operation, x_dot: Any, value_dot: Any) -> Any:
         """The same update of a tangent; a tangent that is a number gets the shape of x."""
         x, builder = operation.operands[0], operation.result.builder
@@ -272,9 +294,21 @@ class IndexSet(Update):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         x, value = operands
-        if builder.derived and _is_zero(value) and is_zeros(builder, x):
+        if builder.derived and is_zero(value) and is_zeros(builder, x):
             return x
         return value if _is_whole(builder, x, value, params["index"]) else None
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        """What is set to zero is set so after the multiplication."""
+        x, value = operands
+        if not is_zero(value) or is_zeros(builder, x) or isinstance(x.fact, values.List):
+            return super().inside_mask(builder, operands, params, write, others)
+        inner = inside_mask(builder, x, write, others)
+        inner = write(x, *others) if inner is None else inner
+        same = values.same_shape(values.shape_of(builder.fact(inner)), x.shape)
+        return self._like(builder, x, inner, params, value) if same else None
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         if _is_number(y_bar):
@@ -324,10 +358,6 @@ class IndexSet(Update):
 def _is_number(value: Any) -> bool:
     """Whether an adjoint or tangent is one Python number, which no index can read."""
     return not isinstance(value, Symbol) or isinstance(value.fact, values.Scalar)
-
-
-def _is_zero(value: Any) -> bool:
-    return type(value) in (int, float) and value == 0
 
 
 def _is_mask_of(x: Symbol, index: Any) -> bool:

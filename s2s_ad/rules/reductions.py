@@ -15,6 +15,7 @@ from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
+from s2s_ad.rules.masks import Write, condition_of, within
 
 TEXT = "x, axis=None, keepdims=False"
 #: the signatures that NumPy's reductions have; `out` is served before a call comes here
@@ -94,6 +95,24 @@ class Reduction(Rule):
         if self.flat or not values.is_inexact(x.fact):
             raise UnsupportedError("S2S203", f"np.{self.name} with axis=()", origin=builder.origin)
         return np.copy(x)
+
+    def grows_with(self, operands: list) -> tuple[int, ...]:
+        return (0,) if self.function in (np.sum, np.mean) else ()
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        """A sum over axes along which a mask does not change is a sum within the mask."""
+        mask = condition_of(builder, operands[0]) if self.function is np.sum else None
+        rank = None if mask is None else support.rank(mask)
+        if rank is None or rank != support.rank(operands[0]):
+            return None
+        axes = support.normal_axes(params.get("axis"), rank)
+        if any(mask.shape[axis] != 1 for axis in axes):
+            return None
+        total = builder.emit(self, operands, params)
+        kept = mask if params.get("keepdims") else np.squeeze(mask, axes)
+        return within(kept, total, write, others)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]

@@ -1,0 +1,109 @@
+"""Which values may be infinite: because of a pole, or because an exponential is too large."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, names_in
+from s2s_ad.core.registry import Rule
+
+
+def may_be_infinite(builder: Builder, value: Any) -> bool:
+    """Whether a value may be infinite, or nan, where the inputs are finite."""
+
+    def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
+        if values.is_inexact(builder.facts[name]) is False:
+            return False
+        return any(sources) or (rule.elementwise and not rule.is_finite(builder, operands))
+
+    return _asked(builder, value, "infinite", lambda rule, operands: operands, judged)
+
+
+def may_overflow(builder: Builder, value: Any) -> bool:
+    """Whether a value is infinite where an exponential that it was computed from is."""
+
+    def grown_from(rule: Rule, operands: list) -> list:
+        return [operands[place] for place in rule.grows_with(operands)]
+
+    def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
+        return rule.overflows or any(sources)
+
+    return _asked(builder, value, "overflow", grown_from, judged)
+
+
+def times_settled(y_bar: Any, slope: Any) -> Any:
+    """The product with a slope that is 0 where its operand is infinite.
+
+    The adjoint of the result is not taken inside of the selection: where it is infinite, too, the
+    derivative is not known, and 0 * inf is nan.
+    """
+    if not isinstance(slope, Symbol):
+        return y_bar * slope
+    builder = slope.builder
+    rule, operands, _ = builder.definition(slope)
+    if rule is not None and rule.function is operator.neg:
+        return -times_settled(y_bar, operands[0])
+    builder.notes.setdefault("settled", set()).add(slope.name)
+    with as_factor(slope):
+        return y_bar * slope
+
+
+@contextmanager
+def as_factor(selection: Symbol) -> Iterator[None]:
+    """Products that are written inside leave a selection what it is: a factor."""
+    unmasked = selection.builder.notes.setdefault("unmasked", set())
+    unmasked.add(selection.name)
+    yield
+    unmasked.discard(selection.name)
+
+
+def as_value(selection: Any) -> Any:
+    """A selection whose zeros are values: whatever it is multiplied by stays outside of it."""
+    rule, operands, _ = selection.builder.definition(selection)
+    inner = operands[0] if rule is not None and rule.function is operator.neg else selection
+    selection.builder.notes.setdefault("unmasked", set()).add(inner.name)
+    return selection
+
+
+def is_divided_by(builder: Builder, product: Any, y: Symbol, farthest: int = 8) -> bool:
+    """Whether a product has 1 / y as a factor."""
+    rule, operands, _ = builder.definition(product)
+    if rule is None or not rule.elementwise or not farthest:
+        return False
+    last = operands[-1]
+    if rule.function is operator.truediv and isinstance(last, Symbol) and last.name == y.name:
+        return True
+    factors = [operands[place] for place in rule.linear]
+    return any(is_divided_by(builder, each, y, farthest - 1) for each in factors)
+
+
+def is_settled(builder: Builder, value: Any) -> bool:
+    """Whether a value is such a slope."""
+    return isinstance(value, Symbol) and value.name in builder.notes.get("settled", ())
+
+
+def _asked(
+    builder: Builder, value: Any, question: str, sources_of: Callable, judged: Callable
+) -> bool:
+    """The answer for a value, from those for what it was computed from; each is found once."""
+    if not isinstance(value, Symbol):
+        return False
+    known = builder.notes.setdefault(question, {})
+    waiting = [value.name]
+    while waiting:
+        name = waiting[-1]
+        rule, operands, _ = builder.definitions.get(name, (None, [], {}))
+        sources = [] if rule is None else list(names_in(sources_of(rule, operands)))
+        more = [each for each in sources if each not in known]
+        if more and name not in known:
+            waiting += more
+            continue
+        waiting.pop()
+        if name not in known:
+            answers = map(known.__getitem__, sources)
+            known[name] = rule is not None and judged(name, rule, operands, answers)
+    return known[value.name]

@@ -1,0 +1,170 @@
+"""Products with values that are zero where a mask, an index or a triangle leaves something out.
+
+What was not selected has no part in a derivative, however steep the function is there. So where a
+factor may be infinite, the product is written inside of the selection:
+
+    np.where(mask, y_bar, 0.0) * (0.5 / y)    becomes    np.where(mask, y_bar * (0.5 / y), 0.0)
+
+as many operations, and 0 where the former is 0 * inf. Zeros that are the value of something, like
+the cosine of pi / 2, stay factors: there 0 * inf is nan, for the derivative may be any number.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.rules.elementwise import Elementwise
+from s2s_ad.rules.magnitudes import as_factor, may_be_infinite
+
+FARTHEST = 30  # factors between a selection and the product
+
+#: (value, others) -> what is linear in the value, element by element
+Write = Callable[..., Any]
+
+
+def is_zero(value: Any) -> bool:
+    """Whether an operand is the number 0."""
+    return type(value) in values.PYTHON_NUMBERS and value == 0
+
+
+def masked_product(builder: Builder, a: Any, b: Any) -> Any:
+    """a * b with one of them inside of the selection that the other is; None where neither is."""
+    if may_be_infinite(builder, b):
+        found = inside_mask(builder, a, lambda x, factor: x * factor, (b,))
+        if found is not None:
+            return found
+    return (
+        inside_mask(builder, b, lambda x, factor: factor * x, (a,))
+        if may_be_infinite(builder, a)
+        else None
+    )
+
+
+def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> Any:
+    """write(value, *others) inside of the selection that the value is; None where it is none.
+
+    Each of the `others` has the value's shape, or is broadcast to it.
+    """
+    if not isinstance(value, Symbol) or len(others) > FARTHEST:
+        return None
+    mask = _mask(builder, value)
+    if mask is not None:
+        whole = mask.shape is not None and any(_is_whole(mask.shape, each) for each in others)
+        return np.where(mask, write(1.0, *others), 0.0) if whole else None
+    unmasked = builder.notes.setdefault("unmasked", set())
+    rule, operands, params = builder.definition(value)
+    if value.name in unmasked or rule is None:
+        return None
+    found = rule.inside_mask(builder, operands, params, write, others)
+    if found is None:
+        unmasked.add(value.name)
+    return found
+
+
+def _mask(builder: Builder, value: Symbol) -> Symbol | None:
+    """The mask that a factor is, in whatever type its zeros and ones are."""
+    rule, operands, _ = builder.definition(value)
+    source = operands[0] if rule is not None and rule.converts else value
+    is_mask = values.is_dtype(values.strong_dtype(builder.fact(source)), bool)
+    return source if is_mask and isinstance(source, Symbol) else None
+
+
+def _is_whole(shape: values.Shape, value: Any) -> bool:
+    """Whether there is an element for each one of a mask, not one for many."""
+    own = value.shape if isinstance(value, Symbol) else ()
+    return values.same_shape(own, shape)
+
+
+def restricted(others: tuple, whole: values.Shape, part: Callable[[Symbol], Any]) -> list | None:
+    """What `part` takes of the others; None unless they have the shape of the whole, or no axes."""
+    if not all(map(functools.partial(_fits, whole), others)):
+        return None
+    return [_part_of(each, whole, part) for each in others]
+
+
+def _fits(whole: values.Shape, value: Any) -> bool:
+    return not isinstance(value, Symbol) or value.shape == () or _is_whole(whole, value)
+
+
+def _part_of(value: Any, whole: values.Shape, part: Callable[[Symbol], Any]) -> Any:
+    """Of a slope like 0.5 / y only the part is computed: 0.5 / y[1:]."""
+    if not isinstance(value, Symbol) or value.shape == ():
+        return value
+    builder = value.builder
+    rule, operands, params = builder.definition(value)
+    derived = rule is not None and rule.elementwise and value.name in builder.derived_names
+    if derived and all(map(functools.partial(_fits, whole), operands)):
+        return builder.emit(rule, [_part_of(each, whole, part) for each in operands], params)
+    return part(value)
+
+
+def within(mask: Any, value: Symbol, write: Write, others: tuple) -> Any:
+    """write(value, *others) where the mask is true, 0 elsewhere."""
+    with as_factor(value):
+        product = write(value, *others)
+    return np.where(mask, product, 0.0)
+
+
+def condition_of(builder: Builder, value: Any, farthest: int = FARTHEST) -> Any:
+    """The mask outside of which a product is zero; None where none is known."""
+    rule, operands, _ = builder.definition(value)
+    if rule is None or not rule.elementwise or not farthest:
+        return None
+    if rule.function is np.where:
+        return operands[0] if is_zero(operands[2]) else None
+    factors = (condition_of(builder, operands[i], farthest - 1) for i in rule.linear)
+    return next((each for each in factors if each is not None), None)
+
+
+class Selection(Elementwise):
+    """A function that selects elements of some operands, `chosen`, and has zeros elsewhere.
+
+    Of several such operands all but one have to be 0.
+    """
+
+    def __init__(self, *args: Any, chosen: tuple[int, ...], **facts: Any):
+        super().__init__(*args, **facts)
+        self.chosen = chosen
+
+    def _only_choice(self, operands: list) -> int | None:
+        """The operand that elements are selected of, where there are zeros elsewhere."""
+        left = [place for place in self.chosen if not is_zero(operands[place])]
+        return left[0] if len(left) == 1 else None
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        choice = self._only_choice(operands)
+        if choice is None:
+            return None
+        inner = list(operands)
+        inner[choice] = write(operands[choice], *others)
+        return builder.emit(self, inner, params)
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        """What the same mask has selected is not selected again; a negation goes outside."""
+        choice = self._only_choice(operands)
+        rule, inner, given = builder.definition(None if choice is None else operands[choice])
+        if rule is not None and rule.function is operator.neg and builder.derived:
+            return -builder.emit(
+                self, [*operands[:choice], *inner, *operands[choice + 1 :]], params
+            )
+        if rule is self and builder.derived and given == params:
+            rest = [i for i in range(len(operands)) if i != choice]
+            if len(self.chosen) > 1 and all(is_same(operands[i], inner[i]) for i in rest):
+                return operands[choice]
+        return super().shortcut(builder, operands, params)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two operands are certain to be the same value."""
+    if isinstance(a, Symbol) and isinstance(b, Symbol):
+        return a.name == b.name
+    return type(a) is type(b) and not isinstance(a, Symbol) and a == b
