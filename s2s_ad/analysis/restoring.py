@@ -29,6 +29,7 @@ class Restoring:
         again: how that, and what is between two stores, is had again.
         after: what a pass leaves -> the place where the loop carries it.
         overwritten: the elements that are put back.
+        indices: where they are put back, where that was computed from the array that is restored.
     """
 
     program: Program
@@ -36,6 +37,7 @@ class Restoring:
     again: dict[str, gast.Assign]
     after: dict[str, int]
     overwritten: list[str]
+    indices: list[str]
 
 
 def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restoring | None:
@@ -62,7 +64,32 @@ def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restor
     starts = {places[place][0] for place in chains}
     after = {places[place][1]: place for place in chains}
     overwritten = [form.target(each) for reading in before.values() for each in reading]
-    return Restoring(made, starts, instead, after, overwritten)
+    return Restoring(made, starts, instead, after, overwritten, _circular(computed, instead))
+
+
+def _circular(computed: Mapping[str, gast.Assign], instead: Mapping[str, gast.Assign]) -> list[str]:
+    """The indices that a store needs to be undone and that are known only when it is.
+
+    `x[x > 1.0] *= 2.0` changes what the mask was computed from.
+    """
+    ways = {**computed, **instead}
+    return [
+        name
+        for array, restored in instead.items()
+        for name in form.reads(restored.value.keywords[0].value)
+        if array in _ancestors(name, ways)
+    ]
+
+
+def _ancestors(name: str, ways: Mapping[str, gast.Assign]) -> set[str]:
+    """What a value is computed from."""
+    waiting, found = [name], set()
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += form.reads(ways[each]) if each in ways else ()
+    return found
 
 
 def _target(statement: form.Statement) -> str | None:

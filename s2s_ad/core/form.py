@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.diagnostics import InternalError, Origin
 
@@ -185,6 +186,8 @@ def _verify_operation(statement: gast.Assign) -> None:
         for atom in atoms_of(operand):
             if not isinstance(atom, gast.Name | gast.Constant):
                 raise _broken(f"an operand that is a {type(atom).__name__}", statement)
+            if isinstance(getattr(atom, "value", None), np.ndarray):  # computed past the builder
+                raise _broken("an array as a constant", statement)
 
 
 def _broken(what: str, node: gast.AST) -> InternalError:

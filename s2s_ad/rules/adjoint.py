@@ -15,6 +15,7 @@ from s2s_ad.core.parts import real_part
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
+from s2s_ad.rules.shapes import reshape_like
 
 
 class TwoOperands(Rule):
@@ -93,8 +94,7 @@ class Unbroadcast(TwoOperands):
         if not all(batched):
             raise support.CannotBatch
         padded = array.builder.call(runtime.pad_samples, (array, np.ndim(value)), {})
-        summed = batch.builder.call(runtime.unbroadcast, (value, padded), {})
-        return np.reshape(summed, np.shape(array))
+        return reshape_like(batch.builder.call(runtime.unbroadcast, (value, padded), {}), array)
 
 
 def _dtype_is_open(builder: Builder, value: Any, array: Any) -> bool:

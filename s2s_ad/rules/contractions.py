@@ -38,7 +38,10 @@ class Contract(Rule):
         a, b, out = parts(params["spec"])
         dims: dict[str, Any] = {}
         for letters, operand in ((a, operands[0]), (b, operands[1])):
-            for letter, dim in zip(letters, values.shape_of(operand), strict=True):
+            shape = values.shape_of(operand)
+            if shape is None:  # the specification says its rank
+                shape = tuple(values.fresh_dim() for _ in letters)
+            for letter, dim in zip(letters, shape, strict=True):
                 dims[letter] = values.broadcast_dims(dims[letter], dim) if letter in dims else dim
         kinds = [values.strong_dtype(each) for each in operands]
         dtype = None if values.missing(kinds) else np.result_type(*kinds)

@@ -182,11 +182,19 @@ class Elementwise(Rule):
         return self._lift_broadcast(builder, operands, params)
 
     def _fold(self, builder: Builder, numbers: list) -> Any:
-        """Whole numbers are computed now; a user's other arithmetic stays as written."""
+        """Whole numbers are computed now; a user's other arithmetic stays as written.
+
+        What raises does so where it runs, if it runs.
+        """
         whole = all(type(each) is int for each in numbers)
         exact = whole and (self.function in FOLDED or self._is_small_power(numbers))
         ours = builder.derived and self.function in ARITHMETIC
-        return self.function(*numbers) if exact or ours or self.function is operator.neg else None
+        if not (exact or ours or self.function is operator.neg):
+            return None
+        try:
+            return self.function(*numbers)
+        except (ArithmeticError, ValueError):
+            return None
 
     def _is_small_power(self, numbers: list) -> bool:
         """Whether it is a power of whole numbers that is a whole number, and no large one."""

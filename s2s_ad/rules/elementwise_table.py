@@ -237,8 +237,9 @@ flat(1, runtime.frexp_exponent, kind=Output, of=(np.frexp, 1), **TOTAL)
 flat(2, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.equal, np.gcd, **TOTAL)
 flat(2, np.greater, np.greater_equal, np.lcm, np.left_shift, np.less, np.less_equal, **TOTAL)
 flat(2, np.logical_and, np.logical_or, np.logical_xor, np.not_equal, np.right_shift, **TOTAL)
-flat(2, operator.and_, operator.eq, operator.ge, operator.gt, operator.le, operator.lshift, **TOTAL)
-flat(2, operator.lt, operator.ne, operator.or_, operator.rshift, operator.xor, **TOTAL)
+flat(2, operator.and_, operator.eq, operator.ge, operator.gt, operator.le, **TOTAL)
+flat(2, operator.lt, operator.ne, operator.or_, operator.xor, **TOTAL)
+flat(2, operator.lshift, operator.rshift)  # of Python's ints, by less than 0, is an error
 flat(2, np.floor_divide, operator.floordiv)
 flat(2, np.isclose, options=", rtol=1e-05, atol=1e-08, equal_nan=False", **TOTAL)
 

@@ -51,13 +51,28 @@ class OfNumber(Elementwise):
         operands = [given.pop(each) for each in self.operand_names]
         params = support.given(support.static_params(given, self), self.text)
         if not any(isinstance(each, Symbol) for each in operands):
-            return self.function(*operands, **params)
+            try:
+                return self.function(*operands, **params)
+            except (ArithmeticError, ValueError):  # raised where it runs, if it runs
+                return builder.emit(self, operands, params)
         if self.kind is float and any(values.is_complex(builder.fact(e)) for e in operands):
             raise TypeError("must be real number, not complex")
         return builder.emit(self, operands, params)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.Scalar(self.kind)
+
+    def may_raise(self, operands: list, result: values.AbstractValue) -> bool:
+        """Unlike NumPy's, `math.sin` of infinity is an error."""
+        return not self.total or self._infinity_is_refused
+
+    @functools.cached_property
+    def _infinity_is_refused(self) -> bool:
+        try:
+            self.function(*(math.inf for _ in self.operand_names))
+        except (ArithmeticError, ValueError):
+            return True
+        return False
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         return None
@@ -217,8 +232,8 @@ OF_INTEGERS = {math.gcd: np.gcd, math.lcm: np.lcm}
 OF_INTEGERS |= dict.fromkeys((math.comb, math.factorial, math.isqrt, math.perm))
 for _function, _counterpart in OF_INTEGERS.items():
     register(OfSeveral(_function, None, _counterpart, kind=int))
-for _function, _counterpart in STEPS.items():
-    register(OfNumber(_function, (None,), _counterpart, kind=int, total=True))
+for _function, _counterpart in STEPS.items():  # infinite numbers have no whole part
+    register(OfNumber(_function, (None,), _counterpart, kind=int))
 for _function, _counterpart in TESTS.items():
     register(OfNumber(_function, (None,), _counterpart, kind=bool, total=True))
 register(OfNumber(operator.not_, (None,), np.logical_not, kind=bool, total=True))

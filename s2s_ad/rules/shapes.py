@@ -154,7 +154,8 @@ class BroadcastTo(Structural):
         return values.with_shape(x, tuple(dim_of(each) for each in params["shape"]))
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
-        return y_bar.builder.call(runtime.unbroadcast, (y_bar, operation.operands[0]), {})
+        x = operation.operands[0]
+        return x.builder.call(runtime.unbroadcast, (y_bar, x), {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return positional(call)

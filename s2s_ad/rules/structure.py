@@ -7,6 +7,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.rules import support
@@ -37,6 +38,9 @@ class Structural(Rule):
         raise NotImplementedError
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
+        x = operation.operands[0]
+        if not isinstance(y_bar, Symbol) and x.ndim != 0:  # the one element of x
+            return [x.builder.call(runtime.broadcast_like, (y_bar, x), {})]
         return [self.transposed(operation, y_bar)]
 
     def forward(self, operation: Operation, tangents: list) -> Any:

@@ -164,6 +164,9 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     """Do the operation in both blocks, if that is nothing in one of them."""
     if not _may_sink(statement):
         return False
+    read = items.keys() & set(form.reads(statement))
+    if not all(_has_its_rank(sides, name, items[name]) for name in read):
+        return False
     marks = [(list(b.body), dict(b._numbered)) for b in sides.builders]
     results, idle = [], False
     for side, builder in enumerate(sides.builders):
@@ -183,6 +186,16 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     for builder, outputs, value in zip(sides.builders, sides.outputs, results, strict=True):
         outputs.append(builder.named(value, hint))
     return True
+
+
+def _has_its_rank(sides: Sides, name: str, place: int) -> bool:
+    """Whether both sides give an output of the rank that what follows reads.
+
+    A side after which nobody reads it may give nothing, or a number.
+    """
+    rank = values.rank_of(sides.program.facts[name])
+    pairs = zip(sides.builders, sides.outputs, strict=True)
+    return all(values.rank_of(b.fact(outputs[place])) == rank for b, outputs in pairs)
 
 
 def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: dict) -> Any:

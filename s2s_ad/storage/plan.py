@@ -26,7 +26,7 @@ def decide(
     passing: Collection[str] = (),
     free: Set[str] = frozenset(),
     restored: Collection[str] = (),
-    overwritten: Collection[str] = (),
+    only_kept: Collection[str] = (),
     repeated: bool,
 ) -> Plan:
     """How the names that are `needed` of a forward pass are had.
@@ -39,7 +39,7 @@ def decide(
             carries from pass to pass.
         free: names that cost nothing to keep, because they are kept anyway.
         restored: arrays that are had again by putting back a few elements.
-        overwritten: these elements, which nothing else can stand for.
+        only_kept: what that needs, the elements among it, and nothing else can stand for.
         repeated: whether the forward pass runs many times before the backward pass does.
     """
     described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
@@ -48,7 +48,7 @@ def decide(
         described[name] = value_of(statement, facts[name], repeated=repeated)
     for name in restored:
         described[name] = Value(described[name].keep, NUMBER, described[name].operands)
-    for name in overwritten:
+    for name in only_kept:
         described[name] = Value(described[name].keep, None)
     for name in described.keys() & free:
         described[name] = Value(0, described[name].again, described[name].operands)

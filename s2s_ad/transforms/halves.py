@@ -119,7 +119,7 @@ def halve(
         passing=passing,
         free=free,
         restored=restoring.again if restoring else (),
-        overwritten=restoring.overwritten if restoring else (),
+        only_kept=(*restoring.overwritten, *restoring.indices) if restoring else (),
         repeated=repeated,
     )
     late = [*map(_again, _in_order(chosen.again)), *late]

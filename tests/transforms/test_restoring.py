@@ -91,7 +91,25 @@ def left(M, b):
     return np.sum(x**2)
 
 
+def masked_by_itself(M, b):
+    x = M.copy()
+    for _ in range(3):
+        x[x > 1.43] *= 0.5
+        x[x < 0.1] += b[1] * 0.2
+    return np.sum(x**3)
+
+
+def at_its_largest(M, b):
+    x, y = M @ b, b.copy()
+    for _ in range(3):
+        i = np.argmax(x)
+        x[i], y[np.argmin(y) :] = np.sin(y[i]), np.cos(x[i]) + 0.1 * y[i]
+    return np.sum(x * x * y)
+
+
 PROGRAMS = [
+    at_its_largest,
+    masked_by_itself,
     back_substitution,
     cholesky,
     gauss_seidel,

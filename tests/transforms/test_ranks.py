@@ -1,0 +1,159 @@
+"""Programs whose values lose all their axes, or whose ranks differ from path to path."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, hessian, vmap
+from transforms.modes_of_programs import assert_every_mode, check, differences
+
+W = np.array([[0.5, -1.5, 2.0]])
+X = np.array([1.0, 2.0, -0.5])
+A = np.array([[2.0, 1.0], [0.5, 3.0]])
+B = np.array([1.0, 2.0])
+
+
+def one_row(w, x):
+    return (w @ x).squeeze()
+
+
+def one_cell(w, x):
+    return np.squeeze(np.outer(w @ x, np.sum(x, keepdims=True))) * np.exp(x[0])
+
+
+def summed_over_one(x):
+    return np.squeeze(np.sum(np.ones((1, 1)) * x[:1], axis=1))
+
+
+def broadcast_number(x):
+    return np.squeeze(np.broadcast_to(x[1], (1, 1)))
+
+
+def reshaped_product(w, x):
+    return np.reshape(w @ (x * x), ())
+
+
+def transposed_and_squeezed(w, x):
+    return np.transpose(w @ x[:, None]).squeeze() * 3.0
+
+
+def raised_anew(A, b):
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        raise ValueError("singular") from None
+    return b @ inverse @ b
+
+
+def raised_before_else(A, b):
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        raise
+    else:
+        y = inverse @ b
+    return y @ y
+
+
+def raised_with_finally(A, b):
+    inverse = None
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        raise ValueError("singular") from None
+    finally:
+        c = b * 2
+    return c @ inverse @ c
+
+
+def nan_at_first(x):
+    best = np.nan
+    for i in range(len(x)):
+        best = np.outer(x, x) if i == 0 else best + np.outer(x, x) * x[i]
+    return np.sum(best)
+
+
+def nan_and_then_products(x):
+    best = np.nan
+    for i in range(3):
+        best = np.outer(x, x) * best if i else np.outer(x, x)
+    return np.sum(best @ best)
+
+
+def never_divided(x):
+    if x[0] > 100:
+        return np.sum(x) * (1 // 0) * math.sqrt(-1)
+    return np.sum(x * x)
+
+
+def whole_numbers_that_fail(x):
+    k = 0
+    try:
+        k = 1 // 0
+    except ZeroDivisionError:
+        k = k + 3
+    try:
+        k = 1 % 0
+    except ZeroDivisionError:
+        k = k * 5
+    try:
+        k = 1 << -1
+    except ValueError:
+        k = k + 7
+    try:
+        k = 8 >> k - 99
+    except ValueError:
+        k = k * 2
+    return np.sum(x * x) * k
+
+
+def numbers_that_fail(x):
+    k = 0.0
+    try:
+        k = math.exp(1000)
+    except OverflowError:
+        k = k + 3.0
+    try:
+        k = math.ceil(k * math.inf)
+    except OverflowError:
+        k = k * 5.0
+    try:
+        k = math.sin(k * math.inf)
+    except ValueError:
+        k = k + 7.0
+    return np.sum(x * x) * k
+
+
+PROGRAMS = [
+    (one_row, W, X),
+    (one_cell, W, X),
+    (summed_over_one, X),
+    (broadcast_number, X),
+    (reshaped_product, W, X),
+    (transposed_and_squeezed, W, X),
+    (raised_anew, A, B),
+    (raised_before_else, A, B),
+    (raised_with_finally, A, B),
+    (nan_at_first, B),
+    (nan_and_then_products, B),
+    (never_divided, B),
+    (whole_numbers_that_fail, B),
+    (numbers_that_fail, B),
+]
+
+
+@pytest.mark.parametrize("f, x, rest", [(f, x, rest) for f, x, *rest in PROGRAMS])
+def test_in_every_mode(f, x, rest):
+    assert_every_mode(f, x, *rest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = vmap(grad(f), in_axes=(0, *(None for _ in rest)))(np.stack([x, 1.25 * x]), *rest)
+    check(found, [differences(f, each, *rest) for each in (x, 1.25 * x)], 1e-5)
+
+
+@pytest.mark.parametrize("f, rest", [(raised_anew, (B,)), (raised_before_else, (B,))])
+def test_second_derivatives_where_a_handler_raises(f, rest):
+    columns = [differences(lambda m, k=k: grad(f)(m, *rest).flat[k], A) for k in range(A.size)]
+    check(hessian(f)(A, *rest), np.reshape(columns, (2, 2, 2, 2)), 1e-5)
