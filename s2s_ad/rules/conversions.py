@@ -53,8 +53,11 @@ class AsType(Structural):
         return batch.builder.emit(self, operation.operands, operation.params)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        method = gast.Attribute(value=call.args[0], attr="astype", ctx=gast.Load())
-        return gast.Call(func=method, args=[call.keywords[0].value], keywords=[])
+        (x,), dtype = call.args, call.keywords[0].value
+        if isinstance(facts(x), values.Scalar):  # the tangent of a number of NumPy may be Python's
+            return form.operation(dtype.value, [x], {})
+        method = gast.Attribute(value=x, attr="astype", ctx=gast.Load())
+        return gast.Call(func=method, args=[dtype], keywords=[])
 
 
 class Conversion(Rule):

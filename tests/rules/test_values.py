@@ -23,7 +23,7 @@ from rules.properties import (
     spelled,
 )
 from rules.test_functions import CASES, INTERNAL, ROUNDING
-from s2s_ad import jit, vmap
+from s2s_ad import jit, jvp, vmap
 from s2s_ad.core.builder import describe
 from s2s_ad.core.registry import RULES
 from s2s_ad.diagnostics import S2SError
@@ -177,3 +177,15 @@ def test_bits():
     for actual, expected in zip(jit(f)(m), f(m), strict=True):
         np.testing.assert_array_equal(actual, expected)
         same_dtype(actual, expected, "bits")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_the_tangent_of_a_converted_number_may_be_a_number_of_python(dtype):
+    """The zero from NumPy has no tangent, so that of the difference is Python's."""
+
+    def converted(y):
+        return dtype(np.zeros(2).prod() - y)
+
+    value, tangent = jvp(converted, (2.0,), (0.5,))
+    assert (value, tangent) == (-2.0, -0.5)
+    assert value.dtype == tangent.dtype == dtype
