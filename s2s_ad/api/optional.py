@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from s2s_ad.core.homes import module_of
+from s2s_ad.core.sharing import unforked
 from s2s_ad.frontend.lower.calls import HANDLER_FINDERS, HANDLERS
 
 
@@ -26,7 +27,8 @@ def _load(name: str) -> bool:
     full = f"{__package__}.{name}"
     if importlib.util.find_spec(full) is None:
         return False
-    importlib.import_module(full)
+    with unforked:
+        importlib.import_module(full)
     return True
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from s2s_ad.core.sharing import Locked
 
 
 @dataclass(slots=True)
@@ -20,7 +21,7 @@ class Made:
     again: bool = False
 
 
-class Recent:
+class Recent(Locked):
     """At most `size` values. Each keeps the objects it was made for alive, so that ids stay theirs.
 
     Example:
@@ -30,9 +31,9 @@ class Recent:
     """
 
     def __init__(self, size: int = 64):
+        super().__init__()
         self.size = size
         self._made: dict[tuple[int, ...], Made] = {}
-        self._lock = threading.RLock()
 
     def get(self, objects: tuple, make: Callable[[], Any]) -> Any:
         """The value for these objects, made where it is not known."""
@@ -41,7 +42,7 @@ class Recent:
         if entry is not None:
             entry.again = True
             return entry.value
-        with self._lock:
+        with self.lock:
             entry = self._made.get(key)
             if entry is None:
                 entry = Made(make(), objects)

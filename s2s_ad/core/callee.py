@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import ITEM, Rule, rule_for
+from s2s_ad.core.sharing import lazy
 
 
 class Compound(Rule):
@@ -29,7 +29,7 @@ class Compound(Rule):
         self.blocks = tuple(blocks)
         self.derived: dict[Any, Any] = {}
 
-    @functools.cached_property
+    @lazy
     def effects(self) -> bool:  # type: ignore[override]
         """Whether a block, or a function that it calls, does more than to compute values."""
         seen: dict[int, Compound] = {id(self): self}

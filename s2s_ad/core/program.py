@@ -7,12 +7,12 @@ import itertools
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form, tree
+from s2s_ad.core.sharing import lazy
 from s2s_ad.core.values import AbstractValue, Unknown, is_complex, of_constant
 from s2s_ad.diagnostics import Origin
 
@@ -136,7 +136,7 @@ class Program:
     def outputs(self) -> list[gast.AST]:
         return tree.leaves(self.output)
 
-    @cached_property
+    @lazy
     def knows_complex(self) -> bool:
         """Whether one of the facts is that a name holds complex numbers."""
         return any(map(is_complex, self.facts.values()))

@@ -20,7 +20,7 @@ def remembered(function: Callable[[Node], Result]) -> Callable[[Node], Result]:
     def ask(node: Node) -> Result:
         kept = node.__dict__
         if attribute not in kept:
-            kept[attribute] = function(node)
+            kept.setdefault(attribute, function(node))  # another thread may have been faster
         return kept[attribute]
 
     return ask

@@ -10,13 +10,13 @@ import functools
 import inspect
 import linecache
 import types
-import warnings
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import gast
 
+from s2s_ad.core.sharing import quiet
 from s2s_ad.diagnostics import Origin, SourceError
 from s2s_ad.frontend.notebooks import Script, of_magics
 
@@ -71,9 +71,8 @@ def source_of(function: types.FunctionType, *, yields: bool = False) -> Source:
         )
     proved = _PROVED.get(id(code))
     if proved is None:
-        key, proved = id(code), _read(function)
-        weakref.finalize(code, _PROVED.pop, key, None).atexit = False
-        _PROVED[key] = proved
+        proved = _PROVED.setdefault(id(code), _read(function))
+        weakref.finalize(code, _PROVED.pop, id(code), None).atexit = False
     return proved
 
 
@@ -156,7 +155,7 @@ class Module:
 
 @functools.lru_cache(maxsize=64)
 def _parsed(script: Script, file: str) -> Module:
-    with warnings.catch_warnings(action="ignore"):
+    with quiet(file):
         module = ast.parse("".join(script.lines), file)
         inside = None if script.before is None else _timed("".join(script.before), module)
     return Module(_imports(module), list(_definitions(module)), inside)
@@ -288,7 +287,7 @@ def _prove(function: types.FunctionType, units: Iterable[list[ast.stmt]], node: 
 def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeType:
     flags = code.co_flags & FUTURE | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     module = ast.Module(statements, [])
-    with warnings.catch_warnings(action="ignore"):  # Python gave them when it compiled the file
+    with quiet(code.co_filename):  # Python gave them when it compiled the file
         return compile(module, code.co_filename, "exec", flags, dont_inherit=True)
 
 

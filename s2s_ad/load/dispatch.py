@@ -7,7 +7,6 @@ table by signature (ranks and which lengths are one), whose miss compiles.
 
 from __future__ import annotations
 
-import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Capture
+from s2s_ad.core.sharing import Locked
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.load.doors import with_door
 from s2s_ad.load.module import Loaded
@@ -192,7 +192,7 @@ class Entry:
         return self.calls in (2, 8) or (self.calls > 8 and self.calls.bit_count() == 1)
 
 
-class Dispatcher:
+class Dispatcher(Locked):
     """Finds or makes the specialisation for a call.
 
     Args:
@@ -209,10 +209,10 @@ class Dispatcher:
         prepare: Callable[[dict], Any],
         compile: Callable[[Any, dict], tuple[Loaded, Callable]],
     ):
+        super().__init__()
         self.key, self.prepare, self.compile = key, prepare, compile
         self.exact: dict[Any, Entry] = {}
         self.by_signature: dict[Any, list[Specialisation]] = {}
-        self.lock = threading.RLock()
 
     def find(self, arguments: dict[str, Any]) -> Entry:
         """What serves these arguments."""

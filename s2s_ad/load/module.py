@@ -6,7 +6,6 @@ import importlib
 import itertools
 import linecache
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core.program import Program
+from s2s_ad.core.sharing import quiet
 from s2s_ad.emit.write import Text
 from s2s_ad.load.located import located
 from s2s_ad.tensors import plain
@@ -69,7 +69,7 @@ def load(program: Program, text: Text) -> Loaded:
         **text.objects,
     }
     bound = dict(namespace)
-    with warnings.catch_warnings(action="ignore"):  # Python gave them for the user's own text
+    with quiet(file):  # Python gave them for the user's own text
         code = compile(source, file, "exec")
     exec(code, namespace)
     namespace.update({key: value for key, value in bound.items() if key != text.name})

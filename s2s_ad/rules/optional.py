@@ -9,6 +9,7 @@ from typing import Any
 
 from s2s_ad.core.homes import module_of
 from s2s_ad.core.registry import FINDERS, RULES, Rule
+from s2s_ad.core.sharing import unforked
 
 
 def rule_of_optional(function: Any) -> Rule | None:
@@ -25,7 +26,8 @@ def _load(name: str) -> bool:
     full = f"{__package__}.{name}"
     if importlib.util.find_spec(full) is None:
         return False
-    importlib.import_module(full)
+    with unforked:
+        importlib.import_module(full)
     return True
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import gast
 
@@ -18,6 +17,7 @@ from s2s_ad.core.callee import captured_names, has_effect, item_of, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
+from s2s_ad.core.sharing import lazy
 
 
 def remove_dead(program: Program) -> Program:
@@ -99,12 +99,12 @@ class _Block:
         self.uses: dict[str, _Use] = {}
         self.definitions = {form.target(s): s for s in program.body if not form.is_effect(s)}
 
-    @cached_property
+    @lazy
     def leaves(self) -> dict[str, int]:
         """The place of each leaf of a block."""
         return {name: place for place, name in enumerate(self.program.leaves())}
 
-    @cached_property
+    @lazy
     def outputs(self) -> list[gast.AST]:
         return self.program.outputs()
 
