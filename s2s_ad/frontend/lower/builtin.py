@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.iteration import deferred, is_iterator
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import symbols
@@ -215,13 +215,14 @@ def dict_keys(lowering: Lowering, value: Tree) -> Any:
 
 @evaluates(dict.values)
 def dict_values(lowering: Lowering, value: Tree) -> Any:
-    return sequence(list, list(value.items))
+    return deferred(lambda i: value.items[i], lambda: len(value.items))
 
 
 @evaluates(dict.items)
 def dict_items(lowering: Lowering, value: Tree) -> Any:
-    pairs = zip(value.keys, value.items, strict=True)
-    return sequence(list, [sequence(tuple, [of_key(key), item]) for key, item in pairs])
+    return deferred(
+        lambda i: sequence(tuple, [of_key(value.keys[i]), value.items[i]]), lambda: len(value.keys)
+    )
 
 
 @evaluates(functools.reduce)

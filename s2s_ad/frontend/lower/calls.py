@@ -22,7 +22,14 @@ from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
-from s2s_ad.frontend.lower.iteration import ITERATORS, Iterator, Produced, is_iterator, iterator
+from s2s_ad.frontend.lower.iteration import (
+    ITERATORS,
+    Iterator,
+    Produced,
+    is_iterator,
+    iterated_over,
+    iterator,
+)
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.lower.refused import refused_call
@@ -156,7 +163,9 @@ def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str,
     if any(map(is_iterator, args)) and not _is_one_of(function, LEAVES_ITERATORS):
         args = [HANDLERS[Iterator](lowering, each) for each in args]
     result = _handler(function)(lowering, args, kwargs)
-    return iterator(lowering, result) if _is_one_of(function, ITERATORS) else result
+    if _is_one_of(function, ITERATORS):
+        return iterated_over(lowering, function, args, result)
+    return result
 
 
 def _is_one_of(function: Any, functions: Iterable) -> bool:

@@ -12,7 +12,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
-from s2s_ad.frontend.lower.iteration import Items, Iterator, is_iterator
+from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
@@ -149,19 +149,35 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
         return known_items(lowering, HANDLERS[Iterator](lowering, value))
     if isinstance(value, Box) and value.is_dynamic:
         return None
+    if isinstance(value, Items | Deferred):
+        return value.known()
     if is_sequence(value):
         return list(value.items)
     if isinstance(value, Tree) and value.kind in (dict, set):
         return [*map(of_key, value.keys)]
     if isinstance(value, range | str | bytes):
         return list(value)
-    if isinstance(value, Items):
-        return value.known()
     if isinstance(value, Tree) and hasattr(value.kind, "__iter__"):
         return known_items(lowering, HANDLERS[iter](lowering, [value], {}))
     if isinstance(value, Symbol) and value.shape and isinstance(value.shape[0], int):
         return rows(lowering, value, value.shape[0])
     return None
+
+
+def item_now(value: Any, index: int) -> Any:
+    """One of the items of a value that is taken apart, as it is now."""
+    if isinstance(value, Deferred):
+        return value.at(index)
+    if isinstance(value, Tree) and not is_sequence(value):
+        return of_key(value.keys[index])
+    return value.items[index] if isinstance(value, Tree) else value[index]
+
+
+def count_now(value: Any) -> int:
+    """How many items it has now."""
+    if isinstance(value, Deferred):
+        return value.count()
+    return len(value.keys) if isinstance(value, Tree) else len(value)
 
 
 def rows(lowering: Lowering, value: Symbol, count: int) -> list[Any]:

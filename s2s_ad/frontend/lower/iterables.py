@@ -17,7 +17,13 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.comprehensions import run_through
-from s2s_ad.frontend.lower.containers import is_sequence, known_items, sequence
+from s2s_ad.frontend.lower.containers import (
+    count_now,
+    is_sequence,
+    item_now,
+    known_items,
+    sequence,
+)
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.effects import require
 from s2s_ad.frontend.lower.iteration import (
@@ -27,6 +33,7 @@ from s2s_ad.frontend.lower.iteration import (
     Produced,
     Range,
     Reversed,
+    deferred,
     is_iterator,
 )
 from s2s_ad.frontend.lower.kinds import constant_value
@@ -176,8 +183,13 @@ def is_apart(value: Any) -> bool:
 def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
     """What zip() gives of columns that are no iterators."""
     if all(map(is_apart, columns)):
-        items = [known_items(lowering, each) for each in columns]
-        return sequence(list, [sequence(tuple, [*row]) for row in zip(*items, strict=bool(strict))])
+        counts = {count_now(each) for each in columns}
+        if strict and len(counts) > 1:
+            raise ValueError("zip() arguments have different lengths")
+        return deferred(
+            lambda i: sequence(tuple, [item_now(each, i) for each in columns]),
+            lambda: min(map(count_now, columns), default=0),
+        )
     parts = [items_of(lowering, each) for each in columns]
 
     def at(index: Any) -> Any:
@@ -210,8 +222,10 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
 @evaluates(enumerate)
 def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
     if is_apart(items) and not isinstance(start, Symbol):
-        pairs = enumerate(known_items(lowering, items), operator.index(start))
-        return sequence(list, [sequence(tuple, [*pair]) for pair in pairs])
+        first = operator.index(start)
+        return deferred(
+            lambda i: sequence(tuple, [first + i, item_now(items, i)]), lambda: count_now(items)
+        )
     inner = items_of(lowering, items)
 
     def at(index: Any) -> Any:
@@ -224,7 +238,8 @@ def enumerated(lowering: Lowering, items: Any, start: Any = 0) -> Any:
 @evaluates(reversed)
 def backwards(lowering: Lowering, items: Any) -> Any:
     if is_apart(items):
-        return sequence(list, known_items(lowering, items)[::-1])
+        count = count_now(items)
+        return deferred(lambda i: item_now(items, count - 1 - i), lambda: count)
     if isinstance(items, range):
         return items[::-1]
     return Reversed(items)

@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.references import Box, Poison
+from s2s_ad.frontend.lower.references import Box, Poison, changing
 from s2s_ad.frontend.resolve import Frame
 
 if TYPE_CHECKING:
@@ -60,17 +60,35 @@ class Reversed:
         return (self.items,)
 
 
-#: what these give is an iterator
-ITERATORS = (enumerate, filter, map, reversed, zip, itertools.accumulate, itertools.chain)
-ITERATORS += (itertools.chain.from_iterable, itertools.combinations, itertools.islice)
-ITERATORS += (itertools.combinations_with_replacement, itertools.pairwise, itertools.permutations)
-ITERATORS += (
-    itertools.product,
-    itertools.repeat,
-    itertools.zip_longest,
-    np.ndenumerate,
-    np.ndindex,
-)
+@dataclass(frozen=True, eq=False, slots=True)
+class Deferred(Tree):
+    """Items that Python reads when it comes to them, from what may change until then.
+
+    `items` are those of the moment when it was made; `count()` says how many there are now, and
+    `at(i)` what one of them is now.
+    """
+
+    at: Callable[[int], Any]
+    count: Callable[[], int]
+
+    def known(self) -> list:
+        return [self.at(i) for i in range(self.count())]
+
+
+def deferred(at: Callable[[int], Any], count: Callable[[], int]) -> Deferred:
+    """Items that are read from what may change."""
+    items = tuple(at(i) for i in range(count()))
+    return Deferred(list, tuple(range(len(items))), items, at, count)
+
+
+#: what these give is an iterator, and each item is read when the iterator comes to it
+READ_IN_TURN = (enumerate, reversed, zip, itertools.repeat, np.ndenumerate, np.ndindex)
+#: what these give is an iterator, too; all items are made at once, so arguments may not change
+CHOOSE_ITEMS = (itertools.chain, itertools.chain.from_iterable, itertools.combinations)
+CHOOSE_ITEMS += (itertools.combinations_with_replacement, itertools.islice, itertools.pairwise)
+CHOOSE_ITEMS += (itertools.permutations, itertools.product, itertools.zip_longest)
+COMPUTE_ITEMS = (filter, itertools.accumulate, map)
+ITERATORS = READ_IN_TURN + CHOOSE_ITEMS + COMPUTE_ITEMS
 
 
 #: the handler that gives what an iterator reads which nobody else holds
@@ -145,3 +163,34 @@ class Generator:
 
     def holds(self) -> tuple:
         return (self.first,)
+
+
+def iterated_over(lowering: Lowering, function: Any, args: list, result: Any) -> Box:
+    """The iterator that a call of one of ITERATORS gives."""
+    in_turn = any(function is each for each in READ_IN_TURN)
+    if in_turn or (function is map and isinstance(result, Items)):
+        return iterator(lowering, result)
+    computes = any(function is each for each in COMPUTE_ITEMS)
+    watched = [*(changing([args, read_by(args)]) if computes else chosen_from(args))]
+    made = Produced(result, watched, lowering.memory.moment(), f"{function.__name__}()")
+    if not isinstance(result, Tree) or isinstance(result, Box):
+        return iterator(lowering, made if watched else result)
+
+    def at(i: int) -> Any:
+        made.check(lowering)
+        return result.items[i]
+
+    return iterator(lowering, deferred(at, lambda: len(result.items)) if watched else result)
+
+
+def chosen_from(args: list) -> list:
+    """The containers from which items are taken; changes of what the items hold are seen anyway."""
+    given = {id(each) for each in args}
+    return [each for each in changing(args) if isinstance(each, Box) or id(each) in given]
+
+
+def read_by(args: list) -> list:
+    """What the functions among the arguments may read, which were made where they are called."""
+    made = [each for each in args if hasattr(each, "node") and hasattr(each, "frame")]
+    names = ((f.frame, n.id) for f in made for n in gast.walk(f.node) if isinstance(n, gast.Name))
+    return [frame.locals[name] for frame, name in names if name in frame.locals]

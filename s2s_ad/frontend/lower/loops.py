@@ -13,7 +13,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.locality import own_names
 from s2s_ad.frontend.lower.comprehensions import run_through
 from s2s_ad.frontend.lower.conditions import condition
-from s2s_ad.frontend.lower.containers import known_items
+from s2s_ad.frontend.lower.containers import count_now, item_now, known_items
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import (
     BREAK,
@@ -89,7 +89,8 @@ def refuse_rebinding(lowering: Lowering, node: gast.For, items: Generator) -> No
 def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> Exits:
     """The loop over a value."""
     if is_apart(value):
-        return unrolled(lowering, node, known_items(lowering, value))
+        known_items(lowering, value)  # says what cannot be iterated over
+        return unrolled(lowering, node, Current(value))
     passes = passes_of(lowering, value)
     known = passes.known()
     if known is not None and len(known) == 0:
@@ -144,6 +145,23 @@ class Lazily:
 
     def __getitem__(self, part: slice) -> Lazily:
         return Lazily(self.indices[part], self.item)
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The items of a container from one on, read pass by pass: a pass may change the next item."""
+
+    value: Any
+    start: int = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        index = self.start
+        while index < count_now(self.value):
+            yield item_now(self.value, index)
+            index += 1
+
+    def __getitem__(self, part: slice) -> Current:
+        return Current(self.value, self.start + part.start)
 
 
 def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
@@ -251,14 +269,14 @@ def finished(lowering: Lowering, node: gast.For | gast.While, broke: Any, return
 # ---- pass after pass -----------------------------------------------------------------------------
 
 
-def unrolled(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily) -> Exits:
+def unrolled(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current) -> Exits:
     """A loop over items that are known, written out."""
     passes(lowering, node, items)
     broke, returned = (lowering.frame.locals.get(flag, False) for flag in (BREAK, RETURN))
     return finished(lowering, node, broke, returned)
 
 
-def passes(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily) -> Exits:
+def passes(lowering: Lowering, node: gast.For, items: Sequence[Any] | Lazily | Current) -> Exits:
     """The passes one after the other, up to one that leaves the loop."""
     lowering.frame.locals |= dict.fromkeys(FLAGS, False)
     for place, item in enumerate(items):
