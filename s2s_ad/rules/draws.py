@@ -222,12 +222,39 @@ class DrawOfMade(Draw):
     first = 1
 
 
+class DrawAxes(Draw):
+    """np.random.rand(d0, d1, ...) and randn: the shape is the arguments."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        holder, size = [*args[: self.first]], args[self.first :]
+        return builder.emit(self, holder, {"size": size} if size else {})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        plain = super().surface(call, facts)
+        return gast.Call(plain.func, plain.keywords[0].value.elts if plain.keywords else [], [])
+
+
+class DrawAxesOfMade(DrawAxes):
+    """The like of a generator that the function has made."""
+
+    first = 1
+
+
+#: of np.random and its RandomState: what takes the shape as its arguments
+AXES = ("rand", "randn")
+
+
 @functools.cache
-def draw_of_made(kind: type, name: str) -> DrawOfMade | None:
+def draw_of_made(kind: type, name: str) -> Draw | None:
     """The rule of a method of a generator of this class."""
-    if name not in NUMPY or not hasattr(kind, name):
+    if not hasattr(kind, name):
         return None
-    made = DrawOfMade(getattr(kind, name), *NUMPY[name])
+    if name in AXES:
+        made: Draw = DrawAxesOfMade(getattr(kind, name), "")
+    elif name in NUMPY:
+        made = DrawOfMade(getattr(kind, name), *NUMPY[name])
+    else:
+        return None
     register(made)
     return made
 
@@ -245,17 +272,6 @@ class Seed(Rule):
         return values.Static(None)
 
 
-class DrawAxes(Draw):
-    """np.random.rand(d0, d1, ...) and randn: the shape is the arguments."""
-
-    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
-        return builder.emit(self, [], {"size": tuple(args)} if args else {})
-
-    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        plain = super().surface(call, facts)
-        return gast.Call(plain.func, plain.keywords[0].value.elts if plain.keywords else [], [])
-
-
 class Clock(Rule):
     """A function that reads a clock."""
 
@@ -271,6 +287,8 @@ class Clock(Rule):
 def rule_of_generator(function: Any) -> Draw | None:
     """The rule of a method of a generator: `rng.normal`, `random.Random(0).gauss`."""
     holder, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if isinstance(holder, np.random.RandomState) and name in AXES:
+        return _draw_axes(function)
     if isinstance(holder, np.random.Generator | np.random.RandomState) and name in NUMPY:
         return _draw(function, *NUMPY[name])
     if isinstance(holder, random.Random) and name in PYTHON:
@@ -284,13 +302,18 @@ def _draw(function: Any, text: str, kind: type) -> Draw:
     return Draw(function, text, kind)
 
 
+@functools.lru_cache(maxsize=256)
+def _draw_axes(function: Any) -> DrawAxes:
+    return DrawAxes(function, "")
+
+
 for _name, _row in NUMPY.items():
     if hasattr(np.random, _name):
         register(Draw(getattr(np.random, _name), *_row))
 for _name, _row in PYTHON.items():
     register(Draw(getattr(random, _name), *_row))
-for _function in (np.random.rand, np.random.randn):
-    register(DrawAxes(_function, ""))
+for _name in AXES:
+    register(DrawAxes(getattr(np.random, _name), ""))
 for _function in (time.time, time.monotonic, time.perf_counter, time.process_time, time.time_ns):
     register(Clock(_function, _function.__name__))
 

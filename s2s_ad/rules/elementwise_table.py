@@ -20,7 +20,7 @@ from s2s_ad.rules.arithmetic import (
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
-from s2s_ad.rules.masks import Selection
+from s2s_ad.rules.masks import Selection, Where
 from s2s_ad.rules.outputs import Output
 
 elementwise(
@@ -192,7 +192,7 @@ elementwise(
     None,
     "np.where(condition, y_bar, 0.0)",
     "np.where(condition, 0.0, y_bar)",
-    kind=Selection,
+    kind=Where,
     chosen=(1, 2),
     dtype_of=slice(1, 3),
     total=True,

@@ -168,3 +168,12 @@ def is_same(a: Any, b: Any) -> bool:
     if isinstance(a, Symbol) and isinstance(b, Symbol):
         return a.name == b.name
     return type(a) is type(b) and not isinstance(a, Symbol) and a == b
+
+
+class Where(Selection):
+    """np.where(condition, x, y); of a condition alone it is np.nonzero."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if len(args) + len(kwargs) == 1:
+            return builder.call(np.nonzero, (*args, *kwargs.values()), {})
+        return super().bind(builder, args, kwargs)

@@ -1,6 +1,8 @@
 """What authors write who know nothing of compilers: imports inside, caches, contexts, super()."""
 
 import abc
+import bisect
+import collections
 import contextlib
 import copy
 import functools
@@ -283,7 +285,84 @@ def helpers_of_other_passes(x):
     return total * 2 + sum(halvings(y)) * y
 
 
+def lists_beside_numbers_of_numpy(x):
+    s = np.sum(x * np.ones(2))
+    total = np.sum([1.0, 2.0] - s) + np.sum(s / [1.0, x + 2])
+    return total + np.sum([0.5, x] + np.float64(1.0))
+
+
+def where_of_a_mask(x):
+    values = np.array([x, -1.0, 2 * x, -3.0, x * x])
+    found = np.where(values > 0)
+    first = np.where(values > 0)[0][0]
+    return np.sum(values[found] ** 2) + values[first]
+
+
+def bisections(x):
+    edges = [0.0, 0.5, 1.0, 4.0]
+    i, j = bisect.bisect(edges, x), bisect.bisect_left(np.array(edges), 2 * x)
+    return edges[i] * x + edges[j] * x * bisect.bisect_right([1, 2, 2, 3], 2)
+
+
+def arrays_of_another_shape(x):
+    a = np.ndarray((2, 3), dtype=float)
+    a[:] = x
+    b = np.zeros(6)
+    b[:] = x
+    b.shape = 3, -1
+    b[1] *= x
+    return np.sum(a * a) + np.sum(b[:, 0] * b[:, 1]) + np.atleast_1d([3, 3]).size * x
+
+
+def turned(x):
+    queue = collections.deque([x, 2 * x, 3.0])
+    queue.rotate(1)
+    entries = collections.OrderedDict([("b", x)])
+    entries["a"] = queue[1] * x
+    total = 0.0
+    for i, (name, value) in enumerate(sorted(entries.items())):
+        total += value * (i + 1) * len(name)
+    best = sorted([(1, "z", x), (1, "a", 2 * x), (0, "q", 3.0)], reverse=True)
+    return total * queue[0] + best[0][2] * best[1][2]
+
+
+def scaled_by_an_attribute(function):
+    def inner(t):
+        return function(t) * inner.scale * (2.0 if inner.__name__ == "inner" else 3.0)
+
+    inner.scale = 3.0
+    return inner
+
+
+def attributes_of_functions(x):
+    def counted(t):
+        counted.calls += 1
+        return t * t
+
+    counted.calls = 0
+    y = x
+    for _ in range(3):
+        y = counted(y) * 1.5
+    if x > 0:
+        counted.calls = x * counted.calls
+    return scaled_by_an_attribute(square_of)(x) * counted.calls * square_of.rate + y
+
+
+def square_of(t):
+    """The square."""
+    return t * t
+
+
+square_of.rate = 2.5
+
+
 PROGRAMS = [
+    (lists_beside_numbers_of_numpy, (0.7,)),
+    (where_of_a_mask, (0.7,)),
+    (bisections, (0.7,)),
+    (arrays_of_another_shape, (0.7,)),
+    (turned, (0.7,)),
+    (attributes_of_functions, (0.7,)),
     (copies, (0.7,)),
     (copies_of_lists, (0.7,)),
     (calls_in_checks, (0.7,)),
@@ -339,6 +418,14 @@ def prints(n):
     return n * 2.0
 
 
+def reshaped_under_a_view(x):
+    a = np.zeros(6)
+    v = a[1:]
+    a.shape = 2, 3
+    v[0] = x
+    return np.sum(a)
+
+
 class Swallows:
     def __enter__(self):
         return 3.0
@@ -388,6 +475,7 @@ def in_a_file(x):
         (changes_what_a_cache_keeps, "what a function with a cache has returned is changed"),
         (lambda x: prints(2) * x, "a call of prints, which keeps its results, and does more"),
         (lambda x: copy.deepcopy(Doubles(x), {}).value, "copy.deepcopy with a memo"),
+        (reshaped_under_a_view, "not certain to be alone in its memory"),
         (in_swallows, "may swallow an exception"),
         (in_asks, "whose __exit__ asks for the exception"),
         (in_a_branch, "whose 'yield' does not stand by itself"),
@@ -423,6 +511,27 @@ def test_an_attribute_that_an_object_gains_is_in_its_copies():
     assert g(1.0) == 1.0
     model.extra = 1.0
     assert g(1.0) == 2.0
+
+
+def test_a_generator_outside_draws_what_the_function_draws():
+    rng = np.random.RandomState(3)
+
+    def drawn(x):
+        return np.sum((rng.randn(3, 2) * x) ** 2) + np.sum(rng.rand(2) * x)
+
+    state = rng.get_state()
+    a, b = rng.randn(3, 2), rng.rand(2)
+    rng.set_state(state)
+    value, slope = value_and_grad(drawn)(2.0)
+    np.testing.assert_allclose(value, 4 * np.sum(a**2) + 2 * np.sum(b))
+    np.testing.assert_allclose(slope, 4 * np.sum(a**2) + np.sum(b))
+
+
+def test_an_attribute_of_a_function_is_followed(monkeypatch):
+    g = grad(lambda x: square_of(x) * square_of.rate)
+    assert g(1.0) == 5.0
+    monkeypatch.setattr(square_of, "rate", 10.0)
+    assert g(1.0) == 20.0
 
 
 def test_the_derivative_of_a_constant_is_zero():

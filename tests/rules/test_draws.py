@@ -177,3 +177,15 @@ def test_a_parameter_that_shapes_the_distribution_has_no_slope():
     f = module("def f(a):\n    return np.random.default_rng(0).gamma(a, 2.0)\n").f
     with pytest.raises(DerivativeError, match="with respect to shape of"):
         grad(f)(1.5)
+
+
+def test_a_generator_made_inside_draws_in_the_shape_of_its_arguments():
+    f = module(
+        "def f(x):\n"
+        "    rng = np.random.RandomState(7)\n"
+        "    return np.sum(rng.randn(3, 2) * x[0]) + np.sum(rng.rand(4) * x[1]) + rng.randn() * x[2]\n"
+    ).f
+    rng = np.random.RandomState(7)
+    expected = [np.sum(rng.randn(3, 2)), np.sum(rng.rand(4)), rng.randn()]
+    np.testing.assert_allclose(grad(f)(X), expected, rtol=1e-14)
+    np.testing.assert_allclose(vmap(grad(f))(np.stack([X, X])), [expected, expected], rtol=1e-14)

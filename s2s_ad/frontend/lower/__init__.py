@@ -7,6 +7,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     array_methods,
     attempt,
     attributes,
+    bisections,
     branches,
     builtin,
     calls,

@@ -11,10 +11,10 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import in_place
-from s2s_ad.frontend.lower.attributes import PROPERTIES
+from s2s_ad.frontend.lower.attributes import PROPERTIES, SETTERS
 from s2s_ad.frontend.lower.builtin import evaluates
-from s2s_ad.frontend.lower.calls import HANDLERS
-from s2s_ad.frontend.lower.containers import new_list, rows, sequence
+from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.containers import known_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.memory import Reference, View, settled
 from s2s_ad.frontend.lower.stores import replace
@@ -148,17 +148,43 @@ def set_flags(lowering: Lowering, x: Symbol, write: Any = None, **more: Any) -> 
         )
 
 
-@evaluates(np.ndarray.resize)
-def resize(lowering: Lowering, x: Symbol, *new_shape: Any, refcheck: Any = True) -> None:
-    """x.resize(shape): the first elements in order, and zeros behind them."""
+def _check_alone(x: Symbol, what: str, help: str) -> None:
+    """Raise where another array may share the memory, which would then see another layout."""
     views = isinstance(x, Reference) and any(each() is not None for each in x.views)
     if not _is_own(x) or views or not x.contiguous or not x.shape:
         raise UnsupportedError(
             "S2S207",
-            "resize of an array that is not certain to be alone in its memory, in the order of C",
+            f"{what} of an array that is not certain to be alone in its memory, in the order of C",
             why="its views would see memory that is no longer theirs",
-            help="make a new array: np.resize, np.concatenate, x[:n].copy()",
+            help=f"make a new array: {help}",
         )
+
+
+def set_shape(lowering: Lowering, x: Symbol, shape: Any) -> None:
+    """`x.shape = shape`: the elements stay where they are."""
+    _check_alone(x, "the shape", "x = x.reshape(shape)")
+    if isinstance(shape, Tree):
+        shape = tuple(known_items(lowering, shape))
+    lowering.memory.assign(x, np.reshape(settled(x), settled(shape)))
+
+
+SETTERS["shape"] = set_shape
+
+
+@evaluates(np.ndarray)
+def allocated(lowering: Lowering, shape: Any, dtype: Any = float, **layout: Any) -> Any:
+    """np.ndarray(shape, dtype): an array that is to be filled, as np.empty gives it."""
+    if layout:
+        raise _refused(
+            f"np.ndarray with {', '.join(layout)}", "use np.empty, or a view of an array"
+        )
+    return apply(lowering, np.empty, [shape], {"dtype": dtype})
+
+
+@evaluates(np.ndarray.resize)
+def resize(lowering: Lowering, x: Symbol, *new_shape: Any, refcheck: Any = True) -> None:
+    """x.resize(shape): the first elements in order, and zeros behind them."""
+    _check_alone(x, "resize", "np.resize, np.concatenate, x[:n].copy()")
     known = sequence(tuple, list(new_shape)) if len(new_shape) != 1 else new_shape[0]
     lengths = tuple(known.items) if isinstance(known, Tree) else (known,)
     if any(isinstance(each, int) and each < 0 for each in lengths):

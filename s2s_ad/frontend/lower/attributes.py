@@ -32,7 +32,7 @@ from s2s_ad.tensors.tensor import EAGER
 
 CONTAINERS = (tuple, list, dict, set)
 #: a deque is a list
-OF_DEQUES = ("appendleft", "popleft")
+OF_DEQUES = ("appendleft", "popleft", "rotate")
 #: of arrays, where the function of the same name has a rule
 SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "repeat", "round", "searchsorted")
 #: methods that give a copy, where the function that METHODS has gives a view
@@ -105,8 +105,20 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return getattr(value, name)
     if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):
         return Method(getattr(type(value), name), value)
+    return _of_known(lowering, value, name)
+
+
+def _of_known(lowering: Lowering, value: Any, name: str) -> Any:
+    """An attribute of a number, of a function, or of an array made of nothing but constants."""
     if type(value) in values.PYTHON_NUMBERS and name in ("imag", "real"):
         return getattr(value, name)
+    if isinstance(value, np.ndarray) and name in ("dtype", "ndim", "shape", "size"):
+        found = getattr(value, name)
+        return sequence(tuple, list(found)) if name == "shape" else found
+    if isinstance(value, types.FunctionType) and hasattr(value, name):
+        key = (id(value), "attribute", name)
+        place = Place(f"{value.__name__}.{name}", lambda: getattr(value, name), key)
+        return lowering.captures.of(getattr(value, name), place)
     raise _refused(f"the attribute {name!r} of a {type(value).__name__}")
 
 
@@ -191,6 +203,9 @@ def _real(lowering: Lowering, x: Symbol) -> Any:
 
 #: of Tensors alone, or other than those of arrays: name -> (lowering, x) -> value
 OF_TENSORS: dict[str, Any] = {}
+
+#: of arrays, what an assignment to the attribute does: name -> (lowering, x, value)
+SETTERS: dict[str, Any] = {}
 
 PROPERTIES = {
     "T": lambda lowering, x: lowering.call(np.transpose, x),

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import logging
 import operator
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -195,7 +196,7 @@ def make_list(lowering: Lowering, items: Any = ()) -> Any:
     return new_list(lowering, _items(lowering, items, "list()") if items != () else [])
 
 
-@handles(dict)
+@handles(dict, OrderedDict)  # every dict has an order now
 def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     entries: dict = {}
     for each in args:

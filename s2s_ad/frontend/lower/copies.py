@@ -31,9 +31,7 @@ class _Copier:
 
     def __init__(self, lowering: Lowering, deep: bool):
         self.lowering, self.deep = lowering, deep
-        self.made: dict[
-            int, tuple[Any, Any]
-        ] = {}  # by identity, with the original
+        self.made: dict[int, tuple[Any, Any]] = {}  # by identity, with the original
 
     def of(self, value: Any) -> Any:
         if not self.deep:

@@ -309,7 +309,20 @@ def _decided(node: gast.BoolOp) -> gast.AST:
     return parts[0] if len(parts) == 1 else gast.BoolOp(node.op, parts)
 
 
-FOLDED = {gast.BoolOp: _decided, gast.Compare: _compared, gast.JoinedStr: _joined}
+def _formatted(node: gast.FormattedValue) -> gast.AST:
+    """The format of a value stays an f-string, also where all of it is known."""
+    spec = node.format_spec
+    if isinstance(spec, gast.Constant):
+        return gast.FormattedValue(node.value, node.conversion, gast.JoinedStr([spec]))
+    return node
+
+
+FOLDED = {
+    gast.BoolOp: _decided,
+    gast.Compare: _compared,
+    gast.FormattedValue: _formatted,
+    gast.JoinedStr: _joined,
+}
 COMPARISONS = {
     gast.Eq: operator.eq,
     gast.Gt: operator.gt,

@@ -9,7 +9,10 @@ from typing import Any
 
 import gast
 
+from s2s_ad.core.tree import Tree
+from s2s_ad.frontend.lower.attributes import Made
 from s2s_ad.frontend.lower.core import CONTINUE, HANDLERS, Lowering, expression, statement
+from s2s_ad.frontend.lower.entries import has_entry, read_entry
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.resolve import Captured, Frame
 from s2s_ad.frontend.source import Source
@@ -19,13 +22,17 @@ DECORATED = object()
 
 
 @dataclass(frozen=True, eq=False)
-class Closure:
-    """A function defined while lowering: its definition, where it was defined, its defaults."""
+class Closure(Made):
+    """A function defined while lowering: its definition, where it was defined, its defaults.
+
+    `attributes` is a Box: those that are set on it.
+    """
 
     node: gast.Lambda | gast.FunctionDef
     frame: Frame
     defaults: dict[str, Any]
     name: str
+    attributes: Any
 
     def signature(self) -> inspect.Signature:
         """Its signature, with the defaults' values."""
@@ -55,7 +62,14 @@ class Closure:
 
     def holds(self) -> tuple:
         """The values that it keeps, but for what it reads in its frame."""
-        return tuple(self.defaults.values())
+        return (*self.defaults.values(), self.attributes)
+
+    def attribute(self, lowering: Lowering, name: str) -> Any:
+        """An attribute of the function: its name, or what was set."""
+        if name in ("__name__", "__qualname__") and not has_entry(lowering, self.attributes, name):
+            return self.name
+        error = AttributeError(f"'function' object has no attribute {name!r}")
+        return read_entry(lowering, self.attributes, name, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +108,8 @@ def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
 
 
 def _closure(lowering: Lowering, node: gast.Lambda | gast.FunctionDef, name: str) -> Closure:
-    return Closure(node, lowering.frame.around(), _defaults(lowering, node.args), name)
+    attributes = lowering.memory.box(Tree(types.FunctionType, (), ()))
+    return Closure(node, lowering.frame.around(), _defaults(lowering, node.args), name, attributes)
 
 
 def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing, searches
-from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import (
     changeable,
@@ -94,6 +94,13 @@ def pop_left(lowering: Lowering, value: Any) -> Any:
 @method(deque.appendleft)
 def append_left(lowering: Lowering, value: Any, item: Any) -> None:
     insert(lowering, value, 0, item)
+
+
+@method(deque.rotate)
+def rotate(lowering: Lowering, value: Any, n: Any = 1) -> None:
+    steps = known_object(n) % max(len(value.items), 1)
+    if steps:
+        set_items(lowering, value, [*value.items[-steps:], *value.items[:-steps]])
 
 
 def make_deque(lowering: Lowering, items: Any = (), maxlen: Any = None) -> Any:

@@ -18,10 +18,11 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import SETTERS, Method, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
+from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
@@ -144,6 +145,9 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
     if isinstance(holder, Symbol):
         _set_on_array(lowering, holder, name, value)
         return
+    if isinstance(holder, Closure):
+        put_entry(lowering, holder.attributes, name, value)
+        return
     if isinstance(holder, Tree) and (holder.kind in (list, dict, set) or _is_tuple(holder)):
         raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r} to be set")
     kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
@@ -166,7 +170,10 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
 
 
 def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> None:
-    """`x.flat = value`, `x.real = value`, `x.imag = value`"""
+    """`x.flat = value`, `x.real = value`, `x.imag = value`, `x.shape = shape`"""
+    if name in SETTERS:
+        SETTERS[name](lowering, holder, value)
+        return
     if name not in ("flat", "imag", "real"):
         raise UnsupportedError(
             "S2S204",

@@ -161,11 +161,21 @@ def _of_containers(lowering: Lowering, function: Callable, left: Any, right: Any
             return growing.joined(lowering, left, right)
         return _made(lowering, left.kind, [*left.items, *right.items])
     items, other = (left, right) if kinds[0] else (right, left)
-    if isinstance(other, Symbol) and isinstance(other.fact, values.Array) and other.shape != ():
+    if _takes_a_list(function, other):
         return lowering.call(function, *map(to_object, (left, right)))
     if function is operator.mul and not isinstance(other, Tree):
         return _repeated(lowering, items, other)
     raise _unsupported(left, right)
+
+
+def _takes_a_list(function: Callable, value: Any) -> bool:
+    """Whether the operator of an array, or of a NumPy number, makes an array of a list beside it.
+
+    A number would repeat the list.
+    """
+    if not isinstance(value, Symbol) or not isinstance(value.fact, values.Array):
+        return False
+    return value.shape != () or function is not operator.mul
 
 
 def _repeated(lowering: Lowering, items: Tree, count: Any) -> Tree:

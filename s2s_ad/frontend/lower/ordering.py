@@ -42,15 +42,32 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
         keys = _keys_of_any(lowering, found, key)
         return _in_order(lowering, found, growing.copy(lowering, found), keys, backwards)
     keys = [each if key is None else apply(lowering, key, [each], {}) for each in found.items]
-    if not any(True for _ in symbols(tuple(keys))):
-        places = range(len(keys))
-        order = sorted(places, key=lambda i: known_object(keys[i]), reverse=backwards)
+    known = _known_keys(keys)
+    if known is not None:
+        order = sorted(range(len(known)), key=known.__getitem__, reverse=backwards)
         return new_list(lowering, [found.items[i] for i in order])
     whole = Box(lowering.memory, growing.list_value(lowering, found), list)
     lowering.memory.hold_items(whole, Tree(list, found.keys, found.items))
     array = _array(lowering, [_number(each) for each in keys]) if key is not None else None
     made = _in_order(lowering, found, whole, array, backwards)
     return new_list(lowering, [growing.item(lowering, made, i) for i in range(len(keys))])
+
+
+def _known_keys(keys: list) -> list | None:
+    """What decides on the order, where that is known: of tuples what they begin with is enough,
+    where no two begin with the same."""
+    if not any(True for _ in symbols(tuple(keys))):
+        return [known_object(each) for each in keys]
+    if not all(isinstance(each, Tree) and each.kind is tuple for each in keys):
+        return None
+    for count in range(1, min(len(each.items) for each in keys)):
+        heads = [each.items[:count] for each in keys]
+        if any(True for _ in symbols(tuple(heads))):
+            return None
+        known = [tuple(map(known_object, head)) for head in heads]
+        if not any(a == b for i, a in enumerate(known) for b in known[:i]):
+            return known
+    return None
 
 
 def _keys_of_any(lowering: Lowering, items: Box, key: Any) -> Symbol | None:

@@ -52,7 +52,14 @@ REFUSED_ATTRIBUTES: dict[str, tuple[str, str]] = {
     "to_device": ("there is one device", "leave it out"),
 }
 
-STATEMENTS_ONLY = (print, warnings.warn, logging.debug, logging.info, logging.warning)
+STATEMENTS_ONLY = (
+    print,
+    warnings.warn,
+    logging.basicConfig,
+    logging.debug,
+    logging.info,
+    logging.warning,
+)
 STATEMENTS_ONLY += (logging.error, logging.critical, logging.exception, logging.log)
 
 
