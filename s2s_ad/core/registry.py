@@ -47,6 +47,8 @@ class Operation:
 class Rule:
     """Everything the compiler knows about one function. The kinds in `rules` subclass this."""
 
+    #: the result is the first part of the first operand, along its last axes
+    leading = False
     #: there to say why the function is not supported
     refused = False
     #: the value depends on floating-point inputs in steps only: no derivative passes through
@@ -107,6 +109,8 @@ class Rule:
     #: value and derivatives are finite wherever the operands are, and nothing is raised
     total = False
 
+    #: infinite, or nan, for some operands: of elementwise functions `is_finite` says it
+    has_poles = False
     #: infinite for large operands, like an exponential
     overflows = False
     #: the operands that it is linear in, one by one: where such a one is zero, so is the result

@@ -21,6 +21,8 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
+from s2s_ad.rules.masks import Write
+from s2s_ad.rules.part_products import inside_part
 from s2s_ad.rules.product_surface import product_surface
 from s2s_ad.rules.specifications import canonical, ordered, parts
 
@@ -61,6 +63,11 @@ class Contract(Rule):
                 both = (inner[0], operands[1]) if position == 0 else (operands[0], inner[0])
                 return builder.call(runtime.contract, (spec, *both), {})
         return None
+
+    def inside_mask(
+        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
+    ) -> Any:
+        return inside_part(builder, operands, params["spec"], write, others)
 
     def _scaling(self, builder: Builder, operands: list, letters: tuple[str, str, str]) -> Any:
         """A product in which nothing is summed and one operand's axes are the other's: `*`."""

@@ -59,7 +59,7 @@ def inverse_gaps(w: Symbol) -> Symbol:
 class InverseGaps(Rule):
     """inverse_gaps(w): 1 / (w[j] - w[i]), of each vector of a stack."""
 
-    of_complex = True
+    of_complex = has_poles = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
@@ -86,7 +86,7 @@ class Determined(Rule):
     """determined(v_bar, w, axis): the adjoints of the first of the vectors along an axis, as many
     as there are numbers in w; an error where others are not zero."""
 
-    of_complex = view = True
+    of_complex = view = leading = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args[:2]), {"axis": args[2]})
@@ -119,7 +119,12 @@ def determined(v_bar: Any, w: Symbol, axis: int = -1) -> Any:
 def leading(vectors: Symbol, w: Symbol, axis: int = -1) -> Symbol:
     """The vectors along an axis that belong to values."""
     chosen = slice(np.size(w, -1))
-    return vectors[..., chosen] if axis == -1 else vectors[..., chosen, :]
+    found = vectors[..., chosen] if axis == -1 else vectors[..., chosen, :]
+    if not support.any_unknown(vectors.fact, w.fact):  # there are as many as there are values
+        shape = list(vectors.shape)
+        shape[axis] = w.shape[-1]
+        w.builder.facts[found.name] = values.with_shape(vectors.fact, tuple(shape))
+    return found
 
 
 def padded(first: Any, vectors: Symbol, w: Symbol, axis: int, fill: float) -> Symbol:

@@ -18,7 +18,8 @@ def may_be_infinite(builder: Builder, value: Any) -> bool:
     def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
         if values.is_inexact(builder.facts[name]) is False:
             return False
-        return any(sources) or (rule.elementwise and not rule.is_finite(builder, operands))
+        steep = rule.elementwise and not rule.is_finite(builder, operands)
+        return any(sources) or steep or rule.has_poles
 
     return _asked(builder, value, "infinite", lambda rule, operands: operands, judged)
 

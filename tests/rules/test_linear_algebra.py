@@ -41,13 +41,42 @@ def test_sums_of_functions_of_equal_eigenvalues_have_a_derivative(text, eigenval
     [
         "w, v = np.linalg.eigh(a); return np.sum((v * w**3) @ v.T)",
         "u, s, vh = np.linalg.svd(a); return np.sum((u * s) @ vh)",
-        "return np.sum(np.linalg.eigh(a)[1][:, 0])",
+        "return np.sum(np.linalg.eigh(a)[1][:, 1])",
     ],
 )
 @pytest.mark.parametrize("eigenvalues", EQUAL)
 def test_vectors_of_equal_eigenvalues_have_no_derivative(text, eigenvalues):
     """What they are put together to may have one, which does not show in theirs."""
     assert np.isnan(grad(function(text))(turned(*eigenvalues))).any()
+
+
+@pytest.mark.parametrize(
+    "text, eigenvalues",
+    [
+        ("w, v = np.linalg.eigh(a); return v[0, 0] * v[1, 0] + w[0]", (1.0, 2.0, 2.0)),
+        ("return np.sum(np.abs(np.linalg.eigh(a)[1][:, -1]))", (1.0, 1.0, 2.0)),
+        ("v = np.linalg.eigh(a)[1][:, :1]; return np.sum((v @ v.T) ** 3)", (1.0, 2.0, 2.0)),
+        ("u, s, vh = np.linalg.svd(a); return u[0, 0] * vh[0, 1] * s[0]", (1.0, 1.0, 3.0)),
+        (
+            "u, s, vh = np.linalg.svd(a, full_matrices=False); return u[1, 0] * vh[0, 1]",
+            (1.0, 1.0, 3.0),
+        ),
+        ("w, v = scipy.linalg.eigh(a); return v[0, 0] * v[1, 0] + w[0]", (1.0, 2.0, 2.0)),
+    ],
+)
+def test_the_vector_of_a_single_value_has_a_derivative_whatever_the_others_are(text, eigenvalues):
+    a, step = turned(*eigenvalues), 1e-5
+    f = module(f"import scipy.linalg\ndef f(a):\n    {text}\n").f
+    slopes = np.zeros((3, 3))
+    for index in np.ndindex(3, 3):
+        d = np.zeros((3, 3))
+        d[index] = step
+        slopes[index] = (f(a + d) - f(a - d)) / (2 * step)
+    np.testing.assert_allclose(grad(f)(a), slopes, atol=1e-8)
+    batch = vmap(grad(f))(np.stack([a, turned(1.0, 3.0, 5.0)]))
+    np.testing.assert_allclose(batch[0], slopes, atol=1e-8)
+    d = turned(1.0, 2.0, 4.0)
+    np.testing.assert_allclose(jvp(f, (a,), (d,))[1], np.sum(slopes * d), atol=1e-7)
 
 
 def test_only_the_triangle_that_is_read_has_a_derivative():
