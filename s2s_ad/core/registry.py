@@ -47,6 +47,10 @@ class Operation:
 class Rule:
     """Everything the compiler knows about one function. The kinds in `rules` subclass this."""
 
+    #: puts elements of the first operand where its adjoint takes them back from: nothing is added
+    moves = False
+    #: where it puts none there are zeros
+    leaves_zeros = False
     #: the result is the first part of the first operand, along its last axes
     leading = False
     #: there to say why the function is not supported

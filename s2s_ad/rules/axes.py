@@ -23,6 +23,7 @@ class Transpose(Structural):
     """np.transpose(x, axes=None)."""
 
     text = "x, axes=None"
+    moves = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         axes = static(params["axes"], "the axes of np.transpose")
@@ -78,6 +79,7 @@ class ExpandDims(Structural):
 
     inserts_axes = total = True
     text = "x, axis"
+    moves = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         axis = static(params["axis"], "axis of np.expand_dims")
@@ -139,6 +141,7 @@ class Squeeze(Structural):
     """np.squeeze(x, axis=None)."""
 
     text = "x, axis=None"
+    moves = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         axis = static(params["axis"], "axis of np.squeeze")

@@ -96,6 +96,8 @@ class Delete(Rule):
 class PutBack(Delete):
     """put_back(left, places, length, axis): the adjoint of np.delete, and that is its own."""
 
+    moves = leaves_zeros = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), kwargs)
 

@@ -240,7 +240,7 @@ class Resized(Structural):
 class Shift(Structural):
     """fftshift and ifftshift, which undo each other."""
 
-    allocates = True
+    allocates = moves = True
     text = "x, axes=None"
     view = False
 

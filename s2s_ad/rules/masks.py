@@ -20,6 +20,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.registry import Operation
 from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.magnitudes import as_factor, may_be_infinite
 
@@ -62,10 +63,29 @@ def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> An
     rule, operands, params = builder.definition(value)
     if value.name in unmasked or rule is None:
         return None
-    found = rule.inside_mask(builder, operands, params, write, others)
+    if rule.moves:
+        found = _inside_moved(builder, value, write, others)
+    else:
+        found = rule.inside_mask(builder, operands, params, write, others)
     if found is None:
         unmasked.add(value.name)
     return found
+
+
+def _inside_moved(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:
+    """What is multiplied with moved elements is moved back, and the product is moved."""
+    rule, operands, params = builder.definition(value)
+    active = (True, *(False,) * (len(operands) - 1))
+    operation = Operation(rule, operands, params, value, active)
+    if value.shape is None:
+        return None
+    others = restricted(others, value.shape, lambda each: rule.reverse(operation, each)[0])
+    if others is None:
+        return None
+    inner = inside_mask(builder, operands[0], write, tuple(others))
+    if inner is None and rule.leaves_zeros:
+        inner = write(operands[0], *others)
+    return None if inner is None else builder.emit(rule, [inner, *operands[1:]], params)
 
 
 def _mask(builder: Builder, value: Symbol) -> Symbol | None:

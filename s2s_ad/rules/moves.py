@@ -20,6 +20,7 @@ class Along(Structural):
     """Functions of an array and an axis that undo themselves or have a simple inverse."""
 
     text = "x, axis=None"
+    moves = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]

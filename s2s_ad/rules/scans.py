@@ -287,6 +287,8 @@ class Alongside(Scan):
 class MovedWith(Alongside):
     """moved_with(items, source, target, axis): its adjoint moves them back."""
 
+    moves = True
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         _, source, target = operation.operands
         return [moved_with(y_bar, target, source, operation["axis"]), None, None]

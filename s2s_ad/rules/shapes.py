@@ -23,6 +23,7 @@ class Reshape(Structural):
     """np.reshape(x, shape); -1 stands for what is left."""
 
     text = "x, shape, order='C', *, copy=None"
+    moves = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Order F is order C of the transposed arrays."""

@@ -16,7 +16,7 @@ from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import broadcast_source
-from s2s_ad.rules.masks import Write, restricted
+from s2s_ad.rules.masks import Write
 from s2s_ad.rules.structure import Structural, leading
 
 
@@ -117,6 +117,7 @@ class FromDiagonal(Structural):
 
     text = "x, k=0"
     view = False
+    moves = leaves_zeros = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.text, args, kwargs)
@@ -129,16 +130,6 @@ class FromDiagonal(Structural):
         dim, more = operands[0].shape[0], abs(params.get("k", 0))
         size = dim + more if isinstance(dim, int) else dim if not more else values.fresh_dim()
         return values.with_shape(operands[0], (size, size))
-
-    def inside_mask(
-        self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
-    ) -> Any:
-        k = params.get("k", 0)
-        size = self.infer([builder.fact(operands[0])], params).shape
-        if not all(isinstance(dim, int) for dim in size) and k:
-            return None
-        part = restricted(others, size, lambda each: np.diagonal(each, offset=k))
-        return None if part is None else np.diag(write(operands[0], *part), k)
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         part = np.diagonal(y_bar, offset=operation.params.get("k", 0))
