@@ -32,7 +32,7 @@ from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
 from s2s_ad.api.recent import Recent
 from s2s_ad.api.transform import Jit, Transform
-from s2s_ad.core import tree, values
+from s2s_ad.core import faults, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
@@ -249,9 +249,10 @@ class Transformed:
             except StaticNeeded as need:
                 self._count_by_value(need, arguments)
                 abstract = self._prepare(arguments)
-        loaded = [load(*each) for each in programs]
-        loaded[0].companions.extend(loaded[1:])
-        return loaded[0], told_apart(self.transform.function, programs[0][0])
+        with faults.told():
+            loaded = [load(*each) for each in programs]
+            loaded[0].companions.extend(loaded[1:])
+            return loaded[0], told_apart(self.transform.function, programs[0][0])
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
         """Let the ints and shapes that a rule asked for be part of the signature from now on."""
@@ -263,6 +264,7 @@ class Transformed:
             raise need.error
 
     @patient()
+    @faults.told()
     def _finished(self, arguments: Arguments) -> list[tuple[Program, Text]]:
         try:
             programs = self.derive(arguments)
@@ -339,7 +341,8 @@ class Transformed:
         else:
             arguments = self._general()
         stages: dict[str, Program] = {}
-        self._add_stages(arguments, stages)
+        with faults.told():
+            self._add_stages(arguments, stages)
         return stages
 
     def _add_stages(self, arguments: Arguments, stages: dict[str, Program]) -> Program:

@@ -19,7 +19,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
-from s2s_ad.diagnostics import InternalError, Origin, S2SError
+from s2s_ad.diagnostics import ArgumentTypeError, InternalError, Origin, S2SError
 
 _counter = itertools.count()
 DERIVED = ("backward", "tangent")  # the phases of what the user did not write
@@ -96,7 +96,12 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
         raise NeedStatic(self.name, "a number")
 
     def __iter__(self):
-        raise TypeError("a Symbol cannot be iterated")
+        raise ArgumentTypeError(
+            "S2S205",
+            "the items of an array whose length is not known",
+            origin=self.builder.origin,
+            help="give a list of arrays",
+        )
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute.startswith("_") or attribute not in METHODS:

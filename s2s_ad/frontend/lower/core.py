@@ -15,7 +15,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
@@ -75,6 +75,10 @@ class CallsItself(Exception):
     def __init__(self, node: gast.AST, error: S2SError):
         self.node, self.error = node, error
         super().__init__(str(error))
+
+
+#: what Python and NumPy raise of arguments that do not fit
+REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def _raise(error: Exception) -> gast.Raise:
@@ -231,14 +235,18 @@ class Lowering:
                 raise
             except RecursionError:
                 raise self.too_deep(origin) from None
-            except (IndexError, ValueError, TypeError, KeyError, AttributeError) as error:
-                raise self.misuse(error, origin) from error
+            except Exception as error:
+                refused = isinstance(error, REFUSALS)
+                if faults.is_meant(error) or (not refused and faults.is_of_user_code(error)):
+                    raise
+                raise self.explained(error, origin) from error
 
-    def misuse(self, error: Exception, origin: Origin) -> S2SError:
-        """A call that NumPy or Python itself would refuse."""
-        return UnsupportedError(
-            "S2S203", f"{type(error).__name__}: {error}", origin=origin, why="Python refuses this"
-        )
+    def explained(self, error: Exception, origin: Origin) -> Exception:
+        """What is said of a call that NumPy or Python would refuse, or of a fault of ours."""
+        if isinstance(error, REFUSALS) and not faults.names_ours(error):
+            what = f"{type(error).__name__}: {error}"
+            return UnsupportedError("S2S203", what, origin=origin, why="Python refuses this")
+        return faults.internal(error, origin)
 
     def too_deep(self, origin: Origin) -> S2SError:
         """Calls, or expressions, that are nested more deeply than Python's stack allows."""

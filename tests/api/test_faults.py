@@ -1,0 +1,114 @@
+"""A fault of the compiler is told as such, at every stage; the user's own exceptions pass."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, jit, jvp, vmap
+from s2s_ad.api import function as door
+from s2s_ad.core import faults
+from s2s_ad.core.registry import RULES
+from s2s_ad.diagnostics import InternalError
+
+
+def helper(x):
+    return np.tanh(x) * 2.0
+
+
+def loss(x):
+    y = helper(x)
+    return np.sum(y * y)
+
+
+class Broken(Exception):
+    """Stands for any exception that nobody expects."""
+
+
+def ours(statement, **names):
+    """A function whose code stands, by what its traceback says, in a file of the package."""
+    text = f"def failing(*args, **kwargs):\n    {statement}\n"
+    exec(compile(text, faults.PACKAGE + "rules/broken.py", "exec"), names)
+    return names["failing"]
+
+
+X = np.ones(3)
+STAGES = [
+    ("infer", lambda: jit(loss)(X), True),
+    ("bind", lambda: jit(loss)(X), True),
+    ("reverse", lambda: grad(loss)(X), True),
+    ("forward", lambda: jvp(loss, (X,), (X,)), True),
+    ("batch", lambda: vmap(loss)(np.ones((2, 3))), True),
+    ("surface", lambda: jit(loss)(X), False),
+]
+
+
+@pytest.mark.parametrize("method, run, has_line", STAGES)
+@pytest.mark.parametrize("error", [Broken("out of order"), AssertionError(), UnboundLocalError()])
+def test_a_rule_that_fails(monkeypatch, method, run, has_line, error):
+    monkeypatch.setattr(RULES[np.tanh], method, ours("raise error", error=error))
+    with pytest.raises(InternalError) as caught:
+        run()
+    assert caught.value.__cause__ is error
+    assert type(error).__name__ in str(caught.value)
+    assert "not of your code" in str(caught.value)
+    assert "report" in str(caught.value)
+    if has_line:
+        assert caught.value.origin.text.strip() == "return np.tanh(x) * 2.0"
+        assert caught.value.origin.root == loss.__code__.co_firstlineno + 1
+
+
+@pytest.mark.parametrize(
+    "owner, name",
+    [(door, "finish"), (door, "write"), (door, "load")],
+)
+def test_a_pass_that_fails(monkeypatch, owner, name):
+    monkeypatch.setattr(owner, name, ours("raise error", error=Broken()))
+    with pytest.raises(InternalError) as caught:
+        grad(loss)(X)
+    assert isinstance(caught.value, S2SError)
+    assert isinstance(caught.value.__cause__, Broken)
+
+
+def test_what_speaks_of_the_compilers_own_objects_is_no_mistake_of_the_user(monkeypatch):
+    monkeypatch.setattr(RULES[np.tanh], "infer", ours("return args[0][0].no_such_fact"))
+    with pytest.raises(InternalError, match="no_such_fact"):
+        jit(loss)(X)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, RuntimeWarning])
+def test_what_is_no_error_of_code_passes(monkeypatch, error):
+    monkeypatch.setattr(RULES[np.tanh], "infer", ours("raise error", error=error))
+    with pytest.raises(error):
+        jit(loss)(X)
+
+
+@pytest.mark.parametrize(
+    "function, says",
+    [
+        (lambda x: np.sum(x, axis=7), "axis"),
+        (lambda x: np.reshape(x, "four"), "Python refuses this|shape"),
+        (lambda x: x + "a", "unsupported operands"),
+        (lambda x: np.transpose(x, (0, 1)), "axes don't match"),
+    ],
+)
+def test_mistakes_of_the_user_are_no_faults(function, says):
+    with pytest.raises(S2SError, match=says) as caught:
+        jit(function)(X)
+    assert not isinstance(caught.value, InternalError)
+
+
+class Picky:
+    """An object whose own code runs while code is generated."""
+
+    def __init__(self):
+        self.scale = 2.0
+
+    def __getattribute__(self, name):
+        if name == "scale":
+            raise Broken("of the user")
+        return super().__getattribute__(name)
+
+
+def test_exceptions_of_the_users_code_pass():
+    picky = Picky.__new__(Picky)
+    with pytest.raises(Broken, match="of the user"):
+        jit(lambda x: x * picky.scale)(X)
