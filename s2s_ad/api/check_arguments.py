@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import EllipsisType
 from typing import Any
 
@@ -14,6 +14,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, InternalError
 from s2s_ad.frontend import signatures
 
+DEEPEST = 100  # containers in each other
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -192,6 +193,17 @@ def check_range(api: str, value: Any, fn: Callable) -> None:
 
 
 # ---- what the function is called with ------------------------------------------------------------
+
+
+def check_nesting(api: str, arguments: Mapping[str, Any]) -> None:
+    """No argument is nested more deeply than functions that call themselves can follow."""
+    for name, value in arguments.items():
+        if tree.is_deeper(value, DEEPEST):
+            raise ArgumentValueError(
+                "S2S502",
+                f"{api}: argument {name!r} is nested more than {DEEPEST} deep, or holds itself",
+                help="give a flat list of what is in it",
+            )
 
 
 def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) -> None:

@@ -26,7 +26,7 @@ from s2s_ad.api.arguments import (
     sens_of,
     unknown,
 )
-from s2s_ad.api.check_arguments import misfit, name_of, signature_of
+from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, signature_of
 from s2s_ad.api.collection import patient
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
@@ -91,7 +91,7 @@ class Transformed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bound = self.bind(args, kwargs)
-        entry = self._dispatch.find(bound.arguments)
+        entry = self._entry(bound.arguments)
         if entry.is_hot or "__call__" not in vars(type(self)):
             self._follow(bound.arguments, entry)
         try:
@@ -143,7 +143,15 @@ class Transformed:
 
     def specialised(self, args: tuple, kwargs: dict[str, Any]) -> Loaded:
         """What is compiled for these arguments."""
-        return self._dispatch.find(self.bind(args, kwargs).arguments).found.loaded
+        return self._entry(self.bind(args, kwargs).arguments).found.loaded
+
+    def _entry(self, arguments: dict[str, Any]) -> Entry:
+        """What serves a call with these arguments."""
+        try:
+            return self._dispatch.find(arguments)
+        except RecursionError:
+            check_nesting(self.label, arguments)
+            raise
 
     def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
         """Let the fast path serve calls like this one."""
@@ -269,6 +277,7 @@ class Transformed:
         try:
             programs = self.derive(arguments)
         except RecursionError:
+            check_nesting(self.label, arguments.facts)
             raise _too_deep(self) from None
         except NeedStatic as need:
             raise UnsupportedError(
@@ -330,7 +339,7 @@ class Transformed:
         if not args and not kwargs:
             return explanation(*self._text((), {}), {})
         arguments = self.bind(args, kwargs).arguments
-        loaded = self._dispatch.find(arguments).found.loaded
+        loaded = self._entry(arguments).found.loaded
         return explanation(loaded.program, loaded.text, arguments)
 
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
@@ -438,7 +447,7 @@ def _failed_there(
 ) -> Any:
     """A call of the fast path that came to such an error."""
     bound = self.bind(*_given(self, args, kwargs))
-    return self._in_the_limit(self._dispatch.find(bound.arguments).found, bound, failed)
+    return self._in_the_limit(self._entry(bound.arguments).found, bound, failed)
 
 
 def _given(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict]:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.api.arguments import exact_leaf
-from s2s_ad.api.check_arguments import check_like
+from s2s_ad.api.check_arguments import check_like, check_nesting
 from s2s_ad.core import tree, values
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 
@@ -43,7 +45,7 @@ def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:
             )
         for i, (v, x) in enumerate(zip(given, inputs, strict=True)):
             check_like("linearize", f"the tangent {i}", _fact(v), f"input {i}", _fact(x))
-        return second(needed, *given)
+        return second(needed, *map(_in_its_kind, given, inputs))
 
     return linear
 
@@ -62,7 +64,11 @@ def _as_given(adjoints: tuple, output: Any) -> Any:
     given = adjoints[0] if alone else adjoints
     if not tree.is_container(given) and not tree.is_container(output):
         return given
-    found, wanted = (tree.from_object(each, lambda leaf, _: leaf) for each in (given, output))
+    try:
+        found, wanted = (tree.from_object(each, lambda leaf, _: leaf) for each in (given, output))
+    except RecursionError:
+        check_nesting("vjp_fn", {"adjoint": given})
+        raise
     if set(tree.paths(found)) != set(tree.paths(wanted)):
         raise ArgumentTypeError(
             "S2S501",
@@ -86,11 +92,35 @@ def _leaf(given: Any, path: tree.Path, y: Any) -> Any:
     if not _alike(y_bar, y):
         names = tree.path_text("the adjoint", path), tree.path_text("the output", path)
         check_like("vjp_fn", names[0], exact_leaf(y_bar), names[1], exact_leaf(y))
-    return y_bar
+    return _of_its_kind(y_bar, y)
+
+
+def _in_its_kind(given: Any, like: Any) -> Any:
+    """Numbers of a tangent, in the structure of its input, as that has them."""
+    if not tree.is_container(like):
+        return _of_its_kind(given, like)
+    found, wanted = (tree.from_object(each, lambda leaf, _: leaf) for each in (given, like))
+    leaves = map(_of_its_kind, tree.leaves(found), tree.leaves(wanted))
+    return tree.to_object(tree.tree_map(lambda _: next(leaves), found))
+
+
+def _of_its_kind(given: Any, like: Any) -> Any:
+    """A Python number, given for NumPy's number or an array without axes, as such a one.
+
+    Of a complex number of Python's the adjoint is one, too.
+    """
+    if type(like) is complex:
+        return complex(given)
+    if type(given) not in values.PYTHON_NUMBERS or not isinstance(like, np.generic | np.ndarray):
+        return given
+    number = like.dtype.type(given)
+    return np.asarray(number) if isinstance(like, np.ndarray) else number
 
 
 def _alike(y_bar: Any, y: Any) -> bool:
     """Whether they plainly fit: the same kind of array, or a float for a scalar."""
     if type(y_bar) is float:
-        return type(y) is float or y.shape == ()
+        return type(y) in (float, complex) or y.shape == ()
+    if type(y) in values.PYTHON_NUMBERS:
+        return type(y_bar) is type(y)
     return type(y_bar) is type(y) and y_bar.dtype == y.dtype and y_bar.shape == y.shape

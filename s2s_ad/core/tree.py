@@ -53,6 +53,18 @@ def one_level(value: Any) -> Tree:
     return Tree(kind, names, tuple(getattr(value, name) for name in names))
 
 
+def is_deeper(value: Any, most: int) -> bool:
+    """Whether containers stand in each other more than `most` deep, as they do in themselves."""
+    level = [value] if is_container(value) else []
+    for _ in range(most):
+        trees = [each if isinstance(each, Tree) else one_level(each) for each in level]
+        inner = {id(each): each for outer in trees for each in outer.items}
+        level = [each for each in inner.values() if is_container(each)]
+        if not level:
+            return False
+    return True
+
+
 def from_object(value: Any, leaf: Callable[[Any, Path], Any], path: Path = ()) -> Any:
     """`value` with its containers as Trees and every other object mapped by leaf(object, path)."""
     if not is_container(value):

@@ -228,7 +228,10 @@ class Captures:
         pairs = zip(top.items, top.steps(), strict=True)
         self._depth += 1
         if self._depth > DEEPEST:
-            raise UnsupportedError("S2S201", f"{place.text} is a container that contains itself")
+            name = place.text.partition("[")[0]
+            raise UnsupportedError(
+                "S2S201", f"{name} is nested more than {DEEPEST} deep, or holds itself"
+            )
         items = tuple(self.of(item, place.inside(value, step)) for item, step in pairs)
         self._depth -= 1
         return Tree(top.kind, top.keys, items)

@@ -627,3 +627,52 @@ def test_a_function_that_is_nested_deeper_than_python_allows(transform, tmp_path
         transform(nested.f)(np.ones(3) if transform is vmap else 1.0)
     assert caught.value.origin.text == "def f(x):"
     assert "Python allows" in caught.value.why
+
+
+def nested(kind, depth):
+    value = 1.0
+    for _ in range(depth):
+        value = {"a": value} if kind is dict else kind([value])
+    return value
+
+
+def holding_itself(kind):
+    value = kind()
+    value.update(me=value) if kind is dict else value.append(value)
+    return value
+
+
+DEEP = [nested(kind, depth) for kind in (list, tuple, dict) for depth in (500, 5000)]
+DEEP += [holding_itself(list), holding_itself(dict)]
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda deep: jit(lambda first, deep: first)(1.0, deep), "'deep'"),
+        (lambda deep: grad(lambda first, deep: first)(1.0, deep), "'deep'"),
+        (lambda deep: vmap(lambda x, deep: x, in_axes=(0, None))(np.ones(2), deep), "'deep'"),
+        (lambda deep: grad(lambda x, deep: x).source(1.0, deep), "'deep'"),
+        (lambda deep: vjp(lambda x: x * 2.0, 1.0)[1](deep), "'adjoint'"),
+        (lambda deep: jit(lambda x: [x, deep])(1.0), "deep"),
+        (lambda deep: jit(lambda x: x * len(deep))(1.0), "deep"),
+    ],
+)
+def test_containers_that_are_too_deep_or_hold_themselves(call, name):
+    for deep in DEEP:
+        with pytest.raises(S2SError, match=f"{name} is nested more than 100 deep, or holds itself"):
+            call(deep)
+
+
+@pytest.mark.parametrize("x", [0.4, np.float64(0.4), np.array(0.4), np.float32(0.4), 0.4 + 1j])
+@pytest.mark.parametrize("f", [lambda x: x, lambda x: x * 3.0, lambda x: (x, x * 2.0)])
+def test_numbers_of_python_are_adjoints_of_numbers_of_numpy(f, x):
+    output, pull = vjp(f, x)
+    one = 1.0 if np.isrealobj(x) else 1.0 + 0j
+    several = isinstance(output, tuple)
+    (found,) = pull((one, one)) if several else pull(one)
+    assert found == pytest.approx(np.imag(f(1j))) if not several else found == 3.0
+    assert np.result_type(found) == np.result_type(x)
+    _, along = linearize(f, x)
+    check = along(one)[1] == 2.0 if several else along(one) == found
+    assert check
