@@ -166,7 +166,7 @@ class Elementwise(Rule):
         if isinstance(result, values.Scalar):
             return not self.total
         fits = values.broadcasts(map(values.shape_of, operands))
-        return not fits or not (self.flat or values.is_inexact(result))
+        return not fits or not (self.flat or self.total or values.is_inexact(result))
 
     # ---- simplification
 

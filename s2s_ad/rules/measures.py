@@ -78,6 +78,10 @@ class Size(Measure):
     length = True
     lists = True
 
+    def may_raise(self, operands: list, result: values.AbstractValue) -> bool:
+        """An axis is checked while code is generated, where the rank is known."""
+        return not isinstance(operands[0], values.List) and values.rank_of(operands[0]) is None
+
     def of_array(self, builder: Builder, x: Symbol, params: dict[str, Any]) -> Any:
         axis = params["axis"]
         if x.ndim is not None and axis is not None:

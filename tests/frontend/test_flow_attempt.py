@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python, interpreted, lowered
-from s2s_ad import S2SError
+from frontend.loading import load
+from s2s_ad import S2SError, grad
 from s2s_ad.core import form
 from s2s_ad.core.regions import Attempt
 
@@ -241,6 +242,77 @@ def raised_again(A, b):
     return y
 
 
+HEADS = {
+    "of a loop": "for v in NAME(x):\n            s = s + v**2",
+    "around a call": "for i, v in enumerate(zip(NAME(x), x)):\n            s = s + v[0] * v[1] * i",
+    "of a branch": "if NAME(x)[1] > 1.0:\n            s = s + x[0] ** 2",
+    "of a while": "while NAME(x)[1] > s:\n            s = s + x[1] ** 2",
+    "of a method": "for v in holder.NAME(x):\n            s = s + v**2",
+}
+
+
+@pytest.mark.parametrize("name", ["items", "values", "keys", "len", "range", "reversed", "rows"])
+@pytest.mark.parametrize("head", HEADS)
+def test_a_helper_in_a_head_may_raise_whatever_it_is_called(tmp_path, head, name):
+    text = f"""
+        import numpy as np
+
+        def {name}(x):
+            if x[0] > 2.0:
+                raise ValueError("too much")
+            return x
+
+        class Holder:
+            def {name}(self, x):
+                return {name}(x)
+
+        holder = Holder()
+
+        def f(x):
+            s = 0.0
+            try:
+                s = s + x[0]
+                {{}}
+            except ValueError:
+                s = s + 7.0 * x[1]
+            return s
+        """
+    text = text.format(HEADS[head].replace("NAME", name).replace("\n", "\n        "))
+    f = load(tmp_path, text).f
+    for x in (np.array([1.5, 2.5]), np.array([3.0, 2.5])):
+        assert_like_python(f, (x,))
+        np.testing.assert_allclose(grad(f)(x), slopes(f, x), rtol=1e-5)
+
+
+def slopes(f, x, h=1e-6):
+    return np.array([(f(x + h * each) - f(x - h * each)) / (2 * h) for each in np.eye(len(x))])
+
+
+def rows_of_two_lengths(x):
+    s = 0.0
+    a = list(x)
+    for u, v in zip(a, a[:-1], strict=True):
+        s = s + v**2 * u
+    return s
+
+
+def test_zip_of_two_lengths_that_may_not_differ():
+    with pytest.raises(ValueError, match="length"):
+        grad(rows_of_two_lengths)(np.array([1.0, 2.0, 3.0]))
+
+
+def rows_that_one_part_made(x):
+    s = 0.0
+    a = list(x)
+    try:
+        s = s + 1.0
+        for u, v in zip(a, a[:-1], strict=True):
+            s = s + v**2 * u
+    except ValueError:
+        s = s + 7 * x[0]
+    return s
+
+
 def caught(A, b):
     try:
         y = np.linalg.solve(A, b)
@@ -266,6 +338,7 @@ def opened(x):
         (half_changed_by_a_method, (np.eye(2), B), "return h.x", "try"),
         (half_unpacked, (np.eye(2), B), "y = np.linalg.solve(A, y * z)", "last statement"),
         (raised_again, (np.eye(2), B), "y = y + 1", "last statement"),
+        (rows_that_one_part_made, (B,), "for u, v in zip(a, a[:-1], strict=True):", "path"),
         (caught, (np.eye(2), B), "y = b * len(error.args)", "exception"),
         (strict, (1.5,), 'with np.errstate(all="raise"):', "ignore"),
         (opened, (1.5,), 'with open("file") as file:', "outside the function"),

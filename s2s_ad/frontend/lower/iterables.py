@@ -38,6 +38,7 @@ from s2s_ad.frontend.lower.iteration import (
 )
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.objects import class_of
+from s2s_ad.frontend.lower.poisons import is_unreadable, unreadable
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
 
@@ -73,6 +74,8 @@ def items_of(lowering: Lowering, value: Any) -> Items:
     """The number of items of any iterable, and how each is computed from its position."""
     if is_iterator(value):
         value = HANDLERS[Iterator](lowering, value)
+    if is_unreadable(value):
+        raise unreadable(value).error(lowering)
     if isinstance(value, Generator):
         value = run_through(lowering, value)
     if isinstance(value, Produced):
@@ -208,14 +211,18 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
     known = {each for each in lengths if isinstance(each, int)}
     unknown = {each.name: each for each in lengths if isinstance(each, Symbol)}
     if strict and len(known) > 1:
-        raise ValueError("zip() arguments have different lengths")
+        raise lowering.there_is_none(ValueError("zip() arguments have different lengths"))
     if known and (decided or strict or not unknown):
         for each in unknown.values():
             require(lowering, each, min(known), f"zip() of {min(known)} items with another number")
         return min(known)
     first, *others = [*unknown.values(), *([min(known)] if known else ())]
     for each in others:
-        first = lowering.call(np.minimum, first, each)
+        if strict:
+            differ = lowering.call(operator.ne, first, each)
+            lowering.raise_where(differ, ValueError("zip() arguments have different lengths"))
+        else:
+            first = lowering.call(np.minimum, first, each)
     return first
 
 

@@ -47,7 +47,7 @@ from s2s_ad.frontend.lower.poisons import (
     staying_of,
     unreadable,
 )
-from s2s_ad.frontend.lower.references import Box, Poison, Reference
+from s2s_ad.frontend.lower.references import Box, Poison, Reference, parts_of
 from s2s_ad.frontend.lower.words import is_text, text_of, word
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Join:
             if is_unreadable(now):
                 return self.of_those_that_stay(items, unreadable(now), hint)
         if all(is_same(first, each) for each in present) and not isinstance(first, Symbol | Tree):
-            return first
+            return self._known(items, first, hint)
         kind = kind_of_nothing(present)
         if kind is not None:
             return self.optional(items, hint, kind)
@@ -108,6 +108,14 @@ class Join:
         origin = self.lowering.builder.origin
         poison = Unjoined(self.lowering, what, origin, self.chooser)
         poison.entries = are_entries(present)
+        return self.of_those_that_stay(items, poison, hint)
+
+    def _known(self, items: Sequence[Any], value: Any, hint: Hint) -> Any:
+        """An object that is known; where it reads what one path has computed, no other has that."""
+        if not any(_is_of_path(value, path) for path in self.paths):
+            return value
+        what = "an iterable or a function that reads what one path has computed"
+        poison = Unjoined(self.lowering, what, self.lowering.builder.origin, self.chooser)
         return self.of_those_that_stay(items, poison, hint)
 
     def optional(self, items: Sequence[Any], hint: Hint, kind: type) -> Any:
@@ -274,6 +282,9 @@ def _is_of_path(value: Any, path: Path) -> bool:
         return value.born > path.clock
     if isinstance(value, Symbol):
         return value.name in defined(path.body)
+    if hasattr(value, "holds"):
+        names = {each.name for each in parts_of(value) if isinstance(each, Symbol)}
+        return bool(names & defined(path.body))
     return value is UNDEFINED or isinstance(value, Tree)
 
 

@@ -230,19 +230,36 @@ class _Parts:
             return self.of(node, stays, catching) if movable else None
         return None
 
-    def _head(self, head: gast.expr, catching: Sequence) -> tuple[list[gast.stmt], gast.expr]:
-        """(what computes the head of a compound statement, what stands for it there)."""
+    def _head(self, head: gast.expr) -> tuple[list[gast.stmt], gast.expr]:
+        """(what computes the head of a compound statement, what stands for it there).
+
+        What a call is given is computed first: the call, of `zip` say, may be all that is left.
+        """
         if not _may_raise(head):
             return [], head
+        first = []
+        if isinstance(head, gast.Call):
+            given = [self._head(each) for each in head.args]
+            first = [each for statements, _ in given for each in statements]
+            args = [each for _, each in given]
+            head = gast.copy_location(gast.Call(head.func, args, head.keywords), head)
         name = f"head {head.lineno}:{head.col_offset}"
-        first = quote("T = E", head, {"T": name, "E": head})
-        return [_tried(first, catching)], quote("T", head, {"T": name})[0].value
+        first += quote("T = E", head, {"T": name, "E": head})
+        return first, quote("T", head, {"T": name})[0].value
+
+    def _after(
+        self, first: list[gast.stmt], rest: list, catching: Sequence, flags: Sequence[str]
+    ) -> list[gast.stmt]:
+        """The statements, each of them a part, and the rest where none of them has failed."""
+        for each in reversed(first):
+            rest = [_tried([each], catching), *self._unless(flags, rest, each)]
+        return rest
 
     def _branch(self, node: gast.If, catching: Sequence, flags: Sequence[str]) -> list[gast.stmt]:
-        first, test = self._head(node.test, catching)
+        first, test = self._head(node.test)
         bodies = [self.body(each, catching, flags) for each in (node.body, node.orelse)]
         made = [gast.copy_location(gast.If(test, *bodies), node)]
-        return [*first, *self._unless(flags, made, node)] if first else made
+        return self._after(first, made, catching, flags)
 
     def _loop(
         self, node: gast.For, catching: Sequence, flags: Sequence[str]
@@ -250,23 +267,23 @@ class _Parts:
         known = isinstance(node.iter, gast.Call)
         if not isinstance(node.target, gast.Name) and not known:
             return None  # taking an item apart may fail
-        first, items = self._head(node.iter, catching)
+        first, items = self._head(node.iter)
         body = [*self.body(node.body, catching, flags), *_leave(flags, node)]
         orelse = self.body(node.orelse, catching, flags)
         made = gast.For(node.target, items, body, orelse, None)
-        loop = [gast.copy_location(made, node)]
-        return [*first, *self._unless(flags, loop, node)] if first else loop
+        return self._after(first, [gast.copy_location(made, node)], catching, flags)
 
     def _while(
         self, node: gast.While, catching: Sequence, flags: Sequence[str]
     ) -> list[gast.stmt] | None:
         body = [*self.body(node.body, catching, flags), *_leave(flags, node)]
-        first, test = self._head(node.test, catching)
+        first, test = self._head(node.test)
         if not first:
             orelse = self.body(node.orelse, catching, flags)
             return [gast.copy_location(gast.While(test, body, orelse), node)]
         if node.orelse:
             return None
+        first = self._after(first, [], catching, flags)
         places = {"FIRST": [*first, *_leave(flags, node)], "TEST": test, "BODY": body}
         text = "while True:\n    FIRST\n    if not TEST:\n        break\n    BODY"
         return quote(text, node, places)
