@@ -40,6 +40,11 @@ class Edge:
     def site(self) -> Site:
         return self.path, self.position
 
+    @property
+    def place(self) -> tuple:
+        """In the order of the text, the outermost first."""
+        return outermost(self.site), repr(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -62,8 +67,8 @@ Reason = tuple[tuple[Edge, ...], tuple | None]
 class Names:
     """The names that have a cell, each block's in the order in which they are defined.
 
-    An entry is (where the name is defined, the name, where it is read last, the nearest entry before
-    it that is read later). So of names that are read no more only few are looked at.
+    An entry is (where the name is defined, the name, where it is read last, the nearest entry
+    before it that is read later). So of names that are read no more few are looked at.
     """
 
     blocks: dict[Path, list[tuple[int, str, float, int]]] = field(default_factory=dict)

@@ -1,104 +1,99 @@
 """Which names are one variable in the text: moves between names that never live together go away.
 
-Live ranges are exact on the structured lines. Two names interfere where one is assigned while the
-other is still to be read; a move `a = b` alone does not make them interfere.
+Two names interfere where one is assigned while the other is still to be read; a move `a = b` alone
+does not make them interfere.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import gast
 
 from s2s_ad.core import form
 from s2s_ad.core.program import Hint
+from s2s_ad.emit.live_ranges import Assignment, Liveness, Range, Ranges, flat
 from s2s_ad.emit.refold import Line
 
-_NOTHING: frozenset[str] = frozenset()
+
+class Variable:
+    """Names that are one variable: where it is assigned and live, and what it is called."""
+
+    def __init__(self, names: Sequence[str], liveness: Liveness, hints: Mapping[str, Hint]):
+        self.names = list(names)
+        self.assignments = sorted(a for n in names for a in liveness.assignments.get(n, ()))
+        self.ranges = Ranges(each for n in names for each in liveness.ranges.get(n, ()))
+        called = [hints[name] for name in names if name in hints]
+        self.texts = {hint.text for hint in called if hint.kind != "temporary" and hint.text}
+        self.users = {hint.text for hint in called if hint.kind == "user"}
+
+    @cached_property
+    def start(self) -> int:
+        """The first line in which it is assigned, or after which it is live."""
+        return min(
+            [each.line for each in self.assignments[:1]]
+            + [each.start for each in self.ranges.all[:1]],
+            default=-1,
+        )
+
+    @cached_property
+    def end(self) -> int:
+        """The line from which on it is neither assigned nor live."""
+        return max(self.ranges.end, *(each.line + 1 for each in self.assignments[-1:]), -1)
+
+    @property
+    def begins_assigned(self) -> bool:
+        return bool(self.assignments) and self.assignments[0].line == self.start
+
+    @property
+    def is_one_range(self) -> bool:
+        """Whether it is live from the line that assigns it first up to its end."""
+        whole = len(self.ranges) == 1 and self.ranges.end == self.end
+        return whole and self.begins_assigned and self.ranges.all[0].start == self.start
+
+    def clashes(self, other: Variable) -> bool:
+        """Whether the two live at the same time."""
+        return self.is_assigned_in(other) or other.is_assigned_in(self)
+
+    def take(self, other: Variable) -> None:
+        """From now on the names of the other are names of this one."""
+        for cached in ("start", "end"):
+            self.__dict__.pop(cached, None)
+        self.names += other.names
+        self.texts |= other.texts
+        self.users |= other.users
+        self.assignments = sorted(self.assignments + other.assignments)
+        fewer, self.ranges = sorted((self.ranges, other.ranges), key=len)
+        for each in fewer.all:
+            self.ranges.add(each)
+
+    def is_assigned_in(self, other: Variable) -> bool:
+        """Whether it is assigned where the other is live, and not by a move from that."""
+        if len(self.assignments) <= len(other.ranges):
+            return any(
+                _interfere(each, live)
+                for each in self.assignments
+                for live in other.ranges.after(each.line)
+            )
+        return any(
+            _interfere(each, live) for live in other.ranges.all for each in self._within(live)
+        )
+
+    def _within(self, live: Range) -> Iterator[Assignment]:
+        place = bisect_left(self.assignments, live.start, key=_line)
+        while place < len(self.assignments) and self.assignments[place].line < live.end:
+            yield self.assignments[place]
+            place += 1
 
 
-class Liveness:
-    """What is live after each assignment, as pairs of names that interfere.
-
-    Attributes:
-        interferes: name -> names that are live where it is assigned: the two are two variables.
-        after: id of each line -> what is read after it.
-    """
-
-    def __init__(self, lines: list[Line], inputs: Sequence[str], outputs: Iterable[str]):
-        self.interferes: dict[str, set[str]] = {}
-        self.after: dict[int, set[str]] = {}
-        self._exits: list[set[str]] = []
-        live = self._lines(lines, set(outputs))
-        for name in inputs:
-            self._assigned(name, live | set(inputs))
-
-    def _assigned(self, name: str, live: Iterable[str], source: str | None = None) -> None:
-        own = self.interferes.setdefault(name, set())
-        before = source in own
-        own.update(live)
-        own.discard(name)
-        if not before:
-            own.discard(source)
-
-    def _lines(self, lines: Sequence[Line], live: set[str]) -> set[str]:
-        """What is live before the lines, given what is after them."""
-        for line in reversed(lines):
-            live = self._line(line, live)
-        return live
-
-    def _line(self, line: Line, live: set[str]) -> set[str]:
-        if line.kind == "break":
-            return set(self._exits[-1])
-        if line.kind == "if":
-            sides = [self._lines(block, set(live)) for block in line.blocks]
-            return set().union(*sides, line.reads())
-        if line.kind == "try":
-            return self._try(line, live)
-        if line.kind in ("for", "while"):
-            return self._loop(line, live)
-        sources = {name: getattr(atom, "id", None) for name, atom in line.moves}
-        self.after.setdefault(id(line), set()).update(live)
-        assigned = line.assigns()
-        for name in assigned:
-            others = [each for each in assigned if each != name]
-            self._assigned(name, [*live, *others], sources.get(name))
-        return (live - set(assigned)) | set(line.reads())
-
-    def _try(self, line: Line, live: set[str]) -> set[str]:
-        """A handler may run after any line of the body: what it reads is live in all of it."""
-        body, *handlers = line.blocks
-        handled = set().union(*(self._lines(block, set(live)) for block in handlers))
-        for each in flat(body):
-            for name in each.assigns():
-                self._assigned(name, handled)
-        return self._lines(body, set(live)) | handled
-
-    def _loop(self, line: Line, live: set[str]) -> set[str]:
-        self._exits.append(live)
-        head, before = set(live), set()
-        while True:
-            if line.kind == "for":
-                before = self._lines(line.blocks[0], set(head))
-                self._assigned(line.name, before | head)
-                before = (before - {line.name}) | live
-            else:
-                test, body = line.blocks
-                inside = self._lines(body, set(head)) | live | set(form.reads(line.expression))
-                before = self._lines(test, inside)
-            if before <= head:
-                break
-            head |= before
-        self._exits.pop()
-        return head | (set(line.reads()) if line.kind == "for" else set())
+def _line(each: Assignment) -> int:
+    return each.line
 
 
-def flat(lines: Sequence[Line]) -> Iterator[Line]:
-    """The lines and all in their blocks, in the order of the text."""
-    for line in lines:
-        yield line
-        for block in line.blocks:
-            yield from flat(block)
+def _interfere(assigned: Assignment, live: Range) -> bool:
+    return live.handled or assigned.source != live.name
 
 
 class Variables:
@@ -123,8 +118,8 @@ class Variables:
         self._hints = {name: hint for name, hint in hints.items() if name not in weak}
         self.weak = weak
         self._leader: dict[str, str] = {}
-        self.members = {name: [name, *others] for name, others in aliases.items()}
-        self._interferes = {name: set(each) for name, each in liveness.interferes.items()}
+        self._aliases, self._liveness = aliases, liveness
+        self._found: dict[str, Variable] = {}
         alone = set(fixed)
         for line in flat(lines):
             for name, atom in line.moves:
@@ -133,36 +128,34 @@ class Variables:
 
     def of(self, name: str) -> str:
         """The first of the names that are one variable."""
+        first = name
+        while first in self._leader:
+            first = self._leader[first]
         while name in self._leader:
-            name = self._leader[name]
-        return name
+            self._leader[name], name = first, self._leader[name]
+        return first
+
+    def variable(self, first: str) -> Variable:
+        """The variable of which this is the first name."""
+        if first not in self._found:
+            names = [first, *self._aliases.get(first, ())]
+            self._found[first] = Variable(names, self._liveness, self._hints)
+        return self._found[first]
 
     def names(self, variable: str) -> list[str]:
-        return self.members.get(variable, [variable])
-
-    def clash(self, a: str, b: str) -> bool:
-        """Whether two variables live at the same time."""
-        return any(
-            not self._interferes.get(one, _NOTHING).isdisjoint(self.names(other))
-            for one, other in ((a, b), (b, a))
-        )
+        return self.variable(variable).names
 
     def _are_alike(self, a: str, b: str) -> bool:
         """Whether one name serves both: the user's own names stand for his values only."""
-        called, other = (
-            {self._hints[n] for n in self.names(v) if n in self._hints} for v in (a, b)
-        )
-        texts = {hint.text for hint in called | other if hint.kind != "temporary" and hint.text}
-        users = {hint.text for hint in called | other if hint.kind == "user"}
-        return len(texts) < 2 or not users
+        one, other = self.variable(a), self.variable(b)
+        return len(one.texts | other.texts) < 2 or not one.users | other.users
 
     def _merge(self, a: str, b: str) -> None:
         a, b = self.of(a), self.of(b)
-        if a == b or self.clash(a, b) or not self._are_alike(a, b):
+        if a == b or self.variable(a).clashes(self.variable(b)) or not self._are_alike(a, b):
             return
         self._leader[b] = a
-        self.members[a] = [*self.names(a), *self.names(b)]
-        self._interferes.setdefault(a, set()).update(self._interferes.pop(b, ()))
+        self.variable(a).take(self._found.pop(b))
 
 
 def ordered(moves: Sequence[tuple[str, gast.AST]]) -> list[list[tuple[str, gast.AST]]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import gast
@@ -117,13 +118,18 @@ class CopyPlan:
         free = self.cuts - self.needed
         if len(self.cuts) < 2:
             return
-        for edge in sorted(free, key=lambda each: (-self.costs.of(each), repr(each))):
+        for edge in sorted(free, key=lambda each: (-self.costs.of(each), each.place)):
             if self._is_needed(edge):
                 continue
             before = self.cuts
             self._put(before - {edge})
-            if any(self._conflicts(site) for site in self.chosen):
+            if any(self._conflicts(site) for site in self._from(edge)):
                 self._put(before)
+
+    def _from(self, edge: Edge) -> list[Site]:
+        """The updates that a copy may serve: what is before it knows nothing of it."""
+        sites = list(self.chosen)
+        return sites[bisect_left(sites, outermost(edge.site), key=outermost) :]
 
     def _is_needed(self, edge: Edge) -> bool:
         """Whether the update would change what is read again: with fewer copies more is shared."""
@@ -131,13 +137,16 @@ class CopyPlan:
             self.memory.reach(outermost(edge.site))
             spared = self.memory.spared.get(edge.site)
             return spared is not None and bool(self._read_again(spared, edge.site))
-        self.memory.reach()
-        withheld = self.memory.withheld.get(edge, {})
-        return any(
-            self._reads_one(withheld[changed], changed, site)
-            for site in self.chosen
-            if (changed := self.memory.changed.get(site)) in withheld
+        self.memory.reach(outermost(edge.site))
+        return edge in self.memory.withheld and any(
+            self._is_served(site, edge) for site in self._from(edge)
         )
+
+    def _is_served(self, site: Site, edge: Edge) -> bool:
+        self.memory.reach(outermost(site))
+        changed = self.memory.changed.get(site)
+        withheld = self.memory.withheld.get(edge, {})
+        return changed in withheld and self._reads_one(withheld[changed], changed, site)
 
     def update_whole_arrays(self) -> None:
         """`x += y` where no copy is needed for it, and where x is one variable all the time."""
@@ -206,20 +215,24 @@ class CopyPlan:
         return any(each == OUTSIDE or self._is_read(each, changed, site) for each in cells)
 
     def _is_read(self, cell: int, changed: int, site: Site) -> bool:
-        read = self._live(cell, site)
-        return bool(read) and not self._written_back(changed, site).issuperset(read)
+        back: set[tuple[Path, str]] | None = None
+        for name in self._live(cell, site):
+            back = self._written_back(changed, site) if back is None else back
+            if name not in back:
+                return True
+        return False
 
-    def _live(self, cell: int, site: Site) -> set[tuple[Path, str]]:
+    def _live(self, cell: int, site: Site) -> Iterator[tuple[Path, str]]:
         """The names of a cell whose contents are read again after the statement."""
         at, position = site
-        names, found = self.memory.names[cell], set()
+        names = self.memory.names[cell]
         for depth in range(len(at) + 1):
             path, place = at[:depth], at[depth][0] if depth < len(at) else position
-            found.update((path, name) for name in names.read_after(path, place))
+            yield from ((path, name) for name in names.read_after(path, place))
             handled = self.contents.to_handle(path, at, position)
             if handled:
-                found.update((path, n) for n in names.defined_before(path, place) if n in handled)
-        return found
+                before = names.defined_before(path, place)
+                yield from ((path, name) for name in before if name in handled)
 
     def _written_back(self, changed: int, site: Site) -> set[tuple[Path, str]]:
         """The names of an array of which the update changes a part that is written anew later.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import keyword
 import operator
+from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -14,7 +16,9 @@ from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
-from s2s_ad.emit.coalesce import Variables, flat
+from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.live_ranges import flat
+from s2s_ad.emit.numbering import Numbering
 from s2s_ad.emit.refold import Line
 
 WORDS = {
@@ -53,7 +57,9 @@ class Naming:
         self.program, self.variables = program, variables
         self.reserved = set(reserved)
         self.shown: dict[str, str] = {}
-        self.holders: dict[str, list[str]] = {}
+        self.numbering = Numbering(variables)
+        self._hints: dict[str, Hint] = {}
+        self._numbers: dict[str, bool] = {}  # see is_number
         self.read = {name for line in flat(lines) for name in line.reads()}
         self.users = {hint.text for hint in program.hints.values() if hint.kind == "user"}
         outside = {*program.leaves(), *(each.name for each in program.captured())}
@@ -76,23 +82,31 @@ class Naming:
     def discarded(self) -> str:
         """Where an output goes that nobody reads: `_`, unless that is a name of the user's."""
         candidate = "_"
-        while candidate in self.holders:
+        while candidate in self.numbering.holders:
             candidate += "_"
         return candidate
 
     def is_number(self, name: str) -> bool:
         """Whether the variable is certain to hold numbers, never an array of somebody else's.
 
-        Neither does another variable of that name hold one.
+        Neither does another variable of that name hold one. Asked when all variables have names.
         """
         variable = self.variables.of(name)
+        if variable not in self._numbers:
+            self._numbers[variable] = self._is_number(variable)
+        return self._numbers[variable]
+
+    def _is_number(self, variable: str) -> bool:
         users = self._hint(variable).kind == "user"  # who wrote x = x + 1 reads that
-        if (users and variable in self.foreign) or self.arrays.intersection(
-            self.holders[self.shown[name]]
-        ):
+        if (users and variable in self.foreign) or self.shown[variable] in self._of_arrays:
             return False
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
         return all(each is not None and values.shape_of(each) == () for each in facts)
+
+    @cached_property
+    def _of_arrays(self) -> set[str]:
+        """The names of the text that are those of arrays."""
+        return {self.shown[each] for each in self.arrays if each in self.shown}
 
     def _name_captures(
         self, program: Program, captured: dict[str, str], elsewhere: set[str]
@@ -153,6 +167,11 @@ class Naming:
 
     def _hint(self, variable: str) -> Hint:
         """The best of the hints of the values that the variable holds in turn."""
+        if variable not in self._hints:
+            self._hints[variable] = self._best_hint(variable)
+        return self._hints[variable]
+
+    def _best_hint(self, variable: str) -> Hint:
         hints = [self.program.hints.get(n, TEMPORARY) for n in self.variables.names(variable)]
         ranks = [n in self.variables.weak for n in self.variables.names(variable)]
         best = min(zip(ranks, hints, strict=True), key=lambda each: _rank(*each))[1]
@@ -169,25 +188,19 @@ class Naming:
         for name in self.variables.names(self.variables.of(variable)):
             self.shown[name] = shown
         self.shown[variable] = shown
-        self.holders.setdefault(shown, []).append(self.variables.of(variable))
+        self.numbering.take(shown, self.variables.of(variable))
 
     def _free(self, text: str, variable: str, kind: str = "user", *, again: bool = True) -> str:
         """`text`, or `text_2` ... where it means something else at this place."""
         text = text if f"{text}_2".isidentifier() else "value"
-        candidate, count = text, 2
-        while not self._may_take(candidate, variable, kind, again):
-            candidate, count = f"{text}_{count}", count + 1
-        return candidate
+        if again:
+            return self.numbering.free(text, variable, lambda each: self._may_take(each, kind))
+        return self.numbering.unused(text, lambda each: self._may_take(each, kind))
 
-    def _may_take(self, text: str, variable: str, kind: str, again: bool) -> bool:
+    def _may_take(self, text: str, kind: str) -> bool:
         if text in self.reserved or keyword.iskeyword(text) or not text.isidentifier():
             return False
-        if kind != "user" and (text in self.users or hasattr(builtins, text)):
-            return False
-        holders = self.holders.get(text, ())
-        return not holders or (
-            again and not any(self.variables.clash(variable, each) for each in holders)
-        )
+        return kind == "user" or not (text in self.users or hasattr(builtins, text))
 
     def _word(self, expression: gast.AST) -> str:
         """A name for a value that has none, from what computes it."""
@@ -231,7 +244,7 @@ def _partial_sums(program: Program, lines: list[Line]) -> dict[str, Hint]:
     """
     found: dict[str, Hint] = {}
     every = [*flat(lines)]
-    reads = [name for line in every for name in line.reads()]
+    reads = Counter(name for line in every for name in line.reads())
     sums = [line for line in every if line.kind == "assign" and _is_sum(line.expression)]
     made = {line.name for line in sums if line.statement.phase == "backward"}
     for line in reversed(sums):
@@ -242,7 +255,7 @@ def _partial_sums(program: Program, lines: list[Line]) -> dict[str, Hint]:
             first = first.left
         name = getattr(first, "id", None)
         own = program.hints.get(name, TEMPORARY).text
-        if hint.kind == "derived" and name in made and not own and reads.count(name) == 1:
+        if hint.kind == "derived" and name in made and not own and reads[name] == 1:
             found[name] = hint
     return found
 
@@ -275,14 +288,15 @@ def _is_view(program: Program, line: Line) -> bool:
 
 def _reached(names: Iterable[str], lines: list[Line], variables: Variables) -> set[str]:
     """The variables that may hold what one of the names holds."""
-    found = {variables.of(name) for name in names}
-    moves = [move for line in flat(lines) for move in line.moves]
-    while True:
-        reached = {
-            variables.of(name)
-            for name, atom in moves
-            if isinstance(atom, gast.Name) and variables.of(atom.id) in found
-        }
-        if reached <= found:
-            return found
-        found |= reached
+    targets: dict[str, list[str]] = {}
+    for line in flat(lines):
+        for name, atom in line.moves:
+            if isinstance(atom, gast.Name):
+                targets.setdefault(variables.of(atom.id), []).append(variables.of(name))
+    waiting = [variables.of(name) for name in names]
+    found = set(waiting)
+    while waiting:
+        new = set(targets.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found

@@ -12,7 +12,8 @@ import gast
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
-from s2s_ad.emit.coalesce import flat, ordered
+from s2s_ad.emit.coalesce import ordered
+from s2s_ad.emit.live_ranges import flat
 from s2s_ad.emit.refold import Line, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened

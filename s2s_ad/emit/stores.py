@@ -116,6 +116,7 @@ class _Stores:
             for site in plan.chosen
         }
         self.known = {name for _, name in plan.contents.defined}
+        self.known |= {each.name for each in plan.program.captured()}
         self.kin: list[tuple[str, str]] = []  # names that the copies brought, and names of others
         self._found: dict[tuple[int, Path], tuple[int, set[str]]] = {}  # see _variables_before
         self._roots: dict[str, str] = {}  # of the results of updates

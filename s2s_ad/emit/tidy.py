@@ -11,7 +11,8 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint
-from s2s_ad.emit.coalesce import Liveness, Variables, flat
+from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.refold import Line
 from s2s_ad.emit.variables import is_undefined
 
@@ -26,29 +27,28 @@ def without_dead(lines: list[Line], inputs: Sequence[str], outputs: Iterable[str
     """The lines without assignments that nobody reads, as a flag that leaving a loop decides."""
     outputs = list(outputs)
     while True:
-        live = Liveness(lines, inputs, outputs).after
-        kept = _without_dead(lines, live)
+        read = Liveness(lines, inputs, outputs).read_again
+        kept = _without_dead(lines, read)
         if kept is None:
             return lines
         lines = kept
 
 
 def _without_dead(
-    lines: list[Line], live: dict[int, set[str]], tried: bool = False
+    lines: list[Line], read: set[tuple[int, str]], tried: bool = False
 ) -> list[Line] | None:
     """The lines that are left; None where these are all. What is `tried` may raise."""
     found, changed = [], False
     for line in lines:
-        after = live.get(id(line), set())
-        unread = line.kind == "assign" and line.name not in after
+        unread = line.kind == "assign" and (id(line), line.name) not in read
         if unread and not has_effect(line.statement):
             changed = True
             if not tried:
                 continue
             line = replace(line, kind="effect", name="", expression=gast.Expr(line.expression))
-        moves = [each for each in line.moves if each[0] in after]
+        moves = [each for each in line.moves if (id(line), each[0]) in read]
         inside = tried or line.kind == "try"
-        blocks = [_without_dead(each, live, inside) for each in line.blocks]
+        blocks = [_without_dead(each, read, inside) for each in line.blocks]
         if len(moves) < len(line.moves) or any(each is not None for each in blocks):
             changed = True
             pairs = zip(blocks, line.blocks, strict=True)
@@ -94,15 +94,17 @@ class _Moves:
             return line
         targets = {atom.id: name for name, atom in real if isinstance(atom, gast.Name)}
         values: dict[str, gast.AST] = {}
+        first = len(before)
         for each in reversed(before):
             if each.kind != "assign" or has_effect(each.statement):
                 break
             if each.name in targets and self._fits(each, targets[each.name]):
                 values[each.name] = each.expression
                 origin = each.statement
+            first -= 1
         if not values:
             return line
-        before[:] = [each for each in before if each.name not in values or each.kind != "assign"]
+        before[first:] = [each for each in before[first:] if each.name not in values]
         moves = [(name, values.get(getattr(atom, "id", None), atom)) for name, atom in line.moves]
         return replace(line, moves=moves, statement=origin)
 
@@ -129,72 +131,100 @@ def unbound(lines: list[Line], variables: Variables, bound: Iterable[str]) -> se
     to see some value then.
     """
     found: set[str] = set()
-    analysis = _Bound(variables, found)
-    analysis.block(lines, frozenset(map(variables.of, bound)))
+    _Bound(variables, found, bound).block(lines)
     return found
 
 
 class _Bound:
-    """Walks the paths with the variables that are certain to be bound; None: not reached."""
+    """Walks the paths with the variables that are certain to be bound.
 
-    def __init__(self, variables: Variables, found: set[str]):
+    What a block binds is the end of `new`; its methods say whether the end of a block is reached.
+    """
+
+    def __init__(self, variables: Variables, found: set[str], bound: Iterable[str]):
         self.variables, self.found = variables, found
-        self.leaving: list[list[frozenset[str]]] = []  # of each loop, where it is left
+        self.bound = set(map(variables.of, bound))
+        self.new: list[str] = []
+        self.leaving: list[tuple[int, list[set[str]]]] = []  # of each loop, where it is left
 
-    def block(self, lines: Sequence[Line], bound: frozenset[str] | None) -> frozenset[str] | None:
-        for line in lines:
-            if bound is None:
-                return None
-            bound = self._line(line, bound)
-        return bound
+    def _bind(self, variables: Iterable[str]) -> None:
+        for each in variables:
+            if each not in self.bound:
+                self.bound.add(each)
+                self.new.append(each)
 
-    def _line(self, line: Line, bound: frozenset[str]) -> frozenset[str] | None:
+    def _side(self, lines: Sequence[Line]) -> set[str] | None:
+        """What a block binds, which is not bound after this; None where its end is not reached."""
+        mark = len(self.new)
+        reached = self.block(lines)
+        made = self._since(mark)
+        self._forget(mark)
+        return made if reached else None
+
+    def _since(self, mark: int) -> set[str]:
+        return set(self.new[mark:])
+
+    def _forget(self, mark: int) -> None:
+        self.bound.difference_update(self.new[mark:])
+        del self.new[mark:]
+
+    def _meet(self, paths: Iterable[set[str] | None]) -> bool:
+        """Go on with what is bound where paths meet."""
+        reached = [each for each in paths if each is not None]
+        if reached:
+            self._bind(sorted(set.intersection(*reached)))
+        return bool(reached)
+
+    def block(self, lines: Sequence[Line]) -> bool:
+        return all(self._line(line) for line in lines)
+
+    def _line(self, line: Line) -> bool:
         if line.kind == "break":
-            self.leaving[-1].append(bound)
-            return None
-        if line.kind == "if":
-            return _met([self.block(each, bound) for each in line.blocks])
-        if line.kind == "try":
-            return _met([self.block(each, bound) for each in line.blocks])
+            mark, paths = self.leaving[-1]
+            paths.append(self._since(mark))
+            return False
+        if line.kind in ("if", "try"):
+            return self._meet([self._side(each) for each in line.blocks])
         if line.kind in ("for", "while"):
-            return self._loop(line, bound)
+            return self._loop(line)
         if line.kind == "moves":
-            return self._moves(line, bound)
+            self._moves(line)
+            return True
         if line.kind == "store" and isinstance(line.expression, gast.Name):
-            self.found.update({self.variables.of(line.expression.id)} - bound)  # kept, not read
-        return bound.union(map(self.variables.of, line.assigns()))
+            kept = self.variables.of(line.expression.id)  # kept, not read
+            self.found.update({kept} - self.bound)
+        self._bind(map(self.variables.of, line.assigns()))
+        return True
 
-    def _moves(self, line: Line, bound: frozenset[str]) -> frozenset[str]:
-        made = set()
+    def _moves(self, line: Line) -> None:
+        made = []
         for name, atom in line.moves:
             target = self.variables.of(name)
             sources = {self.variables.of(each) for each in form.reads(atom)} - {target}
-            self.found.update(sources - bound)
+            self.found.update(sources - self.bound)
             if not is_undefined(atom) and getattr(atom, "id", None) is not None:
-                made |= {target} if sources or target in bound else set()
+                made += [target] if sources or target in self.bound else []
             elif not is_undefined(atom):
-                made.add(target)
-        return bound | made
+                made.append(target)
+        self._bind(made)
 
-    def _loop(self, line: Line, bound: frozenset[str]) -> frozenset[str] | None:
-        self.leaving.append([])
+    def _loop(self, line: Line) -> bool:
+        mark = len(self.new)
+        self.leaving.append((mark, []))
+        ends: list[set[str] | None] = []
         if line.kind == "for":
-            self.block(line.blocks[0], bound | {self.variables.of(line.name)})
-            ends = [bound]
+            self._bind([self.variables.of(line.name)])
+            self._side(line.blocks[0])
+            ends = [set()]
         else:
             test, body = line.blocks
-            tested = self.block(test, bound)
+            tested = self._since(mark) if self.block(test) else None
             if tested is not None:
-                self.block(body, tested)
+                self._side(body)
             forever = isinstance(line.expression, gast.Constant) and line.expression.value is True
             ends = [] if forever else [tested]
-        return _met([*ends, *self.leaving.pop()])
-
-
-def _met(paths: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
-    """What is bound where paths meet."""
-    reached = [each for each in paths if each is not None]
-    return frozenset.intersection(*reached) if reached else None
+        self._forget(mark)
+        return self._meet([*ends, *self.leaving.pop()[1]])
 
 
 __all__ = ["unbound", "with_values_in_moves", "without_dead"]

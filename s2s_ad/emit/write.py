@@ -20,7 +20,8 @@ from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.apart import apart
-from s2s_ad.emit.coalesce import Liveness, Variables, flat
+from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.refold import Line, Refold
 from s2s_ad.emit.rename import Naming
