@@ -54,7 +54,7 @@ from s2s_ad.load.dispatch import (
     exact_key,
     static_key,
 )
-from s2s_ad.load.fast import ABSENT, fast_call
+from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
@@ -84,6 +84,7 @@ class Transformed:
         self._by_value: tuple[tuple[str, tree.Path], ...] = ()
         self._dispatch = Dispatcher(self._key, self._prepare, self._compile)
         self._methods = Recent()
+        self._hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
         # each has its own class, whose __call__ is generated for its arity (see load.fast)
         self.__class__ = type(type(self).__name__, (type(self),), {"__slots__": ()})
 
@@ -158,7 +159,8 @@ class Transformed:
         if self._last is not None:
             return
         names = self._watched(exact(self.__signature__, arguments))
-        call = fast_call(
+        hots = with_call(
+            self._hot,
             self.__signature__,
             arguments,
             entry.found,
@@ -168,7 +170,8 @@ class Transformed:
             ignored=arguments.keys() - names,
             required=self._required,
         )
-        if call is not None:
+        if hots is not self._hot:
+            self._hot, call = hots, linked(hots)
             call.__qualname__ = self._name()
             type(self).__call__ = call
 

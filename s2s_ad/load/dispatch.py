@@ -1,7 +1,7 @@
 """From the arguments of a call to the compiled function that serves them.
 
-Three steps, each tried when the one before does not know: the fast path, one generated comparison
-against what a hot call looked like (`load.fast`); a table by exact types, dtypes and shapes; a
+Three steps, each tried when the one before does not know: the fast path, generated comparisons
+against what hot calls looked like (`load.fast`); a table by exact types, dtypes and shapes; a
 table by signature (ranks and which lengths are one), whose miss compiles.
 """
 
@@ -76,6 +76,8 @@ def static_key(value: Any) -> Any:
         return (kind, value)
     if kind is slice:
         return (kind, *map(static_key, (value.start, value.stop, value.step)))
+    if kind is tuple:  # a shape that counts by value
+        return (kind, *map(static_key, value))
     return Same(value)
 
 
@@ -188,7 +190,7 @@ class Entry:
 
     @property
     def is_hot(self) -> bool:
-        """Seldom enough that two kinds of calls in turn do not rewrite the fast path for ever."""
+        """Seldom enough that many kinds of calls in turn do not rewrite the fast path for ever."""
         return self.calls in (2, 8) or (self.calls > 8 and self.calls.bit_count() == 1)
 
 

@@ -1,17 +1,21 @@
-"""The fast path: a generated method that knows what one kind of call looks like."""
+"""The fast path: generated methods, each of which knows what one kind of call looks like.
+
+They make a chain: a call that one does not know it hands to the next.
+"""
 
 from __future__ import annotations
 
 import inspect
 import operator
 from collections.abc import Callable, Set
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
-from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, Specialisation, exact_key
+from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, LARGEST_TABLE, Specialisation, exact_key
 from s2s_ad.tensors import Tensor, plain
 
 STAR = inspect.Parameter.VAR_POSITIONAL
@@ -26,7 +30,47 @@ class Absent:
 ABSENT = Absent()
 
 
-def fast_call(
+MOST_HOT = 4  # kinds of calls that the fast path serves, shapes apart
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hot:
+    """One kind of call: what serves it, its shapes so far, and the next method -> its own.
+
+    Two kinds have one form where they differ in nothing but shapes and captured objects.
+    """
+
+    tests: tuple[str, ...]
+    objects: tuple  # with which the tests compare
+    found: Specialisation
+    shapes: set[tuple]
+    link: Callable[[Callable | None], Callable]
+
+    def has_form(self, tests: tuple[str, ...], objects: tuple) -> bool:
+        same = self.tests == tests and len(self.objects) == len(objects)
+        return same and all(map(_is_same, self.objects, objects))
+
+    def add(self, shapes: set[tuple]) -> None:
+        if len(self.shapes) >= LARGEST_TABLE:
+            self.shapes.clear()
+        self.shapes.update(shapes)
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether a test with the one is the test with the other."""
+    return a is b or (type(a) is type(b) and type(a) in (*BY_VALUE, tuple) and a == b)
+
+
+def linked(hots: tuple[Hot, ...]) -> Callable:
+    """The method that knows all of these kinds."""
+    method = None
+    for each in reversed(hots):
+        method = each.link(method)
+    return method
+
+
+def with_call(
+    hots: tuple[Hot, ...],
     signature: inspect.Signature,
     arguments: dict[str, Any],
     found: Specialisation,
@@ -36,26 +80,26 @@ def fast_call(
     by_value: Set[tuple[str, tree.Path]] = frozenset(),
     ignored: Set[str] = frozenset(),
     required: Set[str] = frozenset(),
-) -> Callable | None:
-    """A method that serves calls like this one after a comparison; others go to `slow`.
+) -> tuple[Hot, ...]:
+    """The kinds of calls that are served from now on, this one among them.
 
     Args:
+        hots: those that are served already.
         signature: of the transformed function.
         arguments: of the call that others are compared with.
-        slow: (the callable, arguments by position, arguments by name) -> result.
+        slow: for all other calls: (the callable, arguments by position, by name) -> result.
         rescue: (the callable, an ArithmeticError, both kinds of arguments) -> result, or raises.
         by_value: where the arguments stand that count by value.
         ignored: parameters of which only the type is compared.
         required: parameters that are passed on though a call may leave them to their defaults.
 
     Returns:
-        None where the names of the parameters are ours.
+        The same as before where the names of the parameters are ours.
     """
     parameters = list(signature.parameters.values())
     if any(p.name.startswith("_s2s") for p in parameters):
-        return None
+        return hots
     writer = Writer(found.loaded.program, by_value, ignored)
-    writer.space |= {"_s2s_f": found.function, "_s2s_slow": slow, "_s2s_rescue": rescue}
     for parameter in parameters:
         if parameter.name in arguments:
             writer.argument(parameter.name, arguments[parameter.name])
@@ -63,8 +107,19 @@ def fast_call(
             writer.tests.append(f"not {parameter.name}")
         else:
             writer.tests.append(f"{parameter.name} is _s2s_absent")
+    tests, objects = tuple(writer.tests), tuple(writer.space.values())
+    shapes = writer.compare_shapes()
+    alike = [each for each in hots if each.has_form(tests, objects)]
+    known = next((each for each in alike if each.found is found), None)
+    if known is not None:
+        known.add(shapes)
+        return hots
     writer.guards(found)
-    return writer.compiled(parameters, arguments, required)
+    writer.space |= {"_s2s_f": found.function, "_s2s_slow": slow, "_s2s_rescue": rescue}
+    hot = Hot(tests, objects, found, shapes, writer.compiled(parameters, arguments, required))
+    # the same code bound to other captured objects: those before are gone
+    gone = [each for each in alike if each.found.loaded.text is found.loaded.text]
+    return (hot, *(each for each in hots if each not in gone))[:MOST_HOT]
 
 
 class Writer:
@@ -86,6 +141,7 @@ class Writer:
         }
         self.temporaries = 0
         self.arrays: dict[str, str] = {}  # name of a Tensor -> that of its array
+        self.shapes: dict[str, tuple[int, ...]] = {}  # text of an array -> its shape
 
     def object(self, value: Any) -> str:
         """A name for an object that a test compares with."""
@@ -127,10 +183,18 @@ class Writer:
         if isinstance(value, Tensor):  # the array that it is: the compiled function wants that
             array = self.arrays[name] = self._temporary()
             dtype = f"({array} := _s2s_plain({name})).dtype"
-        self.tests += [
-            f"{dtype} is {self.object(plain(value).dtype)}",
-            f"{array}.shape == {self.object(value.shape)}",
-        ]
+        self.tests.append(f"{dtype} is {self.object(plain(value).dtype)}")
+        self.shapes[array] = value.shape
+
+    def compare_shapes(self) -> set[tuple]:
+        """Let a call have the shapes of this one, or others that are put into what is returned."""
+        known = self.space["_s2s_shapes"] = {tuple(self.shapes.values())}
+        if self.shapes:
+            pairs = self.shapes.items()
+            these = " and ".join(f"{text}.shape == {self.object(each)}" for text, each in pairs)
+            others = "".join(f"{text}.shape, " for text in self.shapes)
+            self.tests.append(f"({these} or ({others}) in _s2s_shapes)")
+        return known
 
     def _temporary(self) -> str:
         self.temporaries += 1
@@ -193,14 +257,15 @@ class Writer:
     def compiled(self, parameters: list, arguments: dict[str, Any], required: Set[str]) -> Callable:
         source = self._source(parameters, arguments, required)
         names = ", ".join(self.space)
-        body = "".join(f"    {line}\n" for line in source.splitlines())
-        factory = f"def _s2s_make({names}):\n{body}    return __call__\n"
+        body = "".join(f"        {line}\n" for line in source.splitlines())
+        link = f"    def link(_s2s_next):\n{body}        return __call__\n    return link\n"
+        factory = f"def _s2s_make({names}):\n{link}"
         exec(compile(factory, "<s2s_ad dispatch>", "exec"), made := {})
         return made["_s2s_make"](*self.space.values())
 
     def _source(self, parameters: list, arguments: dict[str, Any], required: Set[str]) -> str:
         """The tests are in a `try`: what a guard reads may be gone. The call is not."""
-        head, passed, again, named = ["_s2s_self", "/"], [], [], []
+        head, passed, again, named, on = ["_s2s_self", "/"], [], [], [], ["_s2s_self"]
         more = next((p.name for p in parameters if p.kind is STAR), "_s2s_more")
         for p in parameters:
             default = p.default if p.name in required and p.default is not p.empty else ABSENT
@@ -209,6 +274,7 @@ class Writer:
                 head.append(f"*{more}")
             stars = {STAR: "*", DOUBLE_STAR: "**"}.get(p.kind)
             head.append(f"{stars}{p.name}" if stars else f"{p.name}=_s2s_default_{p.name}")
+            on.append(f"{p.name}={p.name}" if p.kind is KEYWORD_ONLY else (stars or "") + p.name)
             array = self.arrays.get(p.name, p.name)
             by_name = f"{p.name}={array}" if p.kind is KEYWORD_ONLY else array
             if p.name in arguments:
@@ -224,6 +290,7 @@ class Writer:
             head.append(f"*{more}")
         own = ["not _s2s_more"] if more == "_s2s_more" else []
         condition = " and ".join([*own, *self.tests]) or "True"
+        has_next = " and ".join(["_s2s_next is not None", *own])
         return (
             f"def __call__({', '.join(head)}):\n"
             f"    try:\n"
@@ -231,6 +298,8 @@ class Writer:
             f"    except _s2s_gone:\n"
             f"        _s2s_other = True\n"
             f"    if _s2s_other:\n"
+            f"        if {has_next}:\n"
+            f"            return _s2s_next({', '.join(on)})\n"
             f"        _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
             f"        return _s2s_slow(_s2s_self, _s2s_given, {{{', '.join(named)}}})\n"
             f"    try:\n"

@@ -4,6 +4,7 @@ import functools
 import gc
 import linecache
 import threading
+import types
 import weakref
 from collections import namedtuple
 from dataclasses import dataclass
@@ -11,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vjp, vmap
+from s2s_ad import S2SError, Tensor, grad, jit, jvp, value_and_grad, vjp, vmap
 from s2s_ad.api import function as api
 from s2s_ad.api.recent import Recent
-from s2s_ad.load import dispatch
+from s2s_ad.load import dispatch, fast
 
 X = np.array([1.0, 2.0, 3.0])
 CALLS = 12  # enough for the fast path to serve the last of them
@@ -320,6 +321,154 @@ def test_many_kinds_of_calls_do_not_fill_memory(monkeypatch):
         tagged(X, str(n))
     assert len(tagged._dispatch.exact) <= 9
     assert len(tagged._dispatch.by_signature) <= 4
+
+
+# ---- several kinds of calls in turn --------------------------------------------------------------
+
+
+@pytest.fixture
+def slow_calls(monkeypatch):
+    """The calls that the fast path does not serve."""
+    found, find = [], dispatch.Dispatcher.find
+    monkeypatch.setattr(
+        dispatch.Dispatcher, "find", lambda *args: found.append(args) or find(*args)
+    )
+    return found
+
+
+def weighted_sum(x, k=1.0, *more, scale=2.0, **options):
+    total = np.sum(x * x) * k * scale
+    for each in (*more, *options.values()):
+        total = total + np.sum(each)
+    return total
+
+
+def chosen(x, mode="double"):
+    return np.sum(x) * 2 if mode == "double" else np.sum(x * x)
+
+
+def of_items(x):
+    items = tuple(x)
+    return items[0] * len(items)
+
+
+X32, X2D, XT = X.astype("f4"), np.arange(6.0).reshape(2, 3), Tensor(X)
+
+#: a function, calls of it in turn, and their gradients with respect to x
+IN_TURN = {
+    "dtypes": (weighted_sum, [((X,), {}), ((X32,), {})], [4 * X, 4 * X32]),
+    "ranks": (weighted_sum, [((X,), {}), ((X2D,), {})], [4 * X, 4 * X2D]),
+    "numbers": (
+        weighted_sum,
+        [((X, 2), {}), ((X, 3.0), {}), ((X, np.float64(4)), {}), ((X, np.array(5.0)), {})],
+        [8 * X, 12 * X, 16 * X, 20 * X],
+    ),
+    "ways to call": (
+        weighted_sum,
+        [((X,), {}), ((X, 3.0), {}), ((X, 3.0, X), {}), ((X,), {"scale": 5.0, "other": X})],
+        [4 * X, 12 * X, 12 * X, 10 * X],
+    ),
+    "arrays and Tensors": (weighted_sum, [((X,), {}), ((XT,), {})], [4 * X, Tensor(4 * X)]),
+    "texts": (
+        chosen,
+        [((X,), {}), ((X, "double"), {}), ((X, "square"), {}), ((X2D, "square"), {})],
+        [2 * np.ones(3), 2 * np.ones(3), 2 * X, 2 * X2D],
+    ),
+    "sizes": (
+        weighted_sum,
+        [((np.arange(float(n)),), {}) for n in range(2, 12)],
+        [4 * np.arange(float(n)) for n in range(2, 12)],
+    ),
+    "sizes and dtypes": (
+        weighted_sum,
+        [((np.arange(n, dtype=d),), {}) for n in range(2, 9) for d in (float, "f4")],
+        [4 * np.arange(n, dtype=d) for n in range(2, 9) for d in (float, "f4")],
+    ),
+    "sizes that shape the code": (
+        of_items,
+        [((np.ones(n),), {}) for n in (2, 3, 4)],
+        [np.array([n, *[0.0] * (n - 1)]) for n in (2, 3, 4)],
+    ),
+}
+
+
+@pytest.mark.parametrize("function, calls, expected", IN_TURN.values(), ids=IN_TURN)
+def test_calls_of_several_kinds_in_turn_take_the_fast_path(function, calls, expected, slow_calls):
+    derivative = grad(function)
+
+    def run():
+        for (args, kwargs), each in zip(calls, expected, strict=True):
+            result = derivative(*args, **kwargs)
+            assert type(result) is type(each)
+            np.testing.assert_array_equal(np.asarray(result), np.asarray(each), strict=True)
+
+    for _ in range(4):
+        run()
+    slow_calls.clear()
+    run()
+    assert slow_calls == []
+
+
+def test_more_kinds_than_the_fast_path_serves():
+    derivative = grad(weighted_sum)
+    kinds = [np.ones((2,) * rank, dtype) for rank in range(4) for dtype in (float, "f4")]
+    for _ in range(20):
+        for x in kinds:
+            np.testing.assert_array_equal(derivative(x), 4 * x, strict=True)
+    assert len(derivative._hot) == fast.MOST_HOT
+
+
+def test_shapes_that_do_not_fit_are_refused_behind_shapes_that_do():
+    derivative = grad(loss)
+    batched = vmap(grad(scaled))
+    for n in (2, 3, 4) * CALLS:
+        derivative(np.ones(n), np.ones((5, n)))
+        batched(np.ones((n, 3)), np.ones((n, 3)))
+    with pytest.raises(ValueError, match="mismatch"):
+        derivative(np.ones(2), np.ones((5, 3)))
+    with pytest.raises(S2SError, match="axis"):
+        batched(np.ones((2, 3)), np.ones((4, 3)))
+
+
+def test_shapes_known_to_the_fast_path_do_not_fill_memory(monkeypatch):
+    monkeypatch.setattr(fast, "LARGEST_TABLE", 8)
+    monkeypatch.setattr(dispatch, "LARGEST_TABLE", 8)
+    derivative = grad(weighted_sum)
+    for n in range(2, 40):
+        for _ in range(3):
+            np.testing.assert_array_equal(derivative(np.ones(n)), 4 * np.ones(n))
+    assert [len(each.shapes) <= 8 for each in derivative._hot] == [True]
+
+
+def test_states_of_captured_objects_in_turn(slow_calls, compiled):
+    derivative, results = grad(of_state), {True: 2 * np.ones(3), False: 3 * np.ones(3)}
+    for round in range(6):
+        for STATE["on"] in (True, False):
+            np.testing.assert_array_equal(derivative(X), results[STATE["on"]])
+        if round == 3:
+            slow_calls.clear()
+    assert len(compiled) == 2
+
+
+STATE = {"on": True}
+
+
+def of_state(x):
+    return np.sum(x) * 2 if STATE["on"] else np.sum(x) * 3
+
+
+def test_what_was_captured_before_is_not_kept_by_the_fast_path():
+    held = types.SimpleNamespace(w=np.ones(3))
+    derivative, seen = grad(lambda x: np.sum(x * held.w)), []
+    for k in range(6):
+        held.w = np.full(3, float(k))
+        seen.append(weakref.ref(held.w))
+        for _ in range(CALLS):
+            np.testing.assert_array_equal(derivative(X), np.full(3, float(k)))
+    assert len(derivative._hot) == 1
+    gc.collect()
+    _, *between, last = [each() is not None for each in seen]
+    assert (between, last) == ([False] * 4, True)
 
 
 # ---- captured objects ----------------------------------------------------------------------------
