@@ -325,21 +325,33 @@ _made: Recent = Recent()
 
 def _made_once(api: str, fn: Callable, transform: Transform, inputs: tuple) -> Transformed:
     """The transformed function, compiled once for functions that are made of the same parts."""
-    known = _made.get(parts_of(fn), dict)
-    if transform not in known:
+
+    def make() -> Transformed:
         check.check_callable(api, fn)
         check.check_call(api, fn, inputs)
-        known[transform] = Transformed(fn, transform, api)
-    return known[transform]
+        return Transformed(fn, transform, api)
+
+    return _of_function(fn, transform, make)
 
 
 def compiled_once(api: str, body: Callable, fn: Callable, number: int, *args: Any) -> Any:
     """body(fn, number, *args), compiled once for functions that are made of the same parts."""
-    known = _made.get(parts_of(fn), dict)
-    if (body, number) not in known:
+
+    def make() -> Transformed:
         check.check_callable(api, fn)
-        known[body, number] = Transformed(functools.partial(body, fn, number), Jit(), api)
-    return known[body, number](*args)
+        return Transformed(functools.partial(body, fn, number), Jit(), api)
+
+    return _of_function(fn, (body, number), make)(*args)
+
+
+def _of_function(fn: Callable, key: Any, make: Callable[[], Transformed]) -> Transformed:
+    known = _made.get(parts_of(fn), dict)
+    found = known.get(key)
+    if found is None:
+        if len(known) >= _made.size:
+            known.clear()
+        found = known.setdefault(key, make())  # another thread may have been faster
+    return found
 
 
 def linearized(fn: Callable, inputs: list) -> tuple:

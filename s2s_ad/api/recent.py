@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core.sharing import Locked
+
+#: what stays whether we hold it or not
+SHARED = (type, types.ModuleType, types.CodeType, types.BuiltinFunctionType, str, bytes)
+MOST_SEEN = 2000  # objects that are looked at
+MOST_HELD = 1 << 26  # bytes of arrays that are kept though nobody may ever ask again
 
 
 @dataclass(slots=True)
 class Made:
-    """A value, the objects that it was made for, and whether it was asked for again."""
+    """A value, the objects that it was made for, and whether it was asked for again.
+
+    `arrays` are the sizes of the arrays that the objects held then, by identity.
+    """
 
     value: Any
     objects: tuple
+    arrays: dict[int, int]
     again: bool = False
 
 
 class Recent(Locked):
     """At most `size` values. Each keeps the objects it was made for alive, so that ids stay theirs.
+
+    A lambda that holds a batch, made anew for each, is never asked for again: the arrays of such
+    values are at most MOST_HELD bytes, but for the last one.
 
     Example:
         >>> recent = Recent()
@@ -45,19 +60,49 @@ class Recent(Locked):
         with self.lock:
             entry = self._made.get(key)
             if entry is None:
-                entry = Made(make(), objects)
-                self._make_room()
+                entry = Made(make(), objects, arrays_of(objects))
+                self._make_room(entry)
                 self._made[key] = entry
         return entry.value
 
-    def _make_room(self) -> None:
+    def _make_room(self, coming: Made) -> None:
         """The oldest goes; what was asked for since it was last the oldest stays a round more."""
+        once = [(key, each) for key, each in self._made.items() if not each.again]
+        held = dict(coming.arrays)
+        for key, each in reversed(once):
+            held |= each.arrays
+            if sum(held.values()) > MOST_HELD and each.arrays:
+                del self._made[key]
         while len(self._made) >= self.size:
             key = next(iter(self._made))
             entry = self._made.pop(key)
             if entry.again:
                 entry.again = False
                 self._made[key] = entry
+
+
+def arrays_of(objects: Iterable[Any], deep: int = 5) -> dict[int, int]:
+    """The sizes of the arrays that objects hold: in cells and containers, as attributes."""
+    found: dict[int, int] = {}
+    waiting = [(each, deep) for each in objects]
+    seen: set[int] = set()
+    while waiting and len(seen) < MOST_SEEN:
+        value, left = waiting.pop()
+        if id(value) in seen or not left or isinstance(value, SHARED) or _is_module(value):
+            continue
+        seen.add(id(value))
+        if isinstance(value, np.ndarray):
+            found[id(value)] = value.nbytes
+        elif isinstance(value, types.FunctionType):
+            waiting += [(each, left) for each in parts_of(value)[2:]]
+        else:
+            waiting += [(each, left - 1) for each in gc.get_referents(value)]
+    return found
+
+
+def _is_module(value: Any) -> bool:
+    """Whether it is the names of a module."""
+    return type(value) is dict and "__builtins__" in value
 
 
 def parts_of(function: Any) -> tuple:

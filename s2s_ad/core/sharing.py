@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import threading
 import warnings
@@ -51,8 +50,8 @@ def quiet(file: str) -> Iterator[None]:
         with warnings.catch_warnings(action="ignore"):
             yield
         return
-    module = re.compile(re.escape(file.removesuffix(".py")) + r"\Z")
-    ours, filters = ("ignore", None, Warning, module, 0), warnings.filters
+    # a text stands for itself there, as in Python's own filter for __main__
+    ours, filters = ("ignore", None, Warning, file.removesuffix(".py"), 0), warnings.filters
     filters.insert(0, ours)
     try:
         yield
