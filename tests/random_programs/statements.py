@@ -10,7 +10,7 @@ import numpy as np
 
 from random_programs.expressions import GAP, Callable_, Expressions, NoWay
 from random_programs.program import Clause, Compound, Function, Hole, Line, Program, namespace
-from random_programs.values import Type, inexact, is_container, is_tame, kind, leaves, type_of
+from random_programs.values import Type, children, inexact, is_container, is_tame, kind, leaves, type_of
 
 MODES = ("f8", "f8", "f8", "f8", "f4", "c16")
 
@@ -241,8 +241,9 @@ class Generator:
                 continue
             after = self.built.at_hole(self.function)
             if isinstance(after, dict) and self._is_fine(after):
-                budget -= cost
-                continue
+                if top or self.chance(0.02) or self._keeps_forms(here.scope, after):
+                    budget -= cost
+                    continue
             if self.may_raise and top and isinstance(after, Exception) and self.chance(0.3):
                 return
             del block[-2]
@@ -250,6 +251,14 @@ class Generator:
 
     def _is_fine(self, scope: dict[str, Any]) -> bool:
         return all(is_tame(scope[name]) for name in self.names if name in scope)
+
+    def _keeps_forms(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        """Whether no variable becomes another kind of thing, which depends on the path then."""
+        return all(
+            _form(before[name]) == _form(after[name])
+            for name in self.names
+            if name in before and name in after
+        )
 
     def _statement(self, block: list, here: Expressions, budget: int, in_loop: bool, top: bool) -> int:
         """Insert one statement before the hole; what it costs."""
@@ -365,11 +374,13 @@ class Generator:
         """Another name for memory, which statements that follow may change."""
         text = here.some(lambda v: isinstance(v, np.ndarray) and v.dtype.kind in "fc")
         value = here.scope_value(text)
-        ways = [text, f"{text}.T", f"{text}.reshape(-1)", f"{text}[...]", f"{text}.view()", f"np.asarray({text})"]
+        ways = [text, f"{text}.T", f"{text}[...]", f"{text}.view()", f"np.asarray({text})"]
         if value.ndim:
             ways += [f"{text}[1:]", f"{text}[::-1]", f"{text}[::2]", f"{text}[:2]", f"{text}[None]"] * 2
             if value.shape[0]:
                 ways += [f"{text}[{here.index(value.shape[0])}]"] * 3
+        if self.chance(0.1):
+            ways += [f"{text}.reshape(-1)", f"{text}.ravel()"]
         if value.ndim == 2:
             ways += [f"{text}[:, 0]", f"{text}[0, :]", f"{text}[:, ::-1]", f"np.diag({text})"]
         return self._line(block, f"{self._bind(self._fresh())} = {self.pick(ways)}")
@@ -724,6 +735,18 @@ class Generator:
         clause = Clause(f"if {here.condition()}:", [Line(self.pick(["break", "continue"]))])
         self._put(block, Compound([clause]))
         return 1
+
+
+def _form(value: Any) -> Any:
+    """What the paths of a program mostly agree on."""
+    if isinstance(value, list):
+        return list, frozenset(map(_form, value)) if len(value) != 1 else frozenset([_form(value[0])])
+    if is_container(value):
+        return type(value).__name__, tuple((part, _form(item)) for part, item in children(value))
+    known = type_of(value)
+    if known is None:
+        return type(value)
+    return known.dtype[0] == "c", known.dtype[0] == "b", known.shape and len(known.shape)
 
 
 class _Here(Expressions):
