@@ -261,7 +261,13 @@ class Elementwise(Rule):
         options = {name: p.default for name, p in support.signature(self.text).parameters.items()}
         names = dict(zip(self.operand_names, operation.operands, strict=True)) | operation.params
         own = {"math": math, "np": np, "y": operation.result, "y_bar": y_bar}
-        return eval(compiled(text), known | self.space | options | names | own)
+        scope = known | self.space | options | names | own
+        try:
+            return eval(compiled(text), scope)
+        except ArithmeticError:  # of numbers that are known: NumPy's give inf or nan
+            numbers = {k: np.asarray(v)[()] for k, v in scope.items() if type(v) in (int, float)}
+            with np.errstate(all="ignore"):
+                return eval(compiled(text), scope | numbers)
 
     def has_slope(self, position: int, operation: Operation) -> bool:
         """Whether there is a derivative by one operand that need not be zero."""

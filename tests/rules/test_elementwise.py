@@ -22,7 +22,7 @@ from rules.properties import (
     real,
     spelled,
 )
-from s2s_ad import grad, jit
+from s2s_ad import grad, jit, value_and_grad
 from s2s_ad.rules.arithmetic import PowerSlope
 from s2s_ad.rules.python_math import OfNumber
 
@@ -291,3 +291,12 @@ def test_where_arguments_are_equal(text, slopes):
     """The conventions at ties: they are shared evenly, clip passes on the closed interval."""
     f = module(f"def f(x, y):\n    return {text}\n").f
     assert grad(f, (0, 1))(np.float64(2.0), np.float64(2.0)) == slopes
+
+
+def test_division_by_a_zero_that_is_known():
+    """NumPy's number over 0 is infinite, and so is the derivative; Python's raises when it runs."""
+    with np.errstate(all="ignore"):
+        assert grad(lambda y: y / 0)(np.array(-0.4)) == np.inf
+        np.testing.assert_array_equal(grad(lambda y: y / 0.0)(np.array([-0.4, 1.0])), np.inf)
+    with pytest.raises(ZeroDivisionError):
+        value_and_grad(lambda y: y / 0)(-0.4)
