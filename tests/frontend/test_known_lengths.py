@@ -55,3 +55,16 @@ def test_isinstance_takes_unions_of_classes(scale, factor):
 @pytest.mark.parametrize("x", [np.float32(2.0), np.array(2.0), np.ones(3)])
 def test_an_array_is_no_list_whether_it_has_axes_or_not(x):
     assert jit(lambda x: 0 if isinstance(x, list | tuple) else 1)(x) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
+def test_zip_ends_with_the_shortest(count):
+    def weighted(xs, w):
+        total = 0.0 * w
+        for x, weight in zip(xs, [1.0, w, 3.0]):
+            total += x * weight
+        return total
+
+    xs = np.arange(1.0, count + 1)
+    assert jit(weighted)(xs, 2.0) == weighted(xs, 2.0)
+    np.testing.assert_array_equal(grad(weighted)(xs, 2.0), [1.0, 2.0, 3.0, 0.0, 0.0][:count])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -38,7 +38,7 @@ from s2s_ad.frontend.lower.iteration import (
 )
 from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.objects import class_of
-from s2s_ad.frontend.lower.poisons import is_unreadable, unreadable
+from s2s_ad.frontend.lower.poisons import is_unreadable, may_be_known, unreadable
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
 
@@ -205,8 +205,8 @@ def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
 def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> Any:
     """The length of the shortest of several columns.
 
-    Where it has to be `decided` now, for the items of one are known, the others have to be as long
-    as that: this is checked.
+    Where it has to be `decided` now, for the items of one are known, the lengths of arrays count by
+    value; any other length has to be as large as that: this is checked.
     """
     known = {each for each in lengths if isinstance(each, int)}
     unknown = {each.name: each for each in lengths if isinstance(each, Symbol)}
@@ -214,6 +214,8 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
         raise lowering.there_is_none(ValueError("zip() arguments have different lengths"))
     if known and (decided or strict or not unknown):
         for each in unknown.values():
+            if not strict and counts_by_value(lowering, each):
+                raise NeedStatic(each.name, "the number of items that zip() or map() reads")
             require(lowering, each, min(known), f"zip() of {min(known)} items with another number")
         return min(known)
     first, *others = [*unknown.values(), *([min(known)] if known else ())]
@@ -224,6 +226,19 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
         else:
             first = lowering.call(np.minimum, first, each)
     return first
+
+
+def counts_by_value(lowering: Lowering, number: Symbol) -> bool:
+    """Whether code can be made for each value of a number: of the lengths of arguments it can."""
+    builder = lowering.builder
+    names = builder.ancestors(number.name)
+    computed = [builder.facts[each] for each in names if each in builder.definitions]
+    given = [builder.facts[each] for each in names if each not in builder.definitions]
+    return (
+        all(isinstance(each, values.Scalar) for each in computed)
+        and not any(isinstance(each, values.Unknown) for each in given)
+        and may_be_known(lowering, number)
+    )
 
 
 @evaluates(enumerate)
