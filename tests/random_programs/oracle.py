@@ -270,7 +270,8 @@ class Checked:
         for g, x in zip(gradient, inputs, strict=True):
             if np.shape(g) != np.shape(x):
                 raise Mismatch("shape", f"{what} has shape {np.shape(g)}, the input {np.shape(x)}")
-            if np.asarray(g).dtype != np.asarray(x).dtype:
+            weak = isinstance(x, float | complex) and not isinstance(x, np.generic)
+            if np.asarray(g).dtype != np.asarray(x).dtype and not weak:
                 raise Mismatch("dtype", f"{what} has dtype {np.asarray(g).dtype}, the input {np.asarray(x).dtype}")
         return gradient
 
@@ -285,6 +286,9 @@ class Checked:
         fixed = {f"fixed{i}": arg for i, arg in enumerate(args) if i not in self.active}
         names = [f"x{i}" for i in self.active]
         passed = [f"x{i}" if i in self.active else f"fixed{i}" for i in range(len(args))]
+        for i, arg in enumerate(args):  # what is captured may not be changed
+            if i not in self.active and isinstance(arg, list | np.ndarray):
+                passed[i] += ".copy()"
         text = f"def on_floats({', '.join(names)}):\n    return main({', '.join(passed)})\n"
         return self.extended(text, main=main, **fixed)["on_floats"], [args[i] for i in self.active]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from random_programs.expressions import GAP, Callable_, Expressions, NoWay
 from random_programs.program import Clause, Compound, Function, Hole, Line, Program, namespace
-from random_programs.values import Type, children, inexact, is_container, is_tame, kind, leaves, type_of
+from random_programs.values import Type, children, inexact, is_container, is_deep, is_tame, kind, leaves, type_of
 
 MODES = ("f8", "f8", "f8", "f8", "f4", "c16")
 
@@ -211,8 +211,7 @@ class Generator:
             return f"{weight} * np.sum(np.{self.pick(['real', 'imag'])}({text} * (0.6 + 0.8j)))"
         if known.shape is None:
             return self.pick([f"{weight} * {text}", f"np.sin({text})", f"{text} ** 2"] if known.dtype[0] != "b" else [f"{weight} * {text}"])
-        return self.pick([f"{weight} * np.sum({text})", f"np.sum(np.sin({text}) * {weight})",
-                          f"np.sum({text} ** 2)" if known.dtype[0] != "b" else f"np.sum({text})"])
+        return self.pick([f"{weight} * np.sum({text})", *([f"np.sum(np.sin({text}) * {weight})", f"np.sum({text} ** 2)"] if known.dtype[0] != "b" else [])])
 
     # ---- statements --------------------------------------------------------------------------
 
@@ -250,7 +249,8 @@ class Generator:
             self.names = names
 
     def _is_fine(self, scope: dict[str, Any]) -> bool:
-        return all(is_tame(scope[name]) for name in self.names if name in scope)
+        values = [scope[name] for name in self.names if name in scope]
+        return all(not is_deep(value) and is_tame(value) for value in values)
 
     def _keeps_forms(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
         """Whether no variable becomes another kind of thing, which depends on the path then."""
@@ -542,7 +542,7 @@ class Generator:
             lambda: f"{name}_k, {name} in {here.some(lambda v: isinstance(v, dict))}.items()",
             lambda: f"{name} in {here.some(lambda v: isinstance(v, dict))}.values()",
             lambda: f"{name} in reversed({numbers()})",
-            lambda: f"{name} in (v * {here.constant()} for v in {numbers()})",
+            *[lambda: f"{name} in (v * {here.constant()} for v in {numbers()})"] * self.chance(0.2),
         ]
         header = self.pick(ways)()
         clauses = [Clause(f"for {header}:")]

@@ -49,6 +49,13 @@ def is_container(value: Any) -> bool:
     )
 
 
+def is_deep(value: Any, depth: int = 6) -> bool:
+    """Whether containers are nested deeper than that; those that hold themselves are."""
+    if not is_container(value):
+        return False
+    return not depth or any(is_deep(item, depth - 1) for _, item in children(value))
+
+
 def leaves(value: Any, depth: int = 0) -> list:
     """The numbers, arrays and other objects in a nest of containers."""
     if depth < 20 and is_container(value):
