@@ -122,3 +122,17 @@ def test_bits_of_flattened_samples(bits):
     function = jit(vmap(lambda sample: bits(sample)))
     np.testing.assert_array_equal(function(x), np.stack([bits(each) for each in x]))
     assert function(x[:0]).shape == (0, *bits(x[0]).shape)
+
+
+def of_a_list_of_items(x):
+    items = list(x)
+    return items[0] if x[0] > -9.0 else x
+
+
+def test_a_list_that_was_made_before_the_samples_are_taken():
+    """The list is one of columns; that of a sample holds a number of each."""
+    batch = np.arange(1.0, 10.0).reshape(3, 3) ** 2
+    with pytest.warns(SampleLoopWarning) as noted:
+        found = vmap(of_a_list_of_items)(batch)
+    np.testing.assert_array_equal(found, [1.0, 16.0, 49.0])
+    assert len(noted) == 1

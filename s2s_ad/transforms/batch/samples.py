@@ -56,6 +56,8 @@ def each_of_region(
     """Run the region for one sample after the other."""
     if not all(map(_fits_an_array, region.facts)) or _leaves_undefined(region):
         raise Ragged
+    if any(flag and _is_list(each) for each, flag in zip(operands, flags, strict=True)):
+        raise Ragged  # that of one sample would be a list of parts of its items
     _warn(context, region.name)
     body = region.blocks[-1]
     names = body.leaves()[region.indices if isinstance(region, Loop) else 0 :]
@@ -197,8 +199,8 @@ def _start(context: Batch, fact: Any, operands: Sequence[Any]) -> Any:
         return context.builder.call(runtime.list_of, (), {})
 
 
-def _is_list(value: Symbol) -> bool:
-    return isinstance(value.fact, values.List)
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Symbol) and isinstance(value.fact, values.List)
 
 
 def _array(context: Batch, result: Symbol, fact: Any) -> Symbol:
