@@ -63,8 +63,10 @@ def test_zip_ends_with_the_shortest(count):
         total = 0.0 * w
         for x, weight in zip(xs, [1.0, w, 3.0]):
             total += x * weight
+        for x, _ in zip(xs * 2.0, (1, 2, 3)):
+            total += x
         return total
 
     xs = np.arange(1.0, count + 1)
     assert jit(weighted)(xs, 2.0) == weighted(xs, 2.0)
-    np.testing.assert_array_equal(grad(weighted)(xs, 2.0), [1.0, 2.0, 3.0, 0.0, 0.0][:count])
+    np.testing.assert_array_equal(grad(weighted)(xs, 2.0), [3.0, 4.0, 5.0, 0.0, 0.0][:count])

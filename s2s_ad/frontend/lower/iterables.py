@@ -232,11 +232,12 @@ def counts_by_value(lowering: Lowering, number: Symbol) -> bool:
     """Whether code can be made for each value of a number: of the lengths of arguments it can."""
     builder = lowering.builder
     names = builder.ancestors(number.name)
-    computed = [builder.facts[each] for each in names if each in builder.definitions]
+    facts = [builder.facts[each] for each in names]
     given = [builder.facts[each] for each in names if each not in builder.definitions]
+    known = {dim.base for fact in given for dim in values.dims_of(fact)}
     return (
-        all(isinstance(each, values.Scalar) for each in computed)
-        and not any(isinstance(each, values.Unknown) for each in given)
+        all({dim.base for dim in values.dims_of(fact)} <= known for fact in facts)
+        and not any(isinstance(fact, values.Unknown) for fact in facts)
         and may_be_known(lowering, number)
     )
 
