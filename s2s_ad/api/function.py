@@ -31,12 +31,19 @@ from s2s_ad.api.collection import patient
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
 from s2s_ad.api.recent import Recent
+from s2s_ad.api.tracebacks import short, shortened
 from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import faults, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin, UnsupportedError
+from s2s_ad.diagnostics import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    Origin,
+    S2SError,
+    UnsupportedError,
+)
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, write
 from s2s_ad.frontend.called import called
@@ -56,6 +63,7 @@ from s2s_ad.load.dispatch import (
 )
 from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
 from s2s_ad.load.module import Loaded, load
+from s2s_ad.load.noted import noted
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
 
@@ -91,14 +99,20 @@ class Transformed:
     # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        bound = self.bind(args, kwargs)
-        entry = self._entry(bound.arguments)
+        try:
+            bound = self.bind(args, kwargs)
+            entry = self._entry(bound.arguments)
+        except S2SError as error:
+            raise shortened(error)  # noqa: B904  (it is this one)
         if entry.is_hot or "__call__" not in vars(type(self)):
             self._follow(bound.arguments, entry)
         try:
             return entry.found.function(*bound.args, **bound.kwargs)
         except ArithmeticError as error:
             failed = error
+        except Exception as error:
+            noted(error)
+            raise
         return self._in_the_limit(entry.found, bound, failed)
 
     def _in_the_limit(
@@ -111,6 +125,7 @@ class Transformed:
         inner = None if self._last is not None else self._innermost(bound.args, bound.kwargs)
         again = None if inner is None else careful(found.loaded)
         if again is None:
+            noted(failed)
             raise failed
         function, args, kwargs = inner
         function(*args, **kwargs)  # what it raises, it raises
@@ -322,10 +337,12 @@ class Transformed:
                 )
         return unknown(self.__signature__)
 
+    @short
     def text(self, *args: Any, **kwargs: Any) -> Text:
         """The generated text with what belongs to it (see `emit.write.Text`)."""
         return self._text(args, kwargs)[1]
 
+    @short
     def source(self, *args: Any, standalone: bool = False, **kwargs: Any) -> str:
         """The generated source for arguments of this kind.
 
@@ -337,6 +354,7 @@ class Transformed:
         program, text = self._text(args, kwargs)
         return standalone_module(program, text) if standalone else text.module
 
+    @short
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the backward pass keeps of the forward pass: which name, line, bytes, and why."""
         if not args and not kwargs:
@@ -345,6 +363,7 @@ class Transformed:
         loaded = self._entry(arguments).found.loaded
         return explanation(loaded.program, loaded.text, arguments)
 
+    @short
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
         """The stages by name: "core" (the function), then the program of each transform."""
         if args or kwargs:

@@ -16,6 +16,7 @@ import numpy as np
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
 from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, LARGEST_TABLE, Specialisation, exact_key
+from s2s_ad.load.noted import noted
 from s2s_ad.tensors import Tensor, plain
 
 STAR = inspect.Parameter.VAR_POSITIONAL
@@ -132,10 +133,12 @@ class Writer:
         self.space: dict[str, Any] = {
             "_s2s_absent": ABSENT,
             "_s2s_arithmetic": ArithmeticError,
+            "_s2s_exception": Exception,
             "_s2s_gone": GONE_ERRORS,
             "_s2s_key": exact_key,
             "_s2s_keys": tuple,
             "_s2s_len": len,
+            "_s2s_noted": noted,
             "_s2s_plain": np.asarray,
             "_s2s_type": type,
         }
@@ -306,6 +309,9 @@ class Writer:
             f"        return _s2s_f({', '.join(passed)})\n"
             f"    except _s2s_arithmetic as error:\n"
             f"        _s2s_failed = error\n"
+            f"    except _s2s_exception as error:\n"
+            f"        _s2s_noted(error)\n"
+            f"        raise\n"
             f"    _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
             f"    return _s2s_rescue(_s2s_self, _s2s_failed, _s2s_given, {{{', '.join(named)}}})\n"
         )

@@ -35,31 +35,43 @@ def located(name: str, program: Program, source: str) -> Callable:
                 raise
             line = sys._getframe(1).f_lineno
         what, why, advice = text.split("; ")
-        origin = _origin(program, source.splitlines()[:line])
+        origin = origin_of_last(program, source.splitlines()[:line], _joins)
         raise SamplesDiffer("S2S402", f"vmap: {what}", origin=origin, why=why, help=advice)
 
     return call
 
 
-def _origin(program: Program, lines: list[str]) -> Origin | None:
-    """The place that the last of these lines comes from: the comments name the user's lines."""
+def origin_of_last(
+    program: Program, lines: list[str], wanted: Callable[[form.Statement], bool] = bool
+) -> Origin | None:
+    """The place that the last of these lines comes from: the comments name the user's lines.
+
+    `wanted` says of which statements of the program it may be the place.
+    """
     named = [found[1] for line in lines if (found := LINE.search(line))]
-    places = [each for each in _places(program, set()) if each is not None]
+    places = [each for each in _places(program, wanted, set()) if each is not None]
     near = [each for each in places if named and each.root == int(named[-1])]
     return next(iter([*near, *places]), program.origin)
 
 
-def _places(program: Program, seen: set[int]) -> Iterator[Origin | None]:
-    """Where samples are put together, in the program and in all that it runs."""
+def _joins(statement: form.Statement) -> bool:
+    """Whether the results of samples are put together there."""
+    return not form.is_effect(statement) and form.function_of(statement) in JOINING.values()
+
+
+def _places(
+    program: Program, wanted: Callable[[form.Statement], bool], seen: set[int]
+) -> Iterator[Origin | None]:
+    """Where such statements stand, in the program and in all that it runs."""
     if id(program) in seen:
         return
     seen.add(id(program))
     for statement in program.body:
+        if wanted(statement):
+            yield statement.origin
         if form.is_effect(statement):
             continue
-        if form.function_of(statement) in JOINING.values():
-            yield statement.origin
         call, region = callee_of(statement), region_of(statement)
         inner = [] if call is None or call.is_stub else [call.program]
         for each in [*inner, *(region.blocks if region is not None else ())]:
-            yield from _places(each, seen)
+            yield from _places(each, wanted, seen)

@@ -17,6 +17,7 @@ from s2s_ad.core.program import Program
 from s2s_ad.core.sharing import quiet
 from s2s_ad.emit.write import Text
 from s2s_ad.load.located import located
+from s2s_ad.load.noted import remember
 from s2s_ad.tensors import plain
 
 _number = itertools.count(1)
@@ -75,5 +76,6 @@ def load(program: Program, text: Text) -> Loaded:
     namespace.update({key: value for key, value in bound.items() if key != text.name})
     function = namespace[text.name]
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    remember(file, program, function.__code__)
     weakref.finalize(function.__code__, linecache.cache.pop, file, None).atexit = False
     return Loaded(function, text, namespace, program)

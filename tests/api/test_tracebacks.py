@@ -1,0 +1,67 @@
+"""What a user sees of an error: the frames of their own code, and the line that it comes from."""
+
+import traceback
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, vmap
+from s2s_ad.core import faults
+
+
+def refused(x):
+    return open("numbers.txt") * x
+
+
+def inverse_of_twice(x):
+    y = x * 2
+    return np.sum(np.linalg.inv(y))
+
+
+def one_over(x):
+    return 1 / (x - 1.0)
+
+
+def frames(error):
+    return [each.filename for each in traceback.extract_tb(error.__traceback__)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: grad(refused)(1.0),
+        lambda: vmap(grad(refused))(np.ones(2)),
+        lambda: grad(refused).source(1.0),
+        lambda: grad(refused).explain(1.0),
+        lambda: grad(inverse_of_twice)("text"),
+    ],
+)
+def test_a_refusal_shows_none_of_the_frames_of_the_compiler(call, monkeypatch):
+    with pytest.raises(S2SError) as caught:
+        call()
+    found = frames(caught.value)
+    assert sum(file.startswith(faults.PACKAGE) for file in found) <= 2  # the door, and its helper
+    assert found[0] == __file__
+    assert len("".join(traceback.format_exception(caught.value)).splitlines()) < 30
+    monkeypatch.setenv("S2S_AD_TRACEBACK", "full")
+    with pytest.raises(S2SError) as caught:
+        call()
+    assert len(frames(caught.value)) > len(found)
+
+
+def test_what_generated_code_raises_tells_the_line_of_the_user():
+    g = grad(inverse_of_twice)
+    assert g(np.eye(2)).shape == (2, 2)
+    for _ in range(4):  # on the first call, and on the fast path
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            g(np.zeros((2, 2)))
+        (note,) = caught.value.__notes__
+        assert note.startswith("test_tracebacks.py:")
+        assert "in inverse_of_twice" in note
+        assert "np.linalg.inv(y)" in note
+
+
+def test_an_error_of_python_s_numbers_is_the_function_s_own():
+    with pytest.raises(ZeroDivisionError) as caught:
+        grad(one_over)(1.0)
+    assert frames(caught.value)[-1] == __file__
