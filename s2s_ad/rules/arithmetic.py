@@ -125,6 +125,9 @@ def without_factor(builder: Builder, product: Any, factor: Symbol, farthest: int
         return 1.0
     if rule is None or not farthest or not values.is_inexact(product.fact):
         return None
+    if isinstance(rule, Sum | Difference):
+        terms = [without_factor(builder, each, factor, farthest - 1) for each in operands]
+        return None if values.missing(terms) else builder.emit(rule, terms, {})
     if rule.function is operator.pow and type(operands[1]) is int and operands[1] > 1:
         return operands[0] ** (operands[1] - 1) if is_same(operands[0], factor) else None
     for place in rule.linear if isinstance(rule, Multiplication | Negative | Quotient) else ():
@@ -141,7 +144,18 @@ def cancelled(builder: Builder, a: Any, b: Any) -> Any:
     That is the derivative at y = 0, too, where the quotient is infinite.
     """
     found = _cancelled_in(builder, a, b)
-    return _cancelled_in(builder, b, a) if found is None else found
+    found = _cancelled_in(builder, b, a) if found is None else found
+    return _in_shape(builder, found, [a, b])
+
+
+def _in_shape(builder: Builder, value: Any, operands: list) -> Any:
+    """A value in the shape that the operands broadcast to; None where facts do not tell it."""
+    full = values.broadcast(map(support.shape, operands))
+    if value is None or full is None or values.same_shape(support.shape(value), full):
+        return value if full is not None else None
+    like = (each for each in operands if values.same_shape(support.shape(each), full))
+    found = next(like, None)
+    return None if found is None else builder.call(runtime.broadcast_like, (value, found), {})
 
 
 def _cancelled_in(builder: Builder, product: Any, ratio: Any, farthest: int = 8) -> Any:
@@ -200,7 +214,7 @@ class Quotient(Elementwise):
         if negated and builder.derived and isinstance(operands[1], Symbol):
             return -(inner[0] / operands[1])
         if builder.derived and isinstance(operands[1], Symbol):
-            rest = without_factor(builder, *operands)
+            rest = _in_shape(builder, without_factor(builder, *operands), operands)
             if rest is not None:
                 return rest
         if builder.derived and not self.is_finite(builder, operands):
