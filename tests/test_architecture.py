@@ -19,25 +19,27 @@ PUBLIC = PACKAGE  # the layer of s2s_ad/__init__.py: the public names
 
 PASS = {"analysis", "core", "diagnostics", "rules.registry", "runtime", "simplify"}
 COMPILER = PASS | {"emit", "frontend", "load", "rules", "storage", "tensors", "transforms"}
+COMPILER |= {"versions"}
 
 # A layer is a module or a package, here without the leading "s2s_ad.", with everything in it that
 # is not a layer itself. Any part may refuse a program, so all may import diagnostics.
 MAY_IMPORT = {
     "diagnostics": set(),
+    "versions": set(),
     "runtime": {"runtime_stacks"},
     "runtime_stacks": set(),
     "tensors": {"diagnostics"},
     "core": {"diagnostics", "tensors"},
     "rules.registry": {"core", "diagnostics", "runtime"},
-    "rules": {"core", "diagnostics", "rules.registry", "runtime"},
-    "frontend": {"core", "diagnostics", "rules", "rules.registry", "runtime", "tensors"},
+    "rules": {"core", "diagnostics", "rules.registry", "runtime", "versions"},
+    "frontend": PASS - {"analysis", "simplify"} | {"rules", "tensors", "versions"},
     "analysis": {"core", "diagnostics", "rules.registry", "runtime"},
     "simplify": PASS - {"simplify"},
     "transforms": PASS | {"storage"},
     "storage": PASS,
     "emit": {"analysis", "core", "diagnostics", "rules.registry", "runtime", "storage"},
     "load": {"core", "diagnostics", "emit", "runtime", "tensors"},
-    "written": set(),
+    "written": {"versions"},
     "api": COMPILER | {"written"},
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check"},
@@ -61,6 +63,13 @@ OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy",
 # What needs an optional library is imported when a function of it is first met.
 RULES_OF_OPTIONAL = {"s2s_ad.api.scipy_": "scipy", "s2s_ad.rules.scipy_": "scipy"}
 RULES_OF_OPTIONAL |= {"s2s_ad.written.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
+
+
+# Helpers of generated code import SciPy where they run, and facts where they are asked for.
+IMPORT_SCIPY_INSIDE = ["runtime", "runtime_stacks", "versions"]
+
+# The one module that may ask for the number of a release, and one whose import depends on Python's.
+ASK_FOR_RELEASES = {"s2s_ad.versions", "s2s_ad.frontend.signatures"}
 
 
 class Module(NamedTuple):
@@ -187,21 +196,28 @@ def declared_packages() -> set[str]:
 def test_module_imports_only_declared_dependencies(module):
     standard = sys.stdlib_module_names | LATER_STANDARD_MODULES
     declared = declared_packages() | library_of(module)
-    if module.name.startswith(f"{PACKAGE}.runtime"):  # where they run, helpers import SciPy
+    inner = module.name.removeprefix(f"{PACKAGE}.")
+    if inner in IMPORT_SCIPY_INSIDE:
         declared |= {"scipy"}
     assert imported_packages(module) <= declared | standard | {PACKAGE}
 
 
-@pytest.mark.parametrize("name", ["runtime", "runtime_stacks"])
-def test_runtime_imports_numpy_only(name):
-    """Helpers that stand for something of SciPy's import that where they run."""
+def test_releases_are_asked_for_in_one_place():
+    asks = {
+        module.name for module in MODULES if re.search(r"version_info|__version__", read(module))
+    }
+    assert asks == ASK_FOR_RELEASES
+
+
+@pytest.mark.parametrize("name", IMPORT_SCIPY_INSIDE)
+def test_scipy_is_imported_where_it_is_called(name):
     (runtime,) = [module for module in MODULES if layer_of(module.name) == name]
-    allowed = {"__future__", "itertools", "math", "numpy", "scipy", PACKAGE}
+    allowed = sys.stdlib_module_names | {"numpy", "scipy", PACKAGE}
     assert imported_packages(runtime) <= allowed
     statements = ast.parse(runtime.path.read_text(encoding="utf-8")).body
     at_the_top = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
-    named = [ast.unparse(each).split()[1] for each in at_the_top]
-    assert [each for each in named if not each.startswith(PACKAGE)] == ["__future__", "numpy"]
+    named = {ast.unparse(each).split()[1].partition(".")[0] for each in at_the_top}
+    assert named - sys.stdlib_module_names <= {"numpy", PACKAGE}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What is installed: one version, every module, the command, the same Pythons everywhere."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+
+from s2s_ad import versions
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "s2s_ad"
@@ -34,6 +37,44 @@ def test_supported_pythons_are_the_same_everywhere():
     assert CONFIG["options"]["python_requires"] == f">={classifiers[0]}"
     ruff = (ROOT / "ruff.toml").read_text(encoding="utf-8")
     assert f'target-version = "py{classifiers[0].replace(".", "")}"' in ruff
+
+
+def test_the_oldest_scipy_is_the_same_everywhere():
+    oldest = ".".join(map(str, versions.OLDEST_SCIPY))
+    assert CONFIG["options.extras_require"]["scipy"].split() == [f"scipy>={oldest}"]
+
+
+@pytest.mark.parametrize(
+    "version", re.findall(r"Python :: (3\.\d+)", CONFIG["metadata"]["classifiers"])
+)
+def test_a_python_is_found_that_makes_environments(version):
+    """What the tests of other releases run with is asked, whatever its name on PATH promises."""
+    found = subprocess.run([ROOT / ".ci/find-python", version], capture_output=True, text=True)
+    assert not found.stderr
+    if found.returncode:
+        assert not found.stdout
+        return
+    ask = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
+    environment = {k: v for k, v in os.environ.items() if k != "PYENV_VERSION"}
+    answer = subprocess.check_output([found.stdout.strip(), "-c", ask], text=True, env=environment)
+    assert answer.strip() == version
+
+
+def test_stubs_on_path_are_no_pythons(tmp_path):
+    stub = tmp_path / "python3.99"
+    for text, found in [
+        ("exit 1", ""),
+        ("echo nonsense >&2; exit 127", ""),
+        ("echo /here", "/here\n"),
+    ]:
+        stub.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        stub.chmod(0o755)
+        path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+        command = [ROOT / ".ci/find-python", "3.99"]
+        run = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "PATH": path}
+        )
+        assert (run.stdout, bool(run.returncode)) == (found, not found)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from s2s_ad.rules.products_known import matrix_bar, products_in
 from s2s_ad.rules.scipy_linalg_systems import row_order, take_rows, triangular, unit_lower
 from s2s_ad.rules.shape_checks import check_equal, ends
 from s2s_ad.runtime import cholesky_adjoint, of_product
+from s2s_ad.versions import cho_factor_clears
 
 
 class Factored(Rule):
@@ -194,8 +195,8 @@ class LUSolve(Factored):
 
 
 class ChoFactor(OfMatrix):
-    """The first item of scipy.linalg.cho_factor: in one triangle the factor, and in the other what
-    was there."""
+    """The first item of scipy.linalg.cho_factor: in one triangle the factor, and in the other zeros
+    or what was there (`versions.cho_factor_clears`)."""
 
     of_complex = True
     text = "a, lower=False, overwrite_a=False, check_finite=True"
@@ -226,11 +227,11 @@ class ChoFactor(OfMatrix):
         c, lower = operation.result, "lower" in operation.params
         (a_dot,) = tangents
         whole = hermitian(a_dot, lower)
-        c, other = (np.tril(c), np.triu(a_dot, 1)) if lower else (np.triu(c), np.tril(a_dot, -1))
+        c = _factor(c, lower)
         l = c if lower else mH(c)  # noqa: E741
         inner = np.linalg.solve(l, mH(np.linalg.solve(l, whole)))
         l_dot = l @ lower_half(inner)
-        return (l_dot if lower else mH(l_dot)) + other
+        return sum(_beside(a_dot, lower), l_dot if lower else mH(l_dot))
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return _cho_factor(operation.operands[0], "lower" in operation.params)
@@ -240,16 +241,27 @@ class ChoFactor(OfMatrix):
 
 
 def _onto_matrix(c: Symbol, c_bar: Any, lower: bool) -> list:
-    """The adjoint of the matrix from that of cho_factor's array."""
+    """The adjoint of the matrix from that of cho_factor's array, in parts."""
+    factor, beside = _factor(c, lower), _beside(c_bar, lower)
     if lower:
-        return [c.builder.call(cholesky_adjoint, (np.tril(c), c_bar), {}), np.triu(c_bar, 1)]
-    turned = c.builder.call(cholesky_adjoint, (mH(np.triu(c)), mH(c_bar)), {})
-    return [mH(turned), np.tril(c_bar, -1)]
+        return [c.builder.call(cholesky_adjoint, (factor, c_bar), {}), *beside]
+    return [mH(c.builder.call(cholesky_adjoint, (mH(factor), mH(c_bar)), {})), *beside]
+
+
+def _factor(c: Symbol, lower: bool) -> Any:
+    """The factor in cho_factor's array, whatever release the text will run with."""
+    return np.tril(c) if lower else np.triu(c)
+
+
+def _beside(x: Any, lower: bool) -> list:
+    """The part of the matrix that cho_factor leaves beside the factor, if it leaves any."""
+    if cho_factor_clears():
+        return []
+    return [np.triu(x, 1) if lower else np.tril(x, -1)]
 
 
 def _cho_factor(x: Any, lower: bool) -> Any:
-    rest = np.triu(x, 1) if lower else np.tril(x, -1)
-    return np.linalg.cholesky(x, upper=not lower) + rest
+    return sum(_beside(x, lower), np.linalg.cholesky(x, upper=not lower))
 
 
 def _cho_solve(c: Any, b: Any, lower: bool) -> Any:

@@ -64,6 +64,7 @@ class Solve(System):
         " transposed=False"
     )
     dropped = ABOUT_MEMORY
+    without_dtype = ("assume_a",)  # a single number is no tridiagonal matrix to SciPy 1.16
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
         if params.pop("transposed", False):

@@ -18,6 +18,7 @@ from s2s_ad.rules.composite import Composite, composite
 from s2s_ad.rules.matrices import mT
 from s2s_ad.rules.shape_checks import check_equal, check_rank, ends
 from s2s_ad.rules.support import abs_square
+from s2s_ad.versions import takes_stacks
 
 
 def _double(x: Any) -> Any:
@@ -57,7 +58,7 @@ def _metric(name: Any, origin: Any) -> Callable:
 
 
 def _of_vectors(metric: Callable) -> Callable:
-    """The distance of two vectors, which have to be such."""
+    """The distance of two vectors, where SciPy takes no arrays of these."""
 
     def meaning(u: Any, v: Any) -> Any:
         check_rank(u, 1, "Input vector should be 1-D.")
@@ -226,4 +227,6 @@ register(SumsOfDifferences(runtime.sums_of_differences, "sums_of_differences"))
 register(PairSums(runtime.pair_sums, "pair_sums"))
 for _name, _meaning in METRICS.items():
     _of_complex = _name in ("chebyshev", "cityblock", "euclidean")
-    composite(getattr(distance, _name), "u, v", _of_vectors(_meaning), of_complex=_of_complex)
+    _function = getattr(distance, _name)
+    _of_operands = _meaning if takes_stacks(_function) else _of_vectors(_meaning)
+    composite(_function, "u, v", _of_operands, of_complex=_of_complex)

@@ -207,8 +207,12 @@ def product(factors: list) -> Any:
 def sample_dtypes(
     function: Callable, dtypes: tuple, ranks: tuple, options: tuple, several: bool
 ) -> tuple[np.dtype, ...]:
-    """The dtypes that NumPy gives the results: asked of NumPy, on arrays of one element."""
-    samples = [np.ones((1,) * rank, dtype) for dtype, rank in zip(dtypes, ranks, strict=True)]
+    """The dtypes that NumPy gives the results: asked of NumPy, on arrays of one element.
+
+    Those without axes are numbers: some functions refuse arrays without axes.
+    """
+    pairs = zip(dtypes, ranks, strict=True)
+    samples = [np.ones((1,) * rank, dtype)[()] for dtype, rank in pairs]
     with np.errstate(all="ignore"):
         result = function(*samples, **dict(options))
     return tuple(np.asarray(each).dtype for each in (result if several else (result,)))

@@ -29,6 +29,8 @@ class System(Rule):
     text = "a, b"
     #: parameters that are about memory and checks alone
     dropped: tuple[str, ...] = ()
+    #: parameters that do not bear on the dtype of the result
+    without_dtype: tuple[str, ...] = ()
     #: the helper that takes all systems of a stack at once
     of_stack: Callable | None = None
 
@@ -78,7 +80,8 @@ class System(Rule):
         a, b = operands
         if support.any_unknown(a, b):
             return support.unknown(a, b)
-        dtype = support.result_dtype(self.function, operands, **params)
+        options = {key: each for key, each in params.items() if key not in self.without_dtype}
+        dtype = support.result_dtype(self.function, operands, **options)
         if len(b.shape) == 1:
             return values.Array(dtype, a.shape[:-1])
         stack = values.broadcast((a.shape[:-2], b.shape[:-2]))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.versions import simpson_is_double
 from s2s_ad.written.marks import kept, unsupported
 
 
@@ -57,6 +58,9 @@ def simpson(y, x=None, *, dx=1.0, axis=-1) -> Any:
     if x is None:
         return _of_even_steps(y, dx)
     x = np.asarray(x)
+    if not simpson_is_double():
+        dtype = np.result_type(x, y, 1.0)
+        x, y = x.astype(dtype), y.astype(dtype)
     return _of_any_steps(y, np.diff(x if x.ndim == 1 else np.moveaxis(x, axis, -1)))
 
 
@@ -68,21 +72,26 @@ def _of_even_steps(y, dx):
     if count == 2:
         return 0.5 * dx * (y[..., 0] + y[..., 1])
     whole = dx / 3.0 * np.sum(y[..., :-2:2] + 4.0 * y[..., 1:-1:2] + y[..., 2::2], axis=-1)
-    return whole + np.float64(dx / 12.0) * (5.0 * y[..., -1] + 8.0 * y[..., -2] - y[..., -3])
+    weight = np.float64(dx / 12.0) if simpson_is_double() else dx / 12.0
+    return whole + weight * (5.0 * y[..., -1] + 8.0 * y[..., -2] - y[..., -3])
 
 
 @kept
 def _of_any_steps(y, h):
     count = y.shape[-1]
     if count % 2 == 1:
-        return _parabolas(y, h.astype(np.float64))
+        return _parabolas(y, _steps(h))
     if count == 2:
         return 0.5 * h[..., 0] * (y[..., 0] + y[..., 1])
-    h = h.astype(np.float64)
+    h = _steps(h)
     a, b = h[..., -2], h[..., -1]
     last = (2.0 * b**2 + 3.0 * a * b) / (6.0 * (a + b)) * y[..., -1]
     last = last + (b**2 + 3.0 * a * b) / (6.0 * a) * y[..., -2]
     return _parabolas(y[..., :-1], h[..., :-1]) + last - b**3 / (6.0 * a * (a + b)) * y[..., -3]
+
+
+def _steps(h):
+    return h.astype(np.float64) if simpson_is_double() else h
 
 
 def _parabolas(y, h):

@@ -7,7 +7,7 @@ import pytest
 
 from frontend.flow import assert_like_python, lowered
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.match import ARRAYS_ARE_SEQUENCES
+from s2s_ad.versions import ARRAYS_ARE_SEQUENCES
 
 
 @dataclass

@@ -58,3 +58,22 @@ def test_a_name_of_the_users_may_be_the_librarys():
     expected = 4 * erf(0.4) * 2 / np.sqrt(np.pi) * np.exp(-0.16)
     np.testing.assert_allclose(grad(f)(0.2), expected, rtol=1e-12)
     assert "\n    scipy = " not in grad(f).source(0.2)
+
+
+@pytest.mark.parametrize(
+    "release, refused", [("1.15.3", True), ("1.9.0", True), ("1.16.0", False), ("2.0.0rc1", False)]
+)
+def test_older_releases_are_refused_by_name(release, refused):
+    program = f"""
+import scipy.special
+from s2s_ad.core.registry import rule_for
+from s2s_ad.diagnostics import UnsupportedError
+scipy.__version__ = {release!r}
+try:
+    assert rule_for(scipy.special.erf) is not None
+except UnsupportedError as error:
+    print(error.what, error.help)
+"""
+    said = subprocess.check_output([sys.executable, "-c", program], text=True)
+    expected = f"functions of SciPy {release} pip install 'scipy>=1.16'" if refused else ""
+    assert said.strip() == expected

@@ -6,7 +6,7 @@ import scipy.linalg
 import scipy.stats
 
 from rules.properties import module
-from s2s_ad import jit
+from s2s_ad import grad, jit
 from s2s_ad.diagnostics import S2SError
 
 V, ONE, M, ROW = np.ones(3), np.ones(1), np.eye(3), np.ones((1, 3))
@@ -24,7 +24,7 @@ REFUSED = [
     ("spatial.distance.cdist(x, y)", M, M[:, :1]),
     ("spatial.distance.cityblock(x, y)", V, NUMBER),
     ("spatial.distance.cosine(x, y)", V, ONE),
-    ("spatial.distance.euclidean(x, y)", M, M),
+    ("spatial.distance.cityblock(x, y)", M, M),
     ("spatial.distance.pdist(x)", V, V),
     ("stats.dirichlet.pdf(x, y)", V / 3, ROW),
     ("stats.multinomial.pmf(x, 3, y)", V, ONE),
@@ -40,6 +40,26 @@ def test_refused(call, x, y):
         f(x, y)
     with pytest.raises((S2SError, ValueError), match=r"S2S203|h must be"):
         jit(f)(x, y)
+
+
+@pytest.mark.parametrize("shapes", [((3, 4), (3, 4)), ((4,), (3, 4)), ((2, 1, 4), (3, 4))], ids=str)
+@pytest.mark.parametrize("name", ["cosine", "euclidean", "sqeuclidean"])
+def test_distances_of_stacks(name, shapes):
+    """Some releases of SciPy take arrays of vectors, and ours does where the installed one does."""
+    f = module(f"def f(u, v):\n    return scipy.spatial.distance.{name}(u, v)\n").f
+    rng = np.random.default_rng(3)
+    u, v = (rng.normal(size=shape) for shape in shapes)
+    try:
+        expected = f(u, v)
+    except ValueError:
+        with pytest.raises(S2SError, match="should be 1-D"):
+            jit(f)(u, v)
+        return
+    np.testing.assert_allclose(jit(f)(u, v), expected, rtol=1e-14)
+    way = rng.normal(size=u.shape)
+    slope = (f(u + 1e-5 * way, v) - f(u - 1e-5 * way, v)) / 2e-5
+    found = np.sum(grad(lambda u: np.sum(f(u, v)))(u) * way)
+    np.testing.assert_allclose(found, np.sum(slope), rtol=1e-7)
 
 
 def test_densities_of_columns():

@@ -117,6 +117,20 @@ def test_simpson(count, given):
     assert jit(f)(*single).dtype == f(*single).dtype
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "of_samples, of_x", [("f4", "f8"), ("f8", "f4"), ("i4", "f4"), ("f4", "i8")]
+)
+def test_simpson_of_several_dtypes(count, of_samples, of_x):
+    """Before SciPy 1.18 the result is in double precision, from then on in that of both dtypes."""
+    f = module("def f(y, x):\n    return scipy.integrate.simpson(y, x)\n").f
+    y, x = (10 * np.sin(np.arange(count))).astype(of_samples), 0.7 * np.arange(count) ** 1.5
+    x = (3 * x).astype(of_x)
+    found, expected = jit(f)(y, x), f(y, x)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 def test_simpson_along_an_axis():
     f = module("def f(y):\n    return np.sum(scipy.integrate.simpson(y, axis=0) * W)\n")
     f.W = np.arange(3.0)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import gast
-import numpy as np
 
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
@@ -18,8 +17,7 @@ from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits, rearranged
 from s2s_ad.frontend.resolve import unwrap
-
-ARRAYS_ARE_SEQUENCES = bool(np.ndarray.__flags__ & 1 << 5)  # to Python's `match`: from NumPy 2.5
+from s2s_ad.versions import ARRAYS_ARE_SEQUENCES
 
 #: classes whose one positional pattern is the object itself
 THEMSELVES = (bool, bytes, dict, float, int, list, str, tuple)

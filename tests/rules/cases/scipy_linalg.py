@@ -1,6 +1,9 @@
 """Cases of scipy.linalg."""
 
+import inspect
 from dataclasses import replace
+
+import scipy.linalg
 
 from rules.cases.linear_algebra import apart
 from rules.properties import case, definite, distinct, invertible, positive, real
@@ -140,8 +143,11 @@ FUNCTIONS += [
 ]
 
 DECOMPOSITIONS = [
-    case("scipy.linalg.inv(a)", a=invertible(3, 3), **LIKE),
     case("scipy.linalg.inv(a, assume_a='pos', lower=True)", a=definite(3, 3), **LIKE),
+] * ("assume_a" in inspect.signature(scipy.linalg.inv).parameters)  # from SciPy 1.17 on
+
+DECOMPOSITIONS += [
+    case("scipy.linalg.inv(a)", a=invertible(3, 3), **LIKE),
     case("scipy.linalg.det(a)", a=invertible(2, 3, 3), **LIKE),
     case("np.abs(scipy.linalg.eig(a)[0])", a=apart(3, 3), **LIKE),
     case("np.abs(scipy.linalg.eig(a, right=False))", a=apart(3, 3), **LIKE),
