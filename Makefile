@@ -3,7 +3,10 @@
 #
 #   make run        the first examples
 #   make test       linter, formatter and tests, without the slow ones
-#   make test-all   the same with the slow ones, under every supported Python that is on PATH
+#   make test-all   the same with the slow ones, under every supported Python that is on PATH, and
+#                   those of make test-oldest
+#   make test-newest   make test under the newest supported Python that is on PATH
+#   make test-oldest   make test with the oldest releases that setup.cfg admits
 #   make bench      the benchmarks, against the peers; those of every function by itself take longer:
 #                   make bench BENCHMARK=rule_costs.py
 #   make clean      remove what the other targets made
@@ -15,6 +18,7 @@ SUPPORTED := 3.11 3.12 3.13 3.14
 VENV := .venv
 SELECTION := -m "not slow"
 BENCHMARK := run.py
+CONSTRAINTS :=
 
 # The outcome depends on the checkout and its virtual environment alone.
 export PYTHONNOUSERSITE := 1
@@ -25,29 +29,49 @@ unexport PYTHONHOME PYTHONOPTIMIZE PYTHONPATH PYTHONWARNINGS PYTEST_ADDOPTS PYTE
 MADE := $(VENV)/.made-with-$(subst /,-,$(PYTHON))
 INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: run test test-all bench bench-installed clean
+.PHONY: run test test-all test-newest test-oldest bench bench-installed clean
 
 run: $(VENV)/.installed
 	$(VENV)/bin/python examples/td0.py
 	$(VENV)/bin/python examples/mlp.py
 
 test: $(VENV)/.installed-test
+	@$(VENV)/bin/python -c "import numpy, platform, scipy; print('Python', \
+	    platform.python_version(), 'NumPy', numpy.__version__, 'SciPy', scipy.__version__)"
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/pytest -n auto $(SELECTION)
 
-# A name on PATH may be a stub that runs nothing, so each interpreter is asked for its version.
 test-all:
-	@passed= failed= missing=; \
+	@passed= failed= missing= oldest=; \
 	for version in $(SUPPORTED); do \
-	    ask="import ensurepip, sys, venv; sys.exit('%d.%d' % sys.version_info[:2] != '$$version')"; \
-	    if ! python$$version -c "$$ask" >/dev/null 2>&1; then missing="$$missing $$version"; \
-	    elif $(MAKE) PYTHON=python$$version VENV=.venv-$$version SELECTION= test; \
+	    if ! python=$$(.ci/find-python $$version); then missing="$$missing $$version"; continue; fi; \
+	    oldest=$${oldest:-$$python}; \
+	    if $(MAKE) PYTHON=$$python VENV=.venv-$$version SELECTION= test; \
 	    then passed="$$passed $$version"; \
 	    else failed="$$failed $$version"; fi; \
 	done; \
+	if test -n "$$oldest"; then \
+	    if $(MAKE) PYTHON=$$oldest test-oldest; then passed="$$passed oldest-releases"; \
+	    else failed="$$failed oldest-releases"; fi; \
+	fi; \
 	echo "Python passed:$${passed:- none}, failed:$${failed:- none}, missing:$${missing:- none}"; \
 	test -n "$$passed" && test -z "$$failed"
+
+# Nothing is run twice: where the newest is the default one, make test is what tests it.
+test-newest:
+	@newest=; \
+	for version in $(SUPPORTED); do \
+	    if python=$$(.ci/find-python $$version); then newest=$$version path=$$python; fi; \
+	done; \
+	if $(PYTHON) -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$$newest')"; \
+	then echo "The newest Python on PATH is the default one, $$newest: make test tests it."; \
+	elif test -z "$$newest"; then echo "No supported Python on PATH makes environments."; \
+	else $(MAKE) PYTHON=$$path VENV=.venv-$$newest test; fi
+
+# Releases have wheels for the Pythons of their time: this is for the oldest supported one.
+test-oldest:
+	$(MAKE) VENV=.venv-oldest CONSTRAINTS=.venv-oldest/constraints.txt test
 
 # In an environment of its own: the tests must not come to rely on what the peers bring.
 bench:
@@ -68,7 +92,11 @@ $(VENV)/.installed: $(MADE) setup.cfg setup.py
 	$(INSTALL) .
 	touch $@
 
+# Of each requirement with a floor that floor.
+$(VENV)/constraints.txt: $(MADE) setup.cfg
+	sed -n 's/^ \+\([a-z0-9_-]\+\)>=/\1==/p' setup.cfg >$@
+
 # An extra brings the package itself along.
-$(VENV)/.installed-%: $(MADE) setup.cfg setup.py
-	$(INSTALL) '.[$*]'
+$(VENV)/.installed-%: $(MADE) $(CONSTRAINTS) setup.cfg setup.py
+	$(INSTALL) '.[$*]' $(addprefix --constraint ,$(CONSTRAINTS))
 	touch $(VENV)/.installed $@
