@@ -129,6 +129,10 @@ class UnsupportedError(S2SError):
     """A construct of Python that the frontend refuses."""
 
 
+class NestingError(UnsupportedError):
+    """Calls or expressions stand in each other more deeply than Python's stack allows."""
+
+
 class DerivativeError(S2SError):
     """No derivative exists, or none can be proved right."""
 

@@ -7,7 +7,6 @@ import html
 import inspect
 import itertools
 import linecache
-import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,6 +27,7 @@ from s2s_ad.api.arguments import (
 )
 from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, signature_of
 from s2s_ad.api.collection import patient
+from s2s_ad.api.depth import DEEPEST, deep_enough
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import reduced
 from s2s_ad.api.recent import Recent
@@ -293,7 +293,7 @@ class Transformed:
     @faults.told()
     def _finished(self, arguments: Arguments) -> list[tuple[Program, Text]]:
         try:
-            programs = self.derive(arguments)
+            return deep_enough(functools.partial(self._written, arguments))
         except RecursionError:
             check_nesting(self.label, arguments.facts)
             raise _too_deep(self) from None
@@ -303,6 +303,9 @@ class Transformed:
                 f"{need.purpose} must be known when the code is generated",
                 help="pass it as a plain Python int or a constant",
             ) from None
+
+    def _written(self, arguments: Arguments) -> list[tuple[Program, Text]]:
+        programs = self.derive(arguments)
         derives = self._derives()
         finished = [finish(each, derived=derives or each.derived) for each in programs]
         return [(program, write(program)) for program in finished]
@@ -495,7 +498,7 @@ def _too_deep(function: Any) -> UnsupportedError:
         f"{name_of(function)} is nested too deeply",
         origin=origin,
         why="its expressions and blocks are walked by functions that call themselves, as often as"
-        f" Python allows: {sys.getrecursionlimit()} times",
+        f" Python allows: {DEEPEST} times",
         help="give names to parts of a long expression, or make a loop of it",
     )
 

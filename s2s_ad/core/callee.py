@@ -130,9 +130,8 @@ def reached(blocks: Sequence[Program]) -> list[Compound]:
     found: dict[int, Compound] = {}
     waiting = list(blocks)
     while waiting:
-        for statement in waiting.pop().body:
-            compound = compound_of(statement)
-            if compound is not None and id(compound) not in found:
+        for compound in waiting.pop().compounds:
+            if id(compound) not in found:
                 found[id(compound)] = compound
                 waiting += compound.blocks
     return list(found.values())

@@ -141,6 +141,12 @@ class Program:
         """Whether one of the facts is that a name holds complex numbers."""
         return any(map(is_complex, self.facts.values()))
 
+    @lazy
+    def compounds(self) -> list[Any]:
+        """The functions of its operations that have programs inside, each once."""
+        functions = (form.function_of(s) for s in self.body if not form.is_effect(s))
+        return list({id(each): each for each in functions if hasattr(each, "blocks")}.values())
+
     def captured(self) -> Iterator[Capture]:
         return (each for each in self.captures if each.name is not None)
 

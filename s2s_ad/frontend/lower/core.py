@@ -18,7 +18,7 @@ import gast
 from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
-from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
+from s2s_ad.diagnostics import NestingError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.exits import (
     CONTINUE,
     MAYBE,
@@ -46,7 +46,7 @@ EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {}
 HANDLERS: dict[Any, Callable] = {}
 STATEMENTS: dict[type, Callable[[Lowering, Any], Any]] = {}
 
-DEEPEST = 100
+DEEPEST = 1000  # functions that are written in place inside of each other
 MOST_OPEN = 8  # calls of one function inside of each other
 ASK = "ask first: if x is not None"
 
@@ -253,7 +253,7 @@ class Lowering:
         owner, source = self.frame.owner, self.frame.source
         if sum(frame.owner is owner for frame in self.frames) < MOST_OPEN:
             what = "an expression that is nested too deeply"
-            return UnsupportedError("S2S206", what, origin=origin, help="take it apart")
+            return NestingError("S2S206", what, origin=origin, help="take it apart")
         return UnsupportedError(
             "S2S206",
             f"{source.name} calls itself with arguments of another structure each time",
