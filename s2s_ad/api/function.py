@@ -90,11 +90,16 @@ class Transformed:
         sens = sens_of(self.__signature__)
         self._last = sens.name if sens is not None and sens.kind is KEYWORD_ONLY else None
         self._by_value: tuple[tuple[str, tree.Path], ...] = ()
-        self._dispatch = Dispatcher(self._key, self._prepare, self._compile)
+        self._dispatch = Dispatcher(Transformed._key, Transformed._prepare, Transformed._compile)
         self._methods = Recent()
         self._hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
         # each has its own class, whose __call__ is generated for its arity (see load.fast)
         self.__class__ = type(type(self).__name__, (type(self),), {"__slots__": ()})
+
+    def __del__(self) -> None:
+        """A class is garbage that waits to be collected: what its method serves need not wait."""
+        if "__call__" in vars(type(self)):
+            del type(self).__call__
 
     # ---- calls
 
@@ -164,7 +169,7 @@ class Transformed:
     def _entry(self, arguments: dict[str, Any]) -> Entry:
         """What serves a call with these arguments."""
         try:
-            return self._dispatch.find(arguments)
+            return self._dispatch.find(self, arguments)
         except RecursionError:
             check_nesting(self.label, arguments)
             raise

@@ -197,6 +197,9 @@ class Entry:
 class Dispatcher(Locked):
     """Finds or makes the specialisation for a call.
 
+    It does not know the object that calls are made of, which holds it: that is the first argument
+    of all that follows. In a circle what was captured would stay until garbage is collected.
+
     Args:
         key: arguments -> their exact key. It may change while a call is compiled: an argument
             that a rule needs to know counts by value from then on.
@@ -207,33 +210,33 @@ class Dispatcher(Locked):
 
     def __init__(
         self,
-        key: Callable[[dict], Any],
-        prepare: Callable[[dict], Any],
-        compile: Callable[[Any, dict], tuple[Loaded, Callable]],
+        key: Callable[[Any, dict], Any],
+        prepare: Callable[[Any, dict], Any],
+        compile: Callable[[Any, Any, dict], tuple[Loaded, Callable]],
     ):
         super().__init__()
         self.key, self.prepare, self.compile = key, prepare, compile
         self.exact: dict[Any, Entry] = {}
         self.by_signature: dict[Any, list[Specialisation]] = {}
 
-    def find(self, arguments: dict[str, Any]) -> Entry:
+    def find(self, owner: Any, arguments: dict[str, Any]) -> Entry:
         """What serves these arguments."""
-        entry = self.exact.get(self.key(arguments))
+        entry = self.exact.get(self.key(owner, arguments))
         if entry is None or not entry.found.holds():
             with self.lock:
-                entry = self._enter(arguments)
+                entry = self._enter(owner, arguments)
         entry.calls += 1
         return entry
 
-    def _enter(self, arguments: dict[str, Any]) -> Entry:
-        abstract = self.prepare(arguments)
+    def _enter(self, owner: Any, arguments: dict[str, Any]) -> Entry:
+        abstract = self.prepare(owner, arguments)
         found = self._variant(self.by_signature.get(_signature(abstract), []))
         if found is None:
-            found = Specialisation.of(*self.compile(abstract, arguments))
-            self._keep(_signature(self.prepare(arguments)), found)
+            found = Specialisation.of(*self.compile(owner, abstract, arguments))
+            self._keep(_signature(self.prepare(owner, arguments)), found)
         if len(self.exact) >= LARGEST_TABLE:
             self.exact.clear()
-        entry = self.exact[self.key(arguments)] = Entry(found)
+        entry = self.exact[self.key(owner, arguments)] = Entry(found)
         return entry
 
     def _variant(self, variants: list[Specialisation]) -> Specialisation | None:

@@ -48,12 +48,24 @@ class Loaded:
         for shown, value in self.namespace.items():
             if getattr(value, "__globals__", None) is self.namespace:
                 space[shown] = types.FunctionType(value.__code__, space, value.__name__)
-        return replace(self, function=space[self.text.name], namespace=space)
+        function = types.FunctionType(self.function.__code__, space, self.text.name)
+        return replace(self, function=space.get(self.text.name, function), namespace=space)
 
 
 def _roots(modules: Iterable[str]) -> list[str]:
     """Import the modules; returns the names that `import scipy.linalg` binds: scipy."""
     return [importlib.import_module(name).__name__.partition(".")[0] for name in modules]
+
+
+def _calls_functions(namespace: dict[str, Any], function: Callable) -> bool:
+    """Whether the function, or one beside it, may read the name of one of them."""
+    own = [each for each in namespace.values() if getattr(each, "__globals__", None) is namespace]
+    return len(own) > 1 or function.__name__ in _names(function.__code__)
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return {*code.co_names}.union(*map(_names, inner))
 
 
 def load(program: Program, text: Text) -> Loaded:
@@ -75,6 +87,8 @@ def load(program: Program, text: Text) -> Loaded:
     exec(code, namespace)
     namespace.update({key: value for key, value in bound.items() if key != text.name})
     function = namespace[text.name]
+    if not _calls_functions(namespace, function):
+        del namespace[text.name]  # no circle: what was captured goes when the function goes
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     remember(file, program, function.__code__)
     weakref.finalize(function.__code__, linecache.cache.pop, file, None).atexit = False

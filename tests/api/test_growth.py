@@ -399,3 +399,52 @@ def test_arguments_go_as_soon_as_the_caller_drops_them(name):
             assert [each() for each in seen] == [None, None]
     finally:
         gc.enable()
+
+
+def of_a_helper(w):
+    def scaled(x):
+        x = x * w
+        if x[0] > 0:
+            x = x + 1
+        return x
+
+    return lambda x: np.sum(scaled(scaled(x)))
+
+
+@pytest.mark.parametrize(
+    "make, at_once",
+    [
+        (lambda w: grad(lambda x: np.sum(x * x * w)), True),
+        (lambda w: value_and_grad(lambda x: np.sum(x * x * w)), True),
+        (lambda w: grad(lambda x: np.sum(grad(lambda x: np.sum(x**3 * w))(x))), True),
+        (lambda w: hessian(lambda x: np.sum(x**3 * w)), True),
+        (lambda w: vmap(lambda x: x * w), True),
+        (lambda w: grad(of_a_helper(w)), False),  # functions of a module that call each other
+    ],
+    ids=["grad", "value_and_grad", "nested", "hessian", "vmap", "helper"],
+)
+def test_captured_arrays_go_with_the_function(make, at_once):
+    derivative, seen = make(captured := np.ones(3)), weakref.ref(captured)
+    del captured
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(5):
+            derivative(X)
+        assert seen() is not None
+        del derivative
+        assert (seen() is None) >= at_once
+    finally:
+        gc.enable()
+    gc.collect()
+    assert seen() is None
+
+
+def test_a_function_that_was_handed_out_stays_when_what_made_it_goes():
+    captured = np.array([1.0, 2.0, 3.0])
+    _, pull = vjp(lambda x: np.sum(x * captured), X)
+    call = grad(lambda x: np.sum(x * captured)).__call__
+    call(X)
+    gc.collect()
+    np.testing.assert_array_equal(pull(1.0)[0], captured)
+    np.testing.assert_array_equal(call(X), captured)
