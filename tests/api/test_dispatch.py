@@ -323,6 +323,19 @@ def test_many_kinds_of_calls_do_not_fill_memory(monkeypatch):
     assert len(tagged._dispatch.by_signature) <= 4
 
 
+def test_captured_objects_that_shape_the_code_and_change_at_each_call_do_not_fill_memory():
+    state = types.SimpleNamespace(n=1, function=np.sin)
+    derivative, seen = grad(lambda x: np.sum(state.function(x**state.n))), []
+    for n in range(1, 4 * dispatch.MOST_VARIANTS):
+        slope = 2.0 * n
+        state.n, state.function = n, lambda x, slope=slope: slope * x
+        seen.append(weakref.ref(state.function))
+        np.testing.assert_allclose(derivative(X), slope * n * X ** (n - 1))
+    gc.collect()
+    assert sum(each() is not None for each in seen) <= dispatch.MOST_VARIANTS + fast.MOST_HOT
+    assert [len(each) for each in derivative._dispatch.by_signature.values()] == [8]
+
+
 # ---- several kinds of calls in turn --------------------------------------------------------------
 
 
