@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from s2s_ad.api.transform import Transform
+
 
 class Inner:
     """What the transforms around it hide: found where they stand, then `depth` inside.
@@ -33,6 +35,13 @@ def reduced(transformed: Any) -> str | tuple:
         return _restore, (kind, by_name(transformed.fn), transformed.transform, transformed.label)
     is_global = isinstance(inner.holder, str) and not inner.depth and inner.find() is transformed
     return inner.qualname if is_global else (_find, (inner,))
+
+
+def reduced_wrapper(wrapper: Any, *parts: Any) -> str | tuple:
+    """What `__reduce__` gives for what `type(wrapper)(*parts)` made: its name where it has one."""
+    inner = _inner(wrapper)
+    is_global = inner is not None and isinstance(inner.holder, str) and not inner.depth
+    return inner.qualname if is_global else (type(wrapper), parts)
 
 
 def by_name(fn: Callable) -> Any:
@@ -69,7 +78,7 @@ def _standing(holder: Any, qualname: str) -> Any:
 
 
 def _is_transformed(value: Any) -> bool:
-    return hasattr(type(value), "__s2s_call__")
+    return isinstance(getattr(value, "transform", None), Transform)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.api import check_arguments as check
+from s2s_ad.api.pickling import reduced_wrapper
 from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend.lower.attributes import Method
@@ -73,6 +74,9 @@ class CustomRule:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def __reduce__(self) -> str | tuple:
+        return reduced_wrapper(self, self.function, self.reverse, self.forward, self.results)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         name = getattr(self.function, "__name__", type(self.function).__name__)
@@ -186,6 +190,9 @@ class Checkpoint:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def __reduce__(self) -> str | tuple:
+        return reduced_wrapper(self, self.function)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         name = _identifier(check.name_of(self.function))

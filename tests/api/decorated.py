@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2s_ad import grad, jit, vmap
+from s2s_ad import checkpoint, custom_rule, grad, jit, vmap
 
 
 @grad
@@ -19,6 +19,30 @@ def each_slope(x, y):
 
 def plain(x, y):
     return np.sum(x * y)
+
+
+def double_adjoint(y_bar, y, x):
+    return 2 * y_bar * x
+
+
+@custom_rule(reverse=double_adjoint)
+def with_own_rule(x):
+    return np.sum(x * x)
+
+
+@checkpoint
+def again(x):
+    return np.sum(np.sin(x))
+
+
+def cubes(x):
+    return np.sum(x**3)
+
+
+@grad
+@checkpoint
+def slope_again(x):
+    return np.sum(np.cos(x))
 
 
 grad_of_plain = grad(plain, (0, 1))

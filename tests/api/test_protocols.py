@@ -14,7 +14,7 @@ import pytest
 
 from api import decorated
 from api.decorated import Child, Model
-from s2s_ad import grad, hessian, jacfwd, jacrev, jit, value_and_grad, vmap
+from s2s_ad import checkpoint, custom_rule, grad, hessian, jacfwd, jacrev, jit, value_and_grad, vmap
 
 X = np.array([1.0, 2.0, 3.0])
 TESTS = Path(__file__).resolve().parents[1]
@@ -168,6 +168,11 @@ PICKLED = [
     ("static method", Model.inner_static, (X,)),
     ("class method", Child.of_class, (X,)),
     ("object", grad(Model(3.0)), (X,)),
+    ("a rule of its own", grad(decorated.with_own_rule), (X,)),
+    ("made a rule", grad(custom_rule(decorated.cubes, reverse=decorated.double_adjoint)), (X,)),
+    ("decorated by checkpoint", grad(decorated.again), (X,)),
+    ("decorated above checkpoint", decorated.slope_again, (X,)),
+    ("of a checkpoint", vmap(grad(checkpoint(decorated.cubes))), (np.ones((2, 3)),)),
     ("partial", grad(functools.partial(decorated.plain, y=X)), (X,)),
 ]
 
