@@ -29,7 +29,7 @@ from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, signature
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
 from s2s_ad.api.explain import explanation
-from s2s_ad.api.pickling import reduced
+from s2s_ad.api.pickling import deep_copied, reduced
 from s2s_ad.api.recent import Recent
 from s2s_ad.api.tracebacks import short, shortened
 from s2s_ad.api.transform import Jit, Transform
@@ -443,6 +443,9 @@ class Transformed:
 
     def __reduce__(self) -> str | tuple:
         return reduced(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Transformed:
+        return deep_copied(self, memo)
 
     def __repr__(self) -> str:
         inner = repr(self.fn) if isinstance(self.fn, Transformed) else self._name()

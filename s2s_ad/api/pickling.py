@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 import types
@@ -35,6 +36,27 @@ def reduced(transformed: Any) -> str | tuple:
         return _restore, (kind, by_name(transformed.fn), transformed.transform, transformed.label)
     is_global = isinstance(inner.holder, str) and not inner.depth and inner.find() is transformed
     return inner.qualname if is_global else (_find, (inner,))
+
+
+def deep_copied(transformed: Any, memo: dict[int, Any]) -> Any:
+    """What `__deepcopy__` gives for a Transformed.
+
+    Where the function inside is shared by its copies, as functions are, so are the Parameters that
+    it reads; those of an object are copied with the object. Of a partial nobody knows whether they
+    are the function's or an argument's: it is refused.
+    """
+    if isinstance(transformed.__reduce__(), str):
+        return transformed
+    fn, transform = copy.deepcopy(transformed.fn, memo), transformed.transform
+    if fn is not transformed.fn:
+        transform = copy.deepcopy(transform, {} if _is_partial(fn) else memo)
+    return type(transformed).__mro__[1](fn, transform, transformed.label)
+
+
+def _is_partial(fn: Any) -> bool:
+    while _is_transformed(fn):
+        fn = fn.fn
+    return isinstance(fn, functools.partial)
 
 
 def reduced_wrapper(wrapper: Any, *parts: Any) -> str | tuple:

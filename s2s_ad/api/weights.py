@@ -46,6 +46,12 @@ class Weights:
             help="make it again from the function and its parameters",
         )
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Weights:
+        """The copies of these, where what reads them was copied before."""
+        if not all(id(each) in memo for each in self.parameters):
+            self.__reduce__()
+        return Weights([memo[id(each)] for each in self.parameters], self.bare)
+
     def check_names(self, api: str) -> None:
         """Where names tell them apart, no two of them may have the same."""
         by_name = {each.name: each for each in self.parameters}

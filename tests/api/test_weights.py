@@ -509,10 +509,49 @@ def test_in_a_batch_each_sample_has_its_gradient_of_the_output_and_lengths_are_c
         slope(X, np.ones((4, 3)))
 
 
-@pytest.mark.parametrize("copier", [copy.deepcopy, pickle.dumps])
-def test_a_copy_would_not_know_its_parameters(copier):
+def test_a_pickle_would_not_know_its_parameters():
     with pytest.raises(TypeError, match="identity"):
-        copier(grad(of_a_global, None, P))
+        pickle.dumps(grad(of_a_global, None, P))
+
+
+class Scaled:
+    """Reads a Parameter of its own."""
+
+    def __init__(self, value):
+        self.w = Parameter(np.array(value))
+        self.slope = grad(self.loss, None, self.w)
+
+    def loss(self, x):
+        return np.sum(x * self.w**2)
+
+
+def test_a_deep_copy_has_the_parameters_of_what_was_copied_with_it():
+    scaled = Scaled([1.0, 2.0])
+    twin = copy.deepcopy(scaled)
+    twin.w.set_data(Tensor([5.0, 7.0]))
+    x = np.array([1.0, 10.0])
+    np.testing.assert_array_equal(scaled.slope(x), [2.0, 40.0])
+    np.testing.assert_array_equal(twin.slope(x), [10.0, 140.0])
+
+
+def test_a_deep_copy_shares_the_function_and_its_parameters():
+    slope = grad(of_a_global, None, P)
+    twin = copy.deepcopy(slope)
+    assert twin is not slope
+    np.testing.assert_array_equal(twin(X), slope(X))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda p: [grad(Scaled([1.0, 2.0]).loss, None, p)],
+        lambda p: [p, grad(functools.partial(Scaled.loss, Scaled([1.0, 2.0])), None, p)],
+    ],
+    ids=["not held by the object", "of a partial"],
+)
+def test_a_deep_copy_that_would_not_know_its_parameters_is_refused(made):
+    with pytest.raises(TypeError, match="identity"):
+        copy.deepcopy(made(Scaled([1.0, 2.0]).w))
 
 
 # ---- inside compiled functions that change Parameters --------------------------------------------
