@@ -264,6 +264,8 @@ class IndexAdd(Update):
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         """What is one number in the shape of the elements is added to each of them."""
         x, value = operands
+        if _is_one_number(builder, x, value, params["index"]):
+            return x + value
         source = broadcast_source(builder, value) if builder.derived else None
         if source is None or values.shape_of(builder.fact(source[0])) != ():
             return None
@@ -280,6 +282,12 @@ class IndexAdd(Update):
         return base + value
 
 
+def _is_one_number(builder: Builder, x: Any, value: Any, index: Any) -> bool:
+    """Whether a number that took the place of an array without axes is all that is changed."""
+    nowhere = index is Ellipsis or (isinstance(index, tuple) and not index)
+    return nowhere and _is_number(x) and values.shape_of(builder.fact(value)) == ()
+
+
 def _is_whole(builder: Builder, x: Any, value: Any, index: Any) -> bool:
     """Whether the value, of the same dtype, is all that an array without axes holds."""
     facts = builder.fact(x), builder.fact(value)
@@ -294,6 +302,8 @@ class IndexSet(Update):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         x, value = operands
+        if _is_one_number(builder, x, value, params["index"]):
+            return value
         if builder.derived and is_zero(value) and is_zeros(builder, x):
             return x
         return value if _is_whole(builder, x, value, params["index"]) else None

@@ -170,3 +170,19 @@ def test_one_number_stored_through_a_mask_has_a_batched_form(store):
     batch = np.array([[1.1, 0.7, 2.0], [0.2, -1.5, 0.4]])
     expected = [central_differences(function, (x,))[0] for x in batch]
     np.testing.assert_allclose(vmap(grad(function))(batch), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_an_adjoint_that_is_a_number_of_an_array_without_axes():
+    """The adjoint of x before it is read is the number 0, which the batch updates, too."""
+
+    def read_on_one_path(x, n):
+        k = 0
+        while k < n:
+            k += 1
+        if k > 2:
+            item = x[()]
+        return 2.0 * x + np.sin(item)
+
+    batch = np.arange(3.0)
+    found = vmap(grad(read_on_one_path), (0, None))(batch, 3)
+    np.testing.assert_allclose(found, 2.0 + np.cos(batch), rtol=1e-14)
