@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import gast
 
 from s2s_ad.frontend.remembered import remembered
-from s2s_ad.frontend.scopes import bound_names
+from s2s_ad.frontend.scopes import bound_by, bound_names
 
 SINGLE = (gast.Assign, gast.AnnAssign)
 
@@ -20,8 +20,8 @@ def mentions(node: gast.AST) -> Mapping[str, frozenset[int]]:
     """The nodes that mention each name, by their identity."""
     found: dict[str, set[int]] = {}
     for each in gast.walk(node):
-        if isinstance(each, gast.Name):
-            found.setdefault(each.id, set()).add(id(each))
+        for name in [each.id] if isinstance(each, gast.Name) else bound_by(each):
+            found.setdefault(name, set()).add(id(each))
     return {name: frozenset(places) for name, places in found.items()}
 
 

@@ -38,7 +38,7 @@ def scope_of(function: gast.FunctionDef | gast.Lambda) -> Scope:
     names |= {each.id for each in (args.vararg, args.kwarg) if each is not None}
     body = [function.body] if isinstance(function, gast.Lambda) else function.body
     nodes = [each for statement in body for each in _walk(statement)]
-    names.update(name for each in nodes for name in _bound(each))
+    names.update(name for each in nodes for name in bound_by(each))
     refused = next((each for each in nodes if isinstance(each, ELSEWHERE)), None)
     said = [each for each in nodes if isinstance(each, gast.Nonlocal)]
     outer = {name: each for each in said for name in each.names}
@@ -76,7 +76,7 @@ def _walk(node: gast.AST) -> Iterator[gast.AST]:
         yield from _walk(child)
 
 
-def _bound(node: gast.AST) -> Iterator[str]:
+def bound_by(node: gast.AST) -> Iterator[str]:
     """The names that a node itself binds."""
     if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store | gast.Del):
         yield node.id
@@ -95,6 +95,7 @@ def bound_names(nodes: list[gast.AST]) -> tuple[list[str], list[str]]:
     """The names that some statements of one scope bind, and those they update (`a += b`)."""
     found = [each for node in nodes for each in _walk(node)]
     updates = [each.target for each in found if isinstance(each, gast.AugAssign)]
-    bound = [name for each in found if all(each is not x for x in updates) for name in _bound(each)]
+    others = [each for each in found if all(each is not x for x in updates)]
+    bound = [name for each in others for name in bound_by(each)]
     names = [each.id for each in updates if isinstance(each, gast.Name)]
     return list(dict.fromkeys(bound)), list(dict.fromkeys(names))

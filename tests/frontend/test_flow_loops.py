@@ -424,7 +424,35 @@ def left_before_a_name_is_bound(x, rows):
     return x
 
 
+def function_of_a_pass(x, n):
+    while n < 2:
+        n += 1
+
+        def doubled(y):
+            return 2.0 * y
+
+    t = 0
+    while t < 3:
+        t += 1
+        x = doubled(x)
+    return x
+
+
+def captured_by_a_pass(x, n):
+    k, pair = 0, (x, 2.0 * x)
+    while k < n:
+        k += 1
+        match pair:
+            case [first, second]:
+                pair = second, first + second
+    match pair:
+        case [first, second]:
+            return first * second
+
+
 PROGRAMS = [
+    (function_of_a_pass, (1.5, 0)),
+    (captured_by_a_pass, (1.5, 2)),
     (left_before_a_name_is_bound, (1.5, A)),
     *((power, (1.5, n)) for n in (0, 1, 4)),
     (logistic, (3.1, 0.3, 5)),
