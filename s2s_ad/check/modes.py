@@ -22,7 +22,7 @@ from s2s_ad.emit.write import write
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.load.module import load
 from s2s_ad.simplify.pipelines import FINAL_DERIVED
-from s2s_ad.transforms.common import Target, check_output, pair
+from s2s_ad.transforms.common import Target, check_output, is_floating, pair
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
 
 
@@ -55,8 +55,8 @@ class Modes:
         self.args = {each.name: bound.arguments[each.name] for each in program.inputs}
         self._choose = (lambda out: out[0]) if first_output else (lambda out: out)
         self._program = program.with_(output=program.output.items[0]) if first_output else program
-        floats = [atom.id for atom in check_output(self._program, self._program.output)]
-        self._active = [getattr(atom, "id", None) in floats for atom in self._program.outputs()]
+        check_output(self._program, self._program.output)
+        self._active = [is_floating(self._program, atom) for atom in self._program.outputs()]
         self._evaluate = _evaluator(fn, program, bound)
         self.paths = [
             path

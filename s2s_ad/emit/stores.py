@@ -35,7 +35,8 @@ class Store:
             (`base += value`, with the operator in place of +) or "same": nothing at all, for the
             memory holds the result already.
         base: the name whose memory the result takes over; nobody reads its old contents again.
-        changed: the names whose memory may change, of this block and of those around it.
+        changed: the variables whose memory may change, of this block and of those around it, each
+            by its first name: results of stores take over the memory of their base.
         operator: of an "update", the operator's function.
         value: of an "update", the other operand.
     """

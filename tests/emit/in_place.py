@@ -15,7 +15,7 @@ class InPlace:
     """Runs a program; each store does to memory what its text would do.
 
     Each store is checked against what it says of itself: "same" finds the result in memory, and
-    `changed` names all that shares the memory that it changes and is read somewhere. (A list that
+    `changed` names the variables that share the memory that it changes and are read. (A list that
     another store changed since it got a name is not met under that name: nothing that reads it
     moves past that store.)
     """
@@ -73,12 +73,18 @@ class InPlace:
             return getattr(base, inplace)(other)
         return base
 
+    def variable(self, name):
+        """The name whose memory the results of stores have taken over, one after the other."""
+        while name in self.stores:
+            name = self.stores[name].base
+        return name
+
     def check_changed(self, name, store, base):
         for frame, read in self.frames:
             for each in read & frame.keys() - self.gone:
                 value = frame[each]
                 if shares(value, base):
-                    assert each in store.changed, f"{name} changes {each} and does not say so"
+                    assert self.variable(each) in store.changed, f"{name} changes {each} and does not say so"
                     if isinstance(base, list) and value is base:
                         self.gone.add(each)
 

@@ -192,7 +192,7 @@ def test_what_an_effect_calls_has_to_leave_its_arguments_alone():
         print(counter.sum())
         return x
 
-    assert refused(f, X).code == "S2S201"
+    assert refused(f, X).code == "S2S207"
     assert counter.count == 0
 
 
