@@ -96,6 +96,14 @@ def signature_of(api: str, fn: Callable) -> inspect.Signature:
         ) from None
 
 
+def same_signature(one: inspect.Signature, other: inspect.Signature) -> bool:
+    """Whether both have the same parameters, with the same objects as defaults."""
+    pairs = zip(one.parameters.values(), other.parameters.values(), strict=False)
+    return len(one.parameters) == len(other.parameters) and all(
+        (a.name, a.kind) == (b.name, b.kind) and a.default is b.default for a, b in pairs
+    )
+
+
 # ---- positions -----------------------------------------------------------------------------------
 
 

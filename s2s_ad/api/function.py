@@ -25,12 +25,13 @@ from s2s_ad.api.arguments import (
     sens_of,
     unknown,
 )
-from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, signature_of
+from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_signature, signature_of
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
 from s2s_ad.api.explain import explanation
 from s2s_ad.api.pickling import deep_copied, reduced
 from s2s_ad.api.recent import Recent
+from s2s_ad.api.replaced import refuse_replaced
 from s2s_ad.api.tracebacks import short, shortened
 from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import faults, tree, values
@@ -68,6 +69,10 @@ from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
 
 
+class Renewed(Exception):
+    """The function has got another signature since arguments were bound to its parameters."""
+
+
 class Transformed:
     """A function made by `grad`, `vmap`, `jit` and their kin. Call it as the original.
 
@@ -84,11 +89,7 @@ class Transformed:
     def __init__(self, fn: Callable, transform: Transform, label: str):
         functools.update_wrapper(self, fn, updated=())
         self.fn, self.transform, self.label = fn, transform, label
-        self._inner_signature = signature_of(label, fn)
-        self.__signature__ = transform.signature(self._inner_signature)
-        self._required = frozenset(transform.required(self.__signature__))
-        sens = sens_of(self.__signature__)
-        self._last = sens.name if sens is not None and sens.kind is KEYWORD_ONLY else None
+        self._read_signature()
         self._by_value: tuple[tuple[str, tree.Path], ...] = ()
         self._dispatch = Dispatcher(Transformed._key, Transformed._prepare, Transformed._compile)
         self._methods = Recent()
@@ -101,12 +102,31 @@ class Transformed:
         if "__call__" in vars(type(self)):
             del type(self).__call__
 
+    def _read_signature(self) -> None:
+        """Take over the signature of the function, which may be changed in place."""
+        self._inner_signature = signature_of(self.label, self.fn)
+        self.__signature__ = self.transform.signature(self._inner_signature)
+        self._required = frozenset(self.transform.required(self.__signature__))
+        sens = sens_of(self.__signature__)
+        self._last = sens.name if sens is not None and sens.kind is KEYWORD_ONLY else None
+
+    def _is_renewed(self) -> bool:
+        """Whether the signature of the function is another than before; then it is taken over."""
+        if isinstance(self.fn, Transformed):
+            self.fn._is_renewed()
+        if same_signature(signature_of(self.label, self.fn), self._inner_signature):
+            return False
+        self._read_signature()
+        self._hot = ()
+        if "__call__" in vars(type(self)):
+            del type(self).__call__
+        return True
+
     # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            bound = self.bind(args, kwargs)
-            entry = self._entry(bound.arguments)
+            bound, entry = self._served(args, kwargs)
         except S2SError as error:
             raise shortened(error)  # noqa: B904  (it is this one)
         if entry.is_hot or "__call__" not in vars(type(self)):
@@ -147,6 +167,15 @@ class Transformed:
             return self.fn._innermost(*inner)
         return (self.fn, *inner) if isinstance(called(self.fn), types.FunctionType) else None
 
+    def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[inspect.BoundArguments, Entry]:
+        """The arguments of a call, and what serves it."""
+        try:
+            bound = self.bind(args, kwargs)
+            return bound, self._entry(bound.arguments)
+        except Renewed:
+            bound = self.bind(args, kwargs)
+            return bound, self._entry(bound.arguments)
+
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""
         if self._last is not None and args and self._last not in kwargs:  # it comes last
@@ -154,6 +183,8 @@ class Transformed:
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError:
+            if self._is_renewed():
+                return self.bind(args, kwargs)
             text = misfit(self._name(), self.__signature__, args, kwargs)
             raise ArgumentTypeError("S2S501", text, help=self.transform.advice()) from None
         for name in self._required - bound.arguments.keys():
@@ -164,7 +195,7 @@ class Transformed:
 
     def specialised(self, args: tuple, kwargs: dict[str, Any]) -> Loaded:
         """What is compiled for these arguments."""
-        return self._entry(self.bind(args, kwargs).arguments).found.loaded
+        return self._served(args, kwargs)[1].found.loaded
 
     def _entry(self, arguments: dict[str, Any]) -> Entry:
         """What serves a call with these arguments."""
@@ -225,6 +256,8 @@ class Transformed:
 
     def _prepare(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The abstract values that the code is compiled for, once nothing is wrong with them."""
+        if self._is_renewed():
+            raise Renewed
         found = exact(self.__signature__, arguments)
         self._check(found)
         known = dict(self._known(arguments))
@@ -297,6 +330,7 @@ class Transformed:
     @patient()
     @faults.told()
     def _finished(self, arguments: Arguments) -> list[tuple[Program, Text]]:
+        refuse_replaced()
         try:
             return deep_enough(functools.partial(self._written, arguments))
         except RecursionError:
@@ -335,6 +369,7 @@ class Transformed:
 
     def _general(self) -> Arguments:
         """Arguments of which nothing is known."""
+        self._is_renewed()
         for name, parameter in self.__signature__.parameters.items():
             if parameter.kind in (STAR, DOUBLE_STAR):
                 raise ArgumentTypeError(
@@ -367,14 +402,15 @@ class Transformed:
         """What the backward pass keeps of the forward pass: which name, line, bytes, and why."""
         if not args and not kwargs:
             return explanation(*self._text((), {}), {})
-        arguments = self.bind(args, kwargs).arguments
-        loaded = self._entry(arguments).found.loaded
+        bound, entry = self._served(args, kwargs)
+        arguments, loaded = bound.arguments, entry.found.loaded
         return explanation(loaded.program, loaded.text, arguments)
 
     @short
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
         """The stages by name: "core" (the function), then the program of each transform."""
         if args or kwargs:
+            self._is_renewed()
             bound = self.bind(args, kwargs).arguments
             arguments = Arguments(self.__signature__, self._prepare(bound))
         else:

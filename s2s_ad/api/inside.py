@@ -16,7 +16,7 @@ from s2s_ad.api.weights import check_weights
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.passes import run
-from s2s_ad.core.program import Capture, Input, Program
+from s2s_ad.core.program import Capture, Input, Program, as_name
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method
@@ -47,7 +47,7 @@ class Local:
     def __s2s_lower__(self, facts: dict[str, Any]) -> Program:
         """The program: what a call emits, taken out of the program around it."""
         lowering, builder = self.lowering, self.lowering.builder
-        name = self.__name__ if self.__name__.isidentifier() else "f"
+        name = as_name(self.__name__)
         start, before = len(builder.body), lowering.captures.held_parameters()
         inputs, given = inputs_of(lowering, self, facts)
         result = apply(lowering, self.closure, *as_call(self.__signature__, given))

@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s_ad.core import tree
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import as_name
 from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.resolve import unwrap
@@ -46,7 +47,7 @@ def names_of(function: Any, count: int) -> list[str]:
 def label_of(function: Any) -> str:
     plain = unwrap(function)
     name = getattr(plain, "name", getattr(plain, "__name__", ""))
-    return name if name.isidentifier() else "f"
+    return as_name(name)
 
 
 def as_array(lowering: Any, value: Any) -> Any:

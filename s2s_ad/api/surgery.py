@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad.api import check_arguments as check
 from s2s_ad.api.pickling import reduced_wrapper
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.program import as_name
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.frontend.lower.attributes import Method
 from s2s_ad.frontend.lower.calls import HANDLERS, Partial, is_foreign, make_partial
@@ -195,7 +196,7 @@ class Checkpoint:
         return reduced_wrapper(self, self.function)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        name = _identifier(check.name_of(self.function))
+        name = as_name(check.name_of(self.function))
         return checkpoint_call(lowering, self.function, name, args, kwargs)
 
 
@@ -262,7 +263,7 @@ def _recomputed(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """recompute(block, ...) in a function that is compiled."""
     block, *rest = args
     given = {key: value for key, value in kwargs.items() if key not in OF_RECOMPUTE}
-    name = _identifier(check.name_of(unwrap(block)))
+    name = as_name(check.name_of(unwrap(block)))
     return checkpoint_call(lowering, block, name, rest, given)
 
 
@@ -297,12 +298,7 @@ def _called_again(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     while isinstance(inner, Partial | Method):
         inner = inner.function
     name = getattr(inner, "name", None) or check.name_of(unwrap(inner))
-    return checkpoint_call(lowering, block, _identifier(name), rest, kwargs)
-
-
-def _identifier(name: str) -> str:
-    """What the text calls a function: a lambda has no name."""
-    return name if name.isidentifier() else "f"
+    return checkpoint_call(lowering, block, as_name(name), rest, kwargs)
 
 
 HANDLERS[_again] = _called_again

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import itertools
+import keyword
 import operator
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -36,6 +39,15 @@ class Hint:
 TEMPORARY = Hint("", "temporary")
 
 
+def as_name(text: str, other: str = "f") -> str:
+    """What stands for a name in code, where Python reads full-width letters as plain ones.
+
+    Where it can be no name it is `other`: a lambda has none.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    return text if text.isidentifier() and not keyword.iskeyword(text) else other
+
+
 def identifier(text: str) -> str:
     """A name for a captured path: self.w -> self_w, params["W1"] -> params_W1, 0.w -> w_0."""
     joined = "".join(c if c.isalnum() or c == "_" else "_" for c in text)
@@ -53,15 +65,25 @@ class Input:
     kind: inspect._ParameterKind = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Names:
+    """The names as the code of a module sees them: its globals, and behind them the builtins."""
+
+    space: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.space[name] if name in self.space else vars(builtins)[name]
+
+
 @dataclass(frozen=True, slots=True)
 class Capture:
     """An object that the function reads and the user did not pass.
 
     `read()` gives the object that stands there now; compiled code is bound to `value`. `name` is
     the Core name of a captured number or array, None where the object shaped the code itself.
-    `source` is (dict, key) or (object, attribute) where the place is such, or with further keys an
-    item of it, for a guard without a call. `holder` is the tuple whose item it is. Of a tuple
-    `read` gives the structure, and `whole` is how the tuple itself is read: (read, source).
+    `source` is (Names or dict, key) or (object, attribute) where the place is such, or with further
+    keys an item of it, for a guard without a call. `holder` is the tuple whose item it is. Of a
+    tuple `read` gives the structure, and `whole` is how the tuple itself is read: (read, source).
     """
 
     text: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import operator
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
@@ -192,6 +193,7 @@ class Naming:
 
     def _free(self, text: str, variable: str, kind: str = "user", *, again: bool = True) -> str:
         """`text`, or `text_2` ... where it means something else at this place."""
+        text = unicodedata.normalize("NFKC", text)
         text = text if f"{text}_2".isidentifier() else "value"
         if again:
             return self.numbering.free(text, variable, lambda each: self._may_take(each, kind))

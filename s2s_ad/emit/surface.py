@@ -15,6 +15,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.homes import Held, home_of
+from s2s_ad.core.program import as_name
 from s2s_ad.core.registry import rule_for
 from s2s_ad.emit.literals import is_negative
 
@@ -144,7 +145,7 @@ class Surface:
         for name, known in self.objects.items():
             if known is value:
                 return name
-        name = base = label if label.isidentifier() else type(value).__name__.lower()
+        name = base = as_name(label, type(value).__name__.lower())
         count = 2
         while name in self.taken or name in self.objects or hasattr(builtins, name):
             name, count = f"{base}_{count}", count + 1

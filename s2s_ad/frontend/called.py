@@ -12,6 +12,7 @@ import re
 import types
 from typing import Any
 
+from s2s_ad.core.program import as_name
 from s2s_ad.frontend.numba_ import python_of
 
 
@@ -29,7 +30,7 @@ def name_of_call(function: Any, plain: types.FunctionType) -> str:
     """What a program is called: as its function, and a call of an object as the object's class."""
     if called(function) is not function and python_of(function) is None:
         return _snake(type(function).__name__)
-    return plain.__name__ if plain.__name__.isidentifier() else "f"
+    return as_name(plain.__name__)
 
 
 def name_of_method(function: Any, holder: Any, text: str) -> str | None:
@@ -39,8 +40,7 @@ def name_of_method(function: Any, holder: Any, text: str) -> str | None:
     """
     if getattr(called(holder), "__func__", None) is not function or called(holder) is holder:
         return None
-    last = text.rpartition(".")[2]
-    return last if last.isidentifier() else _snake(type(holder).__name__)
+    return as_name(text.rpartition(".")[2], _snake(type(holder).__name__))
 
 
 def _snake(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.program import Capture, Hint, identifier
+from s2s_ad.core.program import Capture, Hint, Names, identifier
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.scopes import Scope, scope_of
@@ -25,6 +26,9 @@ LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy", "s2s_ad")
 PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
 PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType)
 
+#: what a default may be without being captured as a value
+LITERALS = (int, float, complex, str, bool, type(None))
+
 DEEPEST = 100
 
 
@@ -33,8 +37,8 @@ class Place:
     """Where a captured object stands: its text, how it is read now, what tells it from others.
 
     The key names the holder by identity, never by name: two closures may both have a cell `k`.
-    `source` is (dict, key) or (object, attribute) where the place is such, or with further keys an
-    item of it, for a guard without a call. `holder` is the tuple whose item it is.
+    `source` is (Names or dict, key) or (object, attribute) where the place is such, or with further
+    keys an item of it, for a guard without a call. `holder` is the tuple whose item it is.
     """
 
     text: str
@@ -45,11 +49,17 @@ class Place:
 
     @classmethod
     def in_globals(cls, space: dict, name: str) -> Place:
-        return cls(name, lambda: space[name], (id(space), name), (space, name))
+        names = Names(space)
+        return cls(name, lambda: names[name], (id(space), name), (names, name))
 
     @classmethod
     def in_cell(cls, cell: types.CellType, name: str) -> Place:
         return cls(name, lambda: cell.cell_contents, (id(cell),))
+
+    @classmethod
+    def of_attribute(cls, holder: Any, name: str, text: str) -> Place:
+        """An attribute that no number or container of the user's stands in: code, defaults."""
+        return cls(text, lambda: getattr(holder, name), (id(holder), name), (holder, name))
 
     @classmethod
     def of_object(cls, value: Any, text: str) -> Place:
@@ -136,6 +146,45 @@ class Captures:
             return plain_dtype(value)
         known = isinstance(value, PLAIN) or type(value) in (int, float, complex)
         return value if known else Captured(value, Place.of_object(value, text))
+
+    def fixes(self, value: Any, place: Place, **options: Any) -> None:
+        """Note an object that shaped the code itself, and where it stands."""
+        if place.key not in self.found:
+            self._guard(place, value, **options)
+
+    def runs(self, function: types.FunctionType) -> None:
+        """Note that the code of a function became part of the code: it may be replaced in place."""
+        if not of_this_library(function.__globals__):
+            text = f"{function.__qualname__}.__code__"
+            self.fixes(function.__code__, Place.of_attribute(function, "__code__", text))
+
+    def default(self, function: types.FunctionType, parameter: inspect.Parameter) -> Any:
+        """The default of a parameter, which the user did not pass: it may be replaced in place."""
+        value, name = parameter.default, parameter.name
+        own, text = of_this_library(function.__globals__), f"{function.__qualname__}.{name}"
+        if own and type(value) in LITERALS:
+            return value
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            place = Place.of_attribute(function, "__kwdefaults__", text)
+            place = place.inside(function.__kwdefaults__, ("item", name))
+        else:
+            self.defaults(function)
+            positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+            place = Place.of_attribute(function, "__defaults__", text)
+            index = positional.index(name) - len(positional) + len(function.__defaults__)
+            place = place.inside(function.__defaults__, ("item", index))
+        if type(value) in LITERALS:
+            self.fixes(value, place)
+            return value
+        return self.of(value, replace(place, text=text))
+
+    def defaults(self, function: types.FunctionType) -> None:
+        """Note the defaults of the parameters of a function."""
+        if function.__defaults__ is not None and not of_this_library(function.__globals__):
+            text = f"{function.__qualname__}.__defaults__"
+            place = Place.of_attribute(function, "__defaults__", text)
+            whole = Capture(text, place.read, function.__defaults__, None, place.source)
+            self.found[place.key] = replace(whole, whole=(place.read, place.source))
 
     def adopt(self, capture: Capture) -> None:
         """Take over a capture of a program that is written in place."""
@@ -240,7 +289,7 @@ class Captures:
         """`holder.name`, where the class gives no function for it."""
         value = getattr(holder.value, name)
         if is_library(holder.value):
-            return plain_dtype(value)  # a library's functions and constants do not change
+            return plain_dtype(self.of_library(holder.value, name))
         if getattr(type(holder.value), "__s2s_static__", False):
             self._constant.add(id(holder.value))
         return self.of(value, holder.attribute(name))
@@ -255,13 +304,27 @@ class Captures:
         self.found[key] = Capture(holder.place.text, names, names(), None, None, _equal)
         return names()
 
+    def of_library(self, module: types.ModuleType, name: str) -> Any:
+        """A function or constant of a library, which may be replaced by something else."""
+        value = getattr(module, name)
+        if not isinstance(value, types.ModuleType) and name in vars(module):
+            text, space = f"{module.__name__}.{name}", vars(module)
+            key = (id(module), "attribute", name)
+            self.fixes(value, Place(text, lambda: space[name], key, (space, name)))
+        return value
+
 
 def is_array(value: Any) -> bool:
     return type(value) in values.ARRAY_TYPES or isinstance(value, np.generic)
 
 
+def of_this_library(space: dict[str, Any]) -> bool:
+    """Whether these are the globals of a module of this library: its functions do not change."""
+    return space.get("__name__", "").partition(".")[0] == "s2s_ad"
+
+
 def is_library(value: Any) -> bool:
-    """Whether the object is a module whose functions and constants do not change."""
+    """Whether the object is a module of which the compiler knows the functions and constants."""
     return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in LIBRARIES
 
 
@@ -315,7 +378,7 @@ class Frame:
     @property
     def is_own(self) -> bool:
         """Whether it is a function of this library: text shows the NumPy that it stands for."""
-        return self.globals.get("__name__", "").partition(".")[0] == "s2s_ad"
+        return of_this_library(self.globals)
 
     def around(self) -> Frame:
         """The scope in which a function that is defined now looks up its names."""
@@ -342,7 +405,10 @@ class Frame:
         if name in self.globals:
             return captures.of(self.globals[name], Place.in_globals(self.globals, name))
         if hasattr(builtins, name):
-            return getattr(builtins, name)
+            value = getattr(builtins, name)
+            if not self.is_own:
+                captures.fixes(value, Place.in_globals(self.globals, name))
+            return value
         raise NameError(name)
 
     def _in_cell(self, name: str, captures: Captures) -> Any:

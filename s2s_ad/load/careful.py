@@ -8,6 +8,7 @@ everywhere, so this code is made only when an error came.
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -29,9 +30,9 @@ def careful(loaded: Loaded) -> Loaded | None:
     space = loaded.namespace | {each.__name__: each for each in (_quotient, _power, _operated)}
     tree = ast.fix_missing_locations(_Careful().visit(tree))
     exec(compile(tree, f"<s2s_ad careful {loaded.text.name}>", "exec"), space)
-    space |= {
-        name: loaded.namespace[name] for name in (*loaded.text.captured, *loaded.text.objects)
-    }
+    libraries = [each for each in space if isinstance(space[each], types.ModuleType)]
+    bound = (*loaded.text.captured, *loaded.text.objects, *libraries)
+    space |= {name: loaded.namespace[name] for name in bound}
     return replace(loaded, function=space[loaded.text.name], namespace=space)
 
 

@@ -7,7 +7,6 @@ table by signature (ranks and which lengths are one), whose miss compiles.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +24,6 @@ from s2s_ad.tensors import Parameter
 LARGEST_TABLE = 4096  # exact kinds of calls
 MOST_COMPILED = 256  # signatures
 MOST_VARIANTS = 8  # of one signature: captured objects that shaped the code differ
-
-LIBRARIES = ("math", "numpy", "s2s_ad")
 
 #: objects that count by value where they are part of a signature; all others by identity
 BY_VALUE = {bool, bytes, complex, float, int, range, str, type(None), type(Ellipsis)}
@@ -151,9 +148,8 @@ class Specialisation:
 
 
 def _is_fixed(capture: Capture) -> bool:
-    """Whether what is read there cannot be another: a library, or a Parameter by its identity."""
-    itself = capture.name is not None and isinstance(capture.value, Parameter)
-    return itself or is_library(capture.value)
+    """Whether what is read there cannot be another: a Parameter, by its identity."""
+    return capture.name is not None and isinstance(capture.value, Parameter)
 
 
 def assembled(loaded: Loaded, assemble: Callable) -> Callable:
@@ -166,11 +162,6 @@ def same_kind(now: Any, before: Any) -> bool:
         return now is not _GONE and pattern(values.of_leaf(now)) == pattern(values.of_leaf(before))
     except S2SError:
         return False  # compiling says what is wrong with it
-
-
-def is_library(value: Any) -> bool:
-    """Whether the object is NumPy or the like as a module: nobody gives its name to another."""
-    return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in LIBRARIES
 
 
 def read(capture: Capture) -> Any:

@@ -5,16 +5,19 @@ They make a chain: a call that one does not know it hands to the next.
 
 from __future__ import annotations
 
+import builtins
 import inspect
+import keyword
 import operator
-from collections.abc import Callable, Set
+import types
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from s2s_ad.core import tree, values
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import Capture, Names, Program
 from s2s_ad.load.dispatch import BY_VALUE, GONE_ERRORS, LARGEST_TABLE, Specialisation, exact_key
 from s2s_ad.load.noted import noted
 from s2s_ad.tensors import Tensor, plain
@@ -100,7 +103,7 @@ def with_call(
     parameters = list(signature.parameters.values())
     if any(p.name.startswith("_s2s") for p in parameters):
         return hots
-    writer = Writer(found.loaded.program, by_value, ignored)
+    writer = Writer(found.loaded.program, signature.parameters, by_value, ignored)
     for parameter in parameters:
         if parameter.name in arguments:
             writer.argument(parameter.name, arguments[parameter.name])
@@ -126,7 +129,9 @@ def with_call(
 class Writer:
     """Collects the tests of one fast path, and the objects that they compare with."""
 
-    def __init__(self, program: Program, by_value: Set, ignored: Set[str]):
+    def __init__(
+        self, program: Program, parameters: Iterable[str], by_value: Set, ignored: Set[str]
+    ):
         self.by_value, self.ignored = by_value, ignored
         self.trees = {each.name: each.tree for each in program.inputs}
         self.tests: list[str] = []
@@ -145,6 +150,8 @@ class Writer:
         self.temporaries = 0
         self.arrays: dict[str, str] = {}  # name of a Tensor -> that of its array
         self.shapes: dict[str, tuple[int, ...]] = {}  # text of an array -> its shape
+        self.globals: dict[str, Any] = {}  # what the names in the text are
+        self.taken = frozenset(parameters)
 
     def object(self, value: Any) -> str:
         """A name for an object that a test compares with."""
@@ -233,6 +240,10 @@ class Writer:
 
         A tuple that is the same has the same items: these are not looked at.
         """
+        spaces = [each for each in map(_space, found.captures) if each is not None]
+        most = max(spaces, key=lambda each: sum(each is other for other in spaces), default={})
+        if sum(each is most for each in spaces) > 1:
+            self.globals = most  # names cost least to read where they are globals
         tuples = [each.whole[0]() for each in found.captures if each.whole is not None]
         for capture, value in zip(found.captures, found.bound, strict=True):
             if any(capture.holder is each for each in tuples):
@@ -252,8 +263,23 @@ class Writer:
         if source is None:
             return f"{self.object(read)}()"
         holder, first, *keys = source
-        step = f"[{first!r}]" if type(holder) is dict else f".{first}"
-        return self.object(holder) + step + "".join(f"[{key!r}]" for key in keys)
+        if isinstance(holder, Names) or holder is self.globals:
+            place = self._name(getattr(holder, "space", holder), first)
+        elif isinstance(holder, dict | types.MappingProxyType):
+            place = f"{self.object(holder)}[{first!r}]"
+        else:
+            place = f"{self.object(holder)}.{first}"
+        return place + "".join(f"[{key!r}]" for key in keys)
+
+    def _name(self, space: dict[str, Any], name: str) -> str:
+        """A name of a module, as the code of that module reads it."""
+        readable = name.isidentifier() and not keyword.iskeyword(name)
+        if space is self.globals and readable and name not in self.taken:
+            return name
+        if name in space:
+            return f"{self.object(space)}[{name!r}]"
+        found = f"{self.object(vars(builtins))}[{name!r}]"
+        return f"({found} if {name!r} not in {self.object(space)} else _s2s_absent)"
 
     # ---- the method
 
@@ -264,38 +290,44 @@ class Writer:
         link = f"    def link(_s2s_next):\n{body}        return __call__\n    return link\n"
         factory = f"def _s2s_make({names}):\n{link}"
         exec(compile(factory, "<s2s_ad dispatch>", "exec"), made := {})
-        return made["_s2s_make"](*self.space.values())
+        link, space = made["_s2s_make"](*self.space.values()), self.globals
+        return link if not space else lambda following: _among(space, link(following))
 
     def _source(self, parameters: list, arguments: dict[str, Any], required: Set[str]) -> str:
         """The tests are in a `try`: what a guard reads may be gone. The call is not."""
         head, passed, again, named, on = ["_s2s_self", "/"], [], [], [], ["_s2s_self"]
+        filled = [p for p in parameters if p.name in required and p.default is not p.empty]
         more = next((p.name for p in parameters if p.kind is STAR), "_s2s_more")
         for p in parameters:
-            default = p.default if p.name in required and p.default is not p.empty else ABSENT
-            self.space[f"_s2s_default_{p.name}"] = default
+            given = f"_s2s_given_{p.name}" if any(p is each for each in filled) else p.name
             if p.kind >= KEYWORD_ONLY and f"*{more}" not in head:
                 head.append(f"*{more}")
             stars = {STAR: "*", DOUBLE_STAR: "**"}.get(p.kind)
-            head.append(f"{stars}{p.name}" if stars else f"{p.name}=_s2s_default_{p.name}")
-            on.append(f"{p.name}={p.name}" if p.kind is KEYWORD_ONLY else (stars or "") + p.name)
+            head.append(f"{stars}{p.name}" if stars else f"{p.name}=_s2s_absent")
+            on.append(f"{p.name}={given}" if p.kind is KEYWORD_ONLY else (stars or "") + given)
             array = self.arrays.get(p.name, p.name)
             by_name = f"{p.name}={array}" if p.kind is KEYWORD_ONLY else array
             if p.name in arguments:
                 passed.append(f"{stars}{p.name}" if stars else by_name)
             if p.kind >= KEYWORD_ONLY:
-                named.append(f"**{p.name}" if stars else f"{p.name!r}: {p.name}")
+                named.append(f"**{p.name}" if stars else f"{p.name!r}: {given}")
             elif not stars:
-                again.append(p.name)
+                again.append(given)
             if p.kind is inspect.Parameter.POSITIONAL_ONLY:
                 head.remove("/")
                 head.append("/")
         if f"*{more}" not in head:
             head.append(f"*{more}")
         own = ["not _s2s_more"] if more == "_s2s_more" else []
+        if all(p.kind is not DOUBLE_STAR for p in parameters):
+            head.append("**_s2s_named")
+            named.append("**_s2s_named")
+            own.append("not _s2s_named")
         condition = " and ".join([*own, *self.tests]) or "True"
         has_next = " and ".join(["_s2s_next is not None", *own])
         return (
             f"def __call__({', '.join(head)}):\n"
+            f"{''.join(map(self._filled, filled))}"
             f"    try:\n"
             f"        _s2s_other = not ({condition})\n"
             f"    except _s2s_gone:\n"
@@ -307,11 +339,35 @@ class Writer:
             f"        return _s2s_slow(_s2s_self, _s2s_given, {{{', '.join(named)}}})\n"
             f"    try:\n"
             f"        return _s2s_f({', '.join(passed)})\n"
-            f"    except _s2s_arithmetic as error:\n"
-            f"        _s2s_failed = error\n"
-            f"    except _s2s_exception as error:\n"
-            f"        _s2s_noted(error)\n"
+            f"    except _s2s_arithmetic as _s2s_error:\n"
+            f"        _s2s_failed = _s2s_error\n"
+            f"    except _s2s_exception as _s2s_error:\n"
+            f"        _s2s_noted(_s2s_error)\n"
             f"        raise\n"
             f"    _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
             f"    return _s2s_rescue(_s2s_self, _s2s_failed, _s2s_given, {{{', '.join(named)}}})\n"
         )
+
+    def _filled(self, p: inspect.Parameter) -> str:
+        """What gives a parameter its default, and keeps what it was given."""
+        return (
+            f"    _s2s_given_{p.name} = {p.name}\n"
+            f"    if {p.name} is _s2s_absent:\n"
+            f"        {p.name} = {self.object(p.default)}\n"
+        )
+
+
+def _space(capture: Capture) -> dict[str, Any] | None:
+    """The globals of the module in which a captured object has a name."""
+    holder = None if capture.source is None else capture.source[0]
+    space = holder.space if isinstance(holder, Names) else holder
+    return space if type(space) is dict and "__name__" in space else None
+
+
+def _among(space: dict[str, Any], call: Callable) -> Callable:
+    """The same function, whose names are those of a module."""
+    made = types.FunctionType(
+        call.__code__, space, call.__name__, call.__defaults__, call.__closure__
+    )
+    made.__kwdefaults__ = call.__kwdefaults__
+    return made

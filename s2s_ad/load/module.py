@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import linecache
 import types
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from s2s_ad.core.program import Program
 from s2s_ad.core.sharing import quiet
 from s2s_ad.emit.write import Text
+from s2s_ad.load.libraries import BUILTINS, copies
 from s2s_ad.load.located import located
 from s2s_ad.load.noted import remember
 from s2s_ad.tensors import plain
@@ -52,11 +50,6 @@ class Loaded:
         return replace(self, function=space.get(self.text.name, function), namespace=space)
 
 
-def _roots(modules: Iterable[str]) -> list[str]:
-    """Import the modules; returns the names that `import scipy.linalg` binds: scipy."""
-    return [importlib.import_module(name).__name__.partition(".")[0] for name in modules]
-
-
 def _calls_functions(namespace: dict[str, Any], function: Callable) -> bool:
     """Whether the function, or one beside it, may read the name of one of them."""
     own = [each for each in namespace.values() if getattr(each, "__globals__", None) is namespace]
@@ -73,10 +66,12 @@ def load(program: Program, text: Text) -> Loaded:
     file = f"<s2s_ad {text.name} {next(_number)}>"
     source = text.module
     values = {capture.name: plain(capture.value) for capture in program.captured()}
+    libraries = copies(("numpy", *text.modules))
     namespace = {
         "__name__": f"s2s_ad.generated.{text.name}",
-        "np": np,
-        **{root: importlib.import_module(root) for root in _roots(text.modules)},
+        "__builtins__": BUILTINS,
+        "np": libraries.pop("numpy"),
+        **libraries,
         **{name: located(name, program, source) for name in text.helpers},
         **{shown: values[name] for shown, name in text.captured.items()},
         **text.objects,

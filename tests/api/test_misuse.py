@@ -32,6 +32,7 @@ from s2s_ad import (
     vjp,
     vmap,
 )
+from s2s_ad.diagnostics import ArgumentTypeError
 
 X, Y = np.array([1.0, 2.0]), np.array([3.0, -1.0])
 A, B, B3, C = np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 3)), np.ones(3)
@@ -676,3 +677,15 @@ def test_numbers_of_python_are_adjoints_of_numbers_of_numpy(f, x):
     _, along = linearize(f, x)
     check = along(one)[1] == 2.0 if several else along(one) == found
     assert check
+
+
+@pytest.mark.parametrize("args, kwargs", [((2.0,), {"foo": 1}), ((2.0, 3.0), {}), ((), {})])
+def test_wrong_arguments_get_the_same_error_at_each_call(args, kwargs):
+    g = grad(lambda x: x * x)
+    errors = []
+    for _ in range(5):
+        with pytest.raises(ArgumentTypeError) as caught:
+            g(*args, **kwargs)
+        errors.append(str(caught.value))
+        assert g(2.0) == g(x=2.0) == 4.0
+    assert len({*errors}) == 1

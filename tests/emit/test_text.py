@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from s2s_ad import grad, value_and_grad, vmap
+from s2s_ad import grad, jit, value_and_grad, vmap
 
 rng = np.random.default_rng(0)
 x, y, table = rng.normal(size=5), rng.normal(size=5), rng.normal(size=(4, 3))
@@ -215,3 +215,23 @@ def test_a_flag_of_a_return_is_its_condition(x):
     expected = np.where(np.cumsum(np.array(x) < 0) == 1, np.where(np.array(x) < 0, 2.0, 0.0), 0.0)
     expected[0] += 1.0 if min(x) > 0 else 0.0
     np.testing.assert_allclose(derived(np.array(x)), expected)
+
+
+def test_names_that_python_reads_as_others():
+    """Full-width letters are plain ones in code, and two keys of a dict are two."""
+
+    def f(p):
+        return np.sum(p["\uff57"] * p["w"])
+
+    f.__name__ = "\uff46\uff55\uff4c\uff4c"
+    given = {"\uff57": np.ones(2), "w": np.full(2, 3.0)}
+    assert "def full_grad(p):" in grad(f).source(given)
+    found = grad(f)(given)
+    np.testing.assert_array_equal(found["\uff57"], [3.0, 3.0])
+    np.testing.assert_array_equal(found["w"], [1.0, 1.0])
+
+
+def test_a_function_that_is_called_like_a_word_of_python():
+    f = lambda x: x * x
+    f.__name__ = "class"
+    assert jit(f)(3.0) == 9.0

@@ -15,7 +15,6 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.homes import home_of, module_of
-from s2s_ad.core.program import Capture
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
@@ -27,7 +26,7 @@ from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, LAYOUT, REFUSED_ATTRIBUTES
 from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
-from s2s_ad.tensors import Tensor
+from s2s_ad.tensors import Tensor, plain_dtype
 from s2s_ad.tensors.tensor import EAGER
 
 CONTAINERS = (tuple, list, dict, set)
@@ -99,9 +98,16 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return value.attribute(lowering, name)
     if isinstance(value, type):
         return _of_class(lowering, value, value, name)
+    return _of_library_object(lowering, value, name)
+
+
+def _of_library_object(lowering: Lowering, value: Any, name: str) -> Any:
+    """An attribute of a library, or of an object that the compiler works with as it is."""
     if isinstance(value, np.ufunc) and name in UFUNC_METHODS:
         return Method(np.ufunc.at, value) if name == "at" else getattr(value, name)
-    if isinstance(value, np.dtype) or is_library(value) or is_method_of_optional(value, name):
+    if is_library(value):
+        return _of_library(lowering, value, name)
+    if isinstance(value, np.dtype) or is_method_of_optional(value, name):
         return getattr(value, name)
     if isinstance(value, str | bytes) and isinstance(getattr(value, name), types.BuiltinMethodType):
         return Method(getattr(type(value), name), value)
@@ -252,6 +258,8 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
             raise UnsupportedError(
                 "S2S202", f"module {holder.__name__!r} has no attribute {name!r}"
             )
+        if is_library(holder):
+            return plain_dtype(_of_library(lowering, holder, name))
         return lowering.captures.attribute(value, name)
     if is_method_of_optional(holder, name):
         return getattr(holder, name)
@@ -259,10 +267,18 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
     own = name in getattr(holder, "__dict__", {})
     plain = isinstance(found, METHOD_KINDS) and not own
     if isinstance(found, property) or (plain and rule_for(getattr(holder, name)) is None):
+        _note_class(lowering, holder, name, hides=plain)
         return _of_class(lowering, type(holder), value, name)
     if not hasattr(holder, name):
         raise AttributeError(f"{type(holder).__name__!r} object has no attribute {name!r}")
     return lowering.captures.attribute(value, name)
+
+
+def _of_library(lowering: Lowering, module: types.ModuleType, name: str) -> Any:
+    """A function or constant of a library, which the user's code finds where it stands."""
+    if not lowering.in_own():
+        return lowering.captures.of_library(module, name)
+    return getattr(module, name)
 
 
 def is_method_of_optional(holder: Any, name: str) -> bool:
@@ -292,7 +308,7 @@ def _of_class(
     base = next((each for each in order if name in vars(each)), None)
     found = None if base is None else vars(base)[name]
     if isinstance(found, property | METHOD_KINDS):
-        _guard(lowering, base, name, found)
+        _guard(lowering, base, name, found, kind if below is None else base)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
         function = found.fget if isinstance(found, property) else found.func
         result = _of_property(lowering, function, holder)
@@ -334,11 +350,31 @@ def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
     return lowering.captures.of(found, Place(text, lambda: getattr(kind, name), key))
 
 
-def _guard(lowering: Lowering, kind: type, name: str, found: Any) -> None:
-    """The code is that of this method: note where it stands, for it may be replaced."""
-    if kind.__module__.partition(".")[0] == "s2s_ad":
+def _guard(lowering: Lowering, base: type, name: str, found: Any, kind: type) -> None:
+    """The code is that of this method: note where it stands, for it may be replaced or hidden."""
+    if _is_own(base):
         return  # the library's own classes stay as they are
-    space = vars(kind)
-    key, text = (id(kind), "method", name), f"{kind.__name__}.{name}"
-    capture = Capture(text, lambda: space[name], found, None, (space, name))
-    lowering.captures.found.setdefault(key, capture)
+    space, text = vars(base), f"{base.__name__}.{name}"
+    place = Place(text, lambda: space[name], (id(base), "method", name), (space, name))
+    if getattr(kind, name) is found:  # what classes before the base may get counts, too
+        key = (id(kind), "method", name)
+        place = Place(text, lambda: getattr(kind, name), key, (kind, name))
+    lowering.captures.fixes(found, place)
+
+
+def _note_class(lowering: Lowering, holder: Any, name: str, *, hides: bool) -> None:
+    """Note that the class of an object gives this, and not the object, where it would be first."""
+    kind = type(holder)
+    if _is_own(kind):
+        return
+    lowering.captures.fixes(
+        kind, Place.of_attribute(holder, "__class__", f"{kind.__name__} object")
+    )
+    if hides and hasattr(holder, "__dict__"):
+        is_there = functools.partial(vars(holder).__contains__, name)
+        place = Place(f"{kind.__name__}.{name}", is_there, (id(holder), "hides", name))
+        lowering.captures.fixes(False, place)
+
+
+def _is_own(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "s2s_ad"

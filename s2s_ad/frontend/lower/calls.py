@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -57,7 +58,6 @@ LEAVES_ITERATORS = [*HOLDS_ANY, bool, callable, hasattr, isinstance, iter, next,
 TEXT_METHOD = "a method of a str with values"
 
 LIBRARIES = ("numpy", "scipy")
-LITERALS = (int, float, complex, str, bool, type(None))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -302,24 +302,8 @@ def arguments_of(
     supplied = signature.bind(*args, **kwargs).arguments
     for name, parameter in signature.parameters.items():
         if name not in supplied and parameter.default is not inspect.Parameter.empty:
-            arguments[name] = _default(lowering, function, parameter)
+            arguments[name] = lowering.captures.default(function, parameter)
     return arguments
-
-
-def _default(lowering: Lowering, function: types.FunctionType, parameter: inspect.Parameter) -> Any:
-    """A default is an object that the user did not pass: captured like any other."""
-    name, default = parameter.name, parameter.default
-    if type(default) in LITERALS:
-        return default
-
-    def read() -> Any:
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            return function.__kwdefaults__[name]
-        positional = function.__code__.co_varnames[: function.__code__.co_argcount]
-        return function.__defaults__[positional.index(name) - len(positional)]
-
-    key = (id(function), "default", name)
-    return lowering.captures.of(default, Place(f"{function.__qualname__}.{name}", read, key))
 
 
 def bind(
@@ -378,6 +362,10 @@ def _of_partial(lowering: Lowering, holder: Captured, args: list, kwargs: dict[s
         place = holder.attribute(field).inside(partial, ("item", key))
         return lowering.captures.of(getattr(partial, field)[key], place)
 
+    keys = Place(
+        f"{holder.place.text}.keywords", lambda: (*partial.keywords,), (id(partial), "keys")
+    )
+    lowering.captures.fixes((*partial.keywords,), keys, same=operator.eq)
     first = [item("args", i) for i in range(len(partial.args))]
     named = {key: item("keywords", key) for key in partial.keywords}
     inner = lowering.captures.of(partial.func, holder.attribute("func"))

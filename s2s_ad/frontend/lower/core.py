@@ -126,6 +126,10 @@ class Lowering:
     def frame(self) -> Frame:
         return self.frames[-1]
 
+    def in_own(self) -> bool:
+        """Whether a function of this library is lowered."""
+        return bool(self.frames) and self.frame.is_own
+
     def call(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
         """The operation(s) that a call of a function with a rule stands for."""
         result = self.builder.call(function, settled(args), settled(kwargs))
@@ -293,6 +297,7 @@ class Lowering:
         """The value of a call of a Python function, written in place."""
         source = source_of(function)
         frame = Frame(function, source, function.__globals__, cells_of(function))
+        self.captures.runs(function)
         own = frame.is_own and not getattr(function, "__s2s_kept__", False)
         if not own and (self._calls_itself(source) or (self.frames and keeps_name(source))):
             return self._enter_kept(frame, arguments)

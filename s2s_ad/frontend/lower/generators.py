@@ -32,6 +32,7 @@ def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced
     """The items that a call of a generator function gives."""
     function, args = args
     arguments = arguments_of(lowering, function, args, kwargs)
+    lowering.captures.runs(function)
     found = _to_its_end(source_of(function, yields=True))
     frame = Frame(function, found, function.__globals__, cells_of(function))
     moment, start = lowering.memory.moment(), len(lowering.builder.body)

@@ -19,7 +19,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import SETTERS, Method, method_of, read_attribute
-from s2s_ad.frontend.lower.calls import HANDLERS, LITERALS, apply, bind
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
@@ -28,7 +28,7 @@ from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.lower.words import Word
-from s2s_ad.frontend.resolve import Captured, Place, unwrap
+from s2s_ad.frontend.resolve import LITERALS, Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.tensors import Parameter
 

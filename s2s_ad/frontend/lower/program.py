@@ -86,6 +86,7 @@ def _program(
     name = name_of_call(function, plain)
     with lowering.builder.at(origin):
         target = function if is_plain else lowering.captures.held(function, name)
+        lowering.captures.defaults(plain)  # of those that a call leaves out the value is passed
         try:
             result = apply(lowering, target, args, kwargs)
             result = _present(lowering, result, _shown(origin, plain))
