@@ -81,7 +81,7 @@ CELLS = {
 
 
 @pytest.mark.parametrize("name", CELLS)
-@pytest.mark.parametrize("first", ["", "%%time\n", "%%time\n\n# a comment\n", "%%capture out\n"])
+@pytest.mark.parametrize("first", ["", "%%time\n\n# a comment\n"])
 def test_all_in_one_cell(name, first, run):
     text, expected = CELLS[name]
     assert_gradient(run(first + IMPORTS + X + text), expected)
