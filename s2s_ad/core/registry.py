@@ -87,6 +87,8 @@ class Rule:
     copy = False
     #: the result is the operand in another dtype
     converts = False
+    #: a result without axes is an array, whose memory may change, and no number of NumPy's
+    keeps_array = False
     #: a call gives new memory, even where a simpler value stands for its result
     allocates = False
     #: raises nothing, whatever its operands are

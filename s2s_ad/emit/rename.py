@@ -13,6 +13,7 @@ from typing import Any
 
 import gast
 
+from s2s_ad import runtime
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
@@ -34,6 +35,11 @@ WORDS = {
     gast.UnaryOp: "negated",
 }
 LONGEST = 20
+
+
+def means_something(name: str) -> bool:
+    """Whether text that another function of the module holds may mean something by the name."""
+    return name in ("np", "numpy") or hasattr(builtins, name) or hasattr(runtime, name)
 
 
 class Naming:
@@ -66,7 +72,7 @@ class Naming:
         outside = {*program.leaves(), *(each.name for each in program.captured())}
         self.foreign = _reached(outside, lines, variables)
         arrays = {each for each in outside if not _is_immutable(program.facts.get(each))}
-        arrays |= {line.name for line in flat(lines) if _is_view(program, line)}
+        arrays |= {line.name for line in flat(lines) if _may_be_array(program, line)}
         self.arrays = _reached(arrays, lines, variables)
         self.sums = _partial_sums(program, lines)
         self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
@@ -123,7 +129,9 @@ class Naming:
         own, self.reserved = self.reserved, self.reserved | elsewhere | {*captured.values()}
         for name in names:
             if name not in captured:
-                captured[name] = self._free(program.hints[name].text, name, again=False)
+                text = program.hints[name].text
+                text = f"{text}_value" if means_something(text) else text
+                captured[name] = self._free(text, name, again=False)
                 self._take(name, captured[name])
         self.reserved = own | {captured[name] for name in names}
 
@@ -274,18 +282,22 @@ def _is_immutable(fact: Any) -> bool:
     return isinstance(fact, values.Scalar) or (isinstance(fact, values.Array) and bool(fact.number))
 
 
-def _is_view(program: Program, line: Line) -> bool:
-    """Whether a line may give an array that shares memory with another, `x[...]` say."""
+def _may_be_array(program: Program, line: Line) -> bool:
+    """Whether a line may give an array without axes: `x[...]`, `np.zeros(())`, an item of a list.
+
+    Of all but views, what computes with numbers gives a number of NumPy's, which nobody can change.
+    """
     if line.kind != "assign" or values.shape_of(program.facts.get(line.name)) != ():
         return False
     call = getattr(line.statement, "value", None)
     rule = rule_for(call.func.value) if isinstance(call, gast.Call) else None
-    if rule is None or not rule.is_view(call, program.fact):
+    if rule is None or isinstance(program.facts[line.name], values.Scalar):
         return False
-    if rule.function is not operator.getitem:
-        return True
-    index = call.keywords[0].value
-    return index_kind(index, program.fact(call.args[0]), program.fact) not in ("number", "new")
+    if rule.function is operator.getitem:
+        fact = program.fact(call.args[0])
+        kind = index_kind(call.keywords[0].value, fact, program.fact)
+        return isinstance(fact, values.List) or kind not in ("number", "new")
+    return rule.is_view(call, program.fact) or rule.keeps_array
 
 
 def _reached(names: Iterable[str], lines: list[Line], variables: Variables) -> set[str]:

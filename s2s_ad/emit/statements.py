@@ -20,6 +20,9 @@ from s2s_ad.emit.sugar import sweetened
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 from s2s_ad.emit.variables import is_undefined
 
+#: what the head of a loop may call
+OF_LOOPS = {"enumerate", "len", "range", "reversed", "zip"}
+
 
 class Statements:
     """Writes lines in the names that they are given.

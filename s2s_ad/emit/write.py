@@ -5,35 +5,35 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Any
 
 import gast
 
-from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.homes import is_optional
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.emit.apart import apart
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.refold import Line, Refold
-from s2s_ad.emit.rename import Naming
-from s2s_ad.emit.statements import Statements
+from s2s_ad.emit.rename import Naming, means_something
+from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores
 from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.tidy import unbound, with_values_in_moves, without_dead
 from s2s_ad.emit.variables import Opening
 
 WIDTH = 88
+BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
 PLACEHOLDER = "the_function"  # stands for the name where texts are compared
-HELPERS = {name for name, each in vars(runtime).items() if inspect.isfunction(each)}
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,10 @@ def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
 def write(program: Program) -> Text:
     """The text of a program that has been simplified for good, with the functions it calls."""
     module = Module({each.name for each in program.inputs})
-    main = module.write(program, program.name)
+    name = module.free(program.name)
+    main = module.write(program, name)
     return Text(
-        name=program.name,
+        name=name,
         function="\n\n".join([main.text, *module.functions]),
         captured={shown: name for name, shown in module.captured.items()},
         objects=dict(module.objects),
@@ -128,23 +129,24 @@ class Module:
     def name_of(self, call: Callee) -> str:
         """The name of a function that is called; its text is written the first time."""
         if call not in self.names and call.is_recursive:
-            self.names[call] = name = self._free(call.program.name)  # the text says it itself
+            self.names[call] = name = self.free(call.program.name)  # the text says it itself
             place = len(self.functions)
             self.functions.insert(place, self.write(call.program, name).text)
         elif call not in self.names:
             place = len(self.functions)
             text = self.write(call.program, PLACEHOLDER).text
             if text not in self._texts:
-                name = self._free(call.program.name)
+                name = self.free(call.program.name)
                 self._texts[text] = name
                 self.functions.insert(place, self.write(call.program, name).text)
             self.names[call] = self._texts[text]
         return self.names[call]
 
-    def _free(self, text: str) -> str:
+    def free(self, text: str) -> str:
+        """`text`, or `text_2` ... where it means something else in the module."""
         candidate, count = text, 2
         used = {*self.taken, *self.captured.values(), *self.objects}
-        while candidate in used:
+        while candidate in used or means_something(candidate):
             candidate, count = f"{text}_{count}", count + 1
         self.taken.add(candidate)
         return candidate
@@ -167,12 +169,16 @@ class Module:
         output = _output_expression(fold.output(), surface)
         weak = program.facts.keys() - known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
-        trees = {each.name for each in program.inputs if isinstance(each.tree, Tree)}
-        reserved = {"np", "slice", name, *trees, *self.objects, *surface.helpers}
+        reserved = {"np", "slice", name, *self.objects, *surface.helpers}
         reserved |= surface.builtins | set(self.names.values())
+        reserved |= OF_LOOPS if any(line.kind == "for" for line in flat(lines)) else set()
         reserved |= {each.partition(".")[0] for each in surface.modules}
+        keywords = _keywords(program)
+        program = _with_free_trees(program, reserved)
+        reserved |= {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         elsewhere = self.parameters | self.taken
         naming = Naming(program, lines, variables, reserved, self.captured, elsewhere)
+        _check_keywords(program, naming, keywords)
         statements = Statements(naming, surface, unbound(lines, variables, _outside(program)))
         body = _destructuring(program, lines, output, naming)
         body += statements.of(lines)
@@ -385,12 +391,47 @@ def _wrapped(text: str) -> str:
     return "\n    ".join(rows) + "\n    "
 
 
+def _with_free_trees(program: Program, reserved: Collection[str]) -> Program:
+    """Parameters that are containers called otherwise, where the text calls what they shadow."""
+    used = {*reserved, *(each.name for each in program.inputs)}
+    inputs = []
+    for each in program.inputs:
+        name, count = each.name, 2
+        while isinstance(each.tree, Tree) and each.name in reserved and name in used:
+            name, count = f"{each.name}_{count}", count + 1
+        inputs.append(replace(each, name=name))
+        used.add(name)
+    return program.with_(inputs=tuple(inputs))
+
+
+def _keywords(program: Program) -> list[str]:
+    """The names of the parameters that are passed by name."""
+    return [each.name for each in program.inputs if each.kind in BY_NAME]
+
+
+def _check_keywords(program: Program, naming: Naming, names: Collection[str]) -> None:
+    """Refuse to call a parameter that is passed by name otherwise."""
+    shown = [_shown(each, naming) for each in program.inputs if each.kind in BY_NAME]
+    for name, other in zip(names, shown, strict=True):
+        if name != other:
+            raise UnsupportedError(
+                "S2S201",
+                f"a keyword-only parameter called {name!r}",
+                origin=program.origin,
+                why=f"the generated function calls what Python or the module calls {name!r}",
+                help="give it another name",
+            )
+
+
+def _shown(each: Input, naming: Naming) -> str:
+    return each.name if isinstance(each.tree, Tree) else naming.shown[each.tree]
+
+
 def _arguments(program: Program, naming: Naming) -> gast.arguments:
     kinds = inspect.Parameter
     groups: dict[Any, list] = {kind: [] for kind in inspect._ParameterKind}
     for each in program.inputs:
-        shown = each.name if isinstance(each.tree, Tree) else naming.shown[each.tree]
-        groups[each.kind].append(form.name(shown, gast.Param))
+        groups[each.kind].append(form.name(_shown(each, naming), gast.Param))
     return gast.arguments(
         args=groups[kinds.POSITIONAL_OR_KEYWORD],
         posonlyargs=groups[kinds.POSITIONAL_ONLY],

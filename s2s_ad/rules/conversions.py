@@ -23,7 +23,7 @@ class AsType(Structural):
 
     text = "x, dtype, order='K', casting='unsafe', *, subok=True, copy=True"
     view = False
-    allocates = converts = total = True
+    allocates = converts = total = keeps_array = True
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         dtype = np.dtype(static(params["dtype"], "the dtype of astype"))
@@ -142,7 +142,7 @@ class ComplexNumber(Conversion):
 class Identity(Structural):
     """np.copy(x): the identity of values."""
 
-    copy = allocates = total = True
+    copy = allocates = total = keeps_array = True
     text = "x, order='K', subok=False"
     view = False
 

@@ -25,6 +25,7 @@ class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
 
     cost = 1
+    keeps_array = True
 
     def __init__(
         self, function: Callable, text: str, shape: Callable, dtype: Callable | None = None
@@ -147,7 +148,7 @@ def _has_symbols(value: Any) -> bool:
 class Like(Rule):
     """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
 
-    flat = total = True
+    flat = total = keeps_array = True
     cost = 1
     like_position = 0
 
@@ -179,6 +180,7 @@ class Full(BroadcastTo):
     """np.full(shape, fill_value): linear in the value."""
 
     view = overlapping = False
+    keeps_array = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(

@@ -108,6 +108,7 @@ class Elementwise(Rule):
         self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
         self.total = total
         self.settles, self.overflows = settles or {}, overflows
+        self.keeps_array = not isinstance(self.ufunc, np.ufunc)
 
     # ---- calls
 

@@ -139,7 +139,7 @@ def _arrays(builder: Builder, index: Any) -> Any:
 class Update(Rule):
     """A copy of x with elements changed by a value; the index is a parameter."""
 
-    lists = of_complex = updates = True
+    lists = of_complex = updates = keeps_array = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -414,7 +414,7 @@ class ZerosLike(Rule):
     """zeros_like(value) of a value that may be a container, or be absent."""
 
     flat = True
-    lists = True
+    lists = keeps_array = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})

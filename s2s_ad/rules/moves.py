@@ -21,6 +21,7 @@ class Along(Structural):
 
     text = "x, axis=None"
     moves = True
+    keeps_array = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]

@@ -26,6 +26,7 @@ class Copies(Structural):
     """A function that holds each element several times; the adjoint adds the copies up."""
 
     view = False
+    keeps_array = True
 
     def copies(self, params: dict[str, Any], rank: int) -> list[tuple[int, bool]]:
         """Per axis how often it is repeated, and whether each element by itself."""

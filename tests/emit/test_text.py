@@ -235,3 +235,30 @@ def test_a_function_that_is_called_like_a_word_of_python():
     f = lambda x: x * x
     f.__name__ = "class"
     assert jit(f)(3.0) == 9.0
+
+
+def sums_from_an_array(x, start):
+    s = start(x)
+    kept = []
+    for v in x:
+        s = s + v * v
+        kept.append(s)
+    return kept[0] + 2.0 * kept[1] + 3.0 * kept[2]
+
+
+STARTS = {
+    "zeros": lambda x: np.zeros(()),
+    "full": lambda x: np.full((), 0.5),
+    "array": lambda x: np.array(0.5),
+    "zeros_like": lambda x: np.zeros_like(x[0]),
+    "copy": lambda x: np.copy(x[0]),
+    "where": lambda x: np.where(x[0] > 0, x[0], 1.0),
+    "item": lambda x: [np.zeros(()), x[0]][0],
+}
+
+
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+def test_a_sum_that_begins_as_an_array_without_axes_leaves_others_as_they_are(start):
+    """`s += v` would change the array that was put into the list."""
+    x = np.array([1.0, 2.0, 3.0])
+    assert jit(sums_from_an_array)(x, start) == sums_from_an_array(x, start)
