@@ -1099,14 +1099,17 @@ def complex_polygamma(n, x):
 
 
 def unbroadcast(value, array):
-    """Sum `value` over the axes along which `array` was broadcast; keep the dtype of `array`."""
-    shape = np.shape(array)
+    """Sum `value` over the axes along which `array` was broadcast.
+
+    It has the dtype of `array`, if that is no array of integers, of which there is no derivative.
+    """
+    shape, dtype = np.shape(array), np.result_type(array)
     value = np.asarray(value) if np.iscomplexobj(array) else np.real(np.asarray(value))
     if value.ndim > len(shape):
         value = np.sum(value, axis=tuple(range(value.ndim - len(shape))))
     ones = tuple(axis for axis, n in enumerate(shape) if n == 1 and value.shape[axis] != 1)
     value = np.sum(value, axis=ones, keepdims=True) if ones else value
-    return value.astype(np.result_type(array), copy=False) if shape else value[()]
+    return value.astype(dtype, copy=False) if shape and dtype.kind in "fc" else value[()]
 
 
 def upper_factor(a):
@@ -1212,4 +1215,7 @@ def zeros_like(value):
         return {key: zeros_like(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return type(value)([zeros_like(item) for item in value])
-    return 0.0 if value is None or type(value) is float else np.zeros_like(value)
+    if value is None or type(value) in (bool, int, float):
+        return 0.0
+    exact = np.result_type(value).kind in "biu"
+    return np.zeros(np.shape(value)) if exact else np.zeros_like(value)
