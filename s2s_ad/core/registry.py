@@ -156,7 +156,7 @@ class Rule:
 
     def grows_with(self, operands: list) -> tuple[int, ...]:
         """The operands that the result is infinite with."""
-        return self.linear
+        return (0,) if self.moves else self.linear
 
     def is_finite(self, builder: Builder, operands: list) -> bool:
         """Whether the result is finite wherever the operands are."""

@@ -17,7 +17,14 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise
 from s2s_ad.rules.magnitudes import is_settled, times_settled
-from s2s_ad.rules.masks import Write, inside_mask, is_same, masked_product
+from s2s_ad.rules.masks import (
+    Write,
+    inside_mask,
+    inside_sum,
+    is_same,
+    masked,
+    masked_product,
+)
 
 
 class Negative(Elementwise):
@@ -218,9 +225,9 @@ class Quotient(Elementwise):
             if rest is not None:
                 return rest
         if builder.derived and not self.is_finite(builder, operands):
-            masked = inside_mask(builder, operands[0], operator.truediv, operands[1:])
-            if masked is not None:
-                return masked
+            found = masked(builder, operands[0], operator.truediv, operands[1])
+            if found is not None:
+                return found
         return super().shortcut(builder, operands, params)
 
 
@@ -228,12 +235,8 @@ def _sum_inside_masks(
     self: Elementwise, builder: Builder, operands: list, params: dict, write: Write, others: tuple
 ) -> Any:
     """Where both terms are selections, so is each of the products."""
-    terms = []
-    for each in operands:
-        terms.append(inside_mask(builder, each, write, others))
-        if terms[-1] is None:
-            return None
-    return builder.emit(self, terms, params)
+    terms = inside_sum(builder, operands, write, others)
+    return None if terms is None else builder.emit(self, terms, params)
 
 
 def _both(self: Elementwise, operands: list) -> tuple[int, ...]:

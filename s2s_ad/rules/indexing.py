@@ -42,6 +42,9 @@ class GetItem(Rule):
     lists = True
     varied_parameters = True
 
+    def grows_with(self, operands: list) -> tuple[int, ...]:
+        return (0,)
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         x, index = args
         if not isinstance(x, Symbol):

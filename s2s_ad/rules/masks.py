@@ -25,6 +25,7 @@ from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.magnitudes import as_factor, may_be_infinite
 
 FARTHEST = 30  # factors between a selection and the product
+DEEPEST = 3  # selections inside of each other
 
 #: (value, others) -> what is linear in the value, element by element
 Write = Callable[..., Any]
@@ -37,15 +38,28 @@ def is_zero(value: Any) -> bool:
 
 def masked_product(builder: Builder, a: Any, b: Any) -> Any:
     """a * b with one of them inside of the selection that the other is; None where neither is."""
+    found = None
     if may_be_infinite(builder, b):
-        found = inside_mask(builder, a, lambda x, factor: x * factor, (b,))
-        if found is not None:
-            return found
-    return (
-        inside_mask(builder, b, lambda x, factor: factor * x, (a,))
-        if may_be_infinite(builder, a)
-        else None
-    )
+        found = masked(builder, a, lambda x, factor: x * factor, b)
+    if found is None and may_be_infinite(builder, a):
+        found = masked(builder, b, lambda x, factor: factor * x, a)
+    return found
+
+
+def masked(builder: Builder, value: Any, write: Write, other: Any) -> Any:
+    """write(value, other) inside of the selection that the value is; None where it is none.
+
+    What is written inside may be inside of another selection, and so on, some levels deep: else
+    each product in a long chain of selections would be written as often as the chain is long.
+    """
+    level = builder.notes.get("level", 0)
+    if level == DEEPEST:
+        return None
+    builder.notes["level"] = level + 1
+    try:
+        return inside_mask(builder, value, write, (other,))
+    finally:
+        builder.notes["level"] = level
 
 
 def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> Any:
@@ -67,9 +81,24 @@ def inside_mask(builder: Builder, value: Any, write: Write, others: tuple) -> An
         found = _inside_moved(builder, value, write, others)
     else:
         found = rule.inside_mask(builder, operands, params, write, others)
-    if found is None:
+    if found is None and builder.notes.get("level") == 1 and not builder.notes.get("in_sum"):
         unmasked.add(value.name)
     return found
+
+
+def inside_sum(builder: Builder, operands: list, write: Write, others: tuple) -> list | None:
+    """The terms of a sum, each with what is written inside of the selection that it is.
+
+    Not of a sum of sums, whose terms would be as many as the sums are deep, to the power of two.
+    """
+    if builder.notes.get("in_sum"):
+        return None
+    builder.notes["in_sum"] = True
+    try:
+        terms = [inside_mask(builder, each, write, others) for each in operands]
+    finally:
+        builder.notes["in_sum"] = False
+    return None if values.missing(terms) else terms
 
 
 def _inside_moved(builder: Builder, value: Symbol, write: Write, others: tuple) -> Any:
