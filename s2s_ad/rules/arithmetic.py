@@ -125,24 +125,38 @@ def with_sign(builder: Builder, value: Any, x: Symbol) -> Any:
     return None
 
 
-def without_factor(builder: Builder, product: Any, factor: Symbol, farthest: int = 8) -> Any:
-    """The product without one of its factors, where it has such a one; else None."""
+FARTHEST = 4  # operations between a product and a factor that is looked for
+
+
+def has_factor(builder: Builder, product: Any, factor: Symbol, farthest: int = FARTHEST) -> bool:
+    """Whether a product is known to have a factor; a sum has one where each of its terms has."""
+    if not isinstance(product, Symbol):
+        return False
+    if product.name == factor.name:
+        return True
     rule, operands, _ = builder.definition(product)
+    if not isinstance(rule, ALGEBRA) or not farthest:
+        return False
+    if isinstance(rule, Power):
+        return type(operands[1]) is int and operands[1] > 1 and is_same(operands[0], factor)
+    both = isinstance(rule, Sum | Difference)
+    places = (0, 1) if both else rule.linear
+    found = (has_factor(builder, operands[place], factor, farthest - 1) for place in places)
+    return all(found) if both else any(found)
+
+
+def without_factor(builder: Builder, product: Any, factor: Symbol) -> Any:
+    """The product, which has this factor, without it."""
     if is_same(product, factor):
         return 1.0
-    if rule is None or not farthest or not values.is_inexact(product.fact):
-        return None
+    rule, operands, _ = builder.definition(product)
+    if isinstance(rule, Power):
+        return operands[0] ** (operands[1] - 1)
     if isinstance(rule, Sum | Difference):
-        terms = [without_factor(builder, each, factor, farthest - 1) for each in operands]
-        return None if values.missing(terms) else builder.emit(rule, terms, {})
-    if rule.function is operator.pow and type(operands[1]) is int and operands[1] > 1:
-        return operands[0] ** (operands[1] - 1) if is_same(operands[0], factor) else None
-    for place in rule.linear if isinstance(rule, Multiplication | Negative | Quotient) else ():
-        rest = without_factor(builder, operands[place], factor, farthest - 1)
-        if rest is not None:
-            whole = [*operands[:place], rest, *operands[place + 1 :]]
-            return builder.emit(rule, whole, {})
-    return None
+        return builder.emit(rule, [without_factor(builder, each, factor) for each in operands], {})
+    place = next(place for place in rule.linear if has_factor(builder, operands[place], factor))
+    rest = without_factor(builder, operands[place], factor)
+    return builder.emit(rule, [*operands[:place], rest, *operands[place + 1 :]], {})
 
 
 def cancelled(builder: Builder, a: Any, b: Any) -> Any:
@@ -150,9 +164,34 @@ def cancelled(builder: Builder, a: Any, b: Any) -> Any:
 
     That is the derivative at y = 0, too, where the quotient is infinite.
     """
-    found = _cancelled_in(builder, a, b)
-    found = _cancelled_in(builder, b, a) if found is None else found
-    return _in_shape(builder, found, [a, b])
+    for product, ratio in ((a, b), (b, a)):
+        if _cancels(builder, product, ratio):
+            return _in_shape(builder, _cancelled(builder, product, ratio), [a, b])
+    return None
+
+
+def _cancels(builder: Builder, product: Any, ratio: Any, farthest: int = FARTHEST) -> bool:
+    """Whether a factor of the product divides something in the ratio: each term of a sum in it."""
+    rule, operands, _ = builder.definition(ratio)
+    if not isinstance(rule, ALGEBRA) or not farthest:
+        return False
+    if isinstance(rule, Quotient):
+        return isinstance(operands[1], Symbol) and has_factor(builder, product, operands[1])
+    both = isinstance(rule, Sum | Difference)
+    places = (0, 1) if both else () if isinstance(rule, Power) else rule.linear
+    found = (_cancels(builder, product, operands[place], farthest - 1) for place in places)
+    return all(found) if both else any(found)
+
+
+def _cancelled(builder: Builder, product: Any, ratio: Any) -> Any:
+    rule, operands, _ = builder.definition(ratio)
+    if isinstance(rule, Quotient):
+        return without_factor(builder, product, operands[1]) * operands[0]
+    if isinstance(rule, Sum | Difference):
+        return builder.emit(rule, [_cancelled(builder, product, each) for each in operands], {})
+    place = next(place for place in rule.linear if _cancels(builder, product, operands[place]))
+    rest = _cancelled(builder, product, operands[place])
+    return builder.emit(rule, [*operands[:place], rest, *operands[place + 1 :]], {})
 
 
 def _in_shape(builder: Builder, value: Any, operands: list) -> Any:
@@ -220,10 +259,9 @@ class Quotient(Elementwise):
         negated = rule is not None and rule.function is operator.neg
         if negated and builder.derived and isinstance(operands[1], Symbol):
             return -(inner[0] / operands[1])
-        if builder.derived and isinstance(operands[1], Symbol):
-            rest = _in_shape(builder, without_factor(builder, *operands), operands)
-            if rest is not None:
-                return rest
+        divides = builder.derived and isinstance(operands[1], Symbol)
+        if divides and has_factor(builder, *operands):
+            return _in_shape(builder, without_factor(builder, *operands), operands)
         if builder.derived and not self.is_finite(builder, operands):
             found = masked(builder, operands[0], operator.truediv, operands[1])
             if found is not None:
@@ -422,3 +460,7 @@ class Filled(Elementwise):
                 help="assign the result: x[:] = np.nan_to_num(x)",
             )
         return super().bind(builder, args, kwargs)
+
+
+#: through which a factor is looked for
+ALGEBRA = (Difference, Multiplication, Negative, Power, Quotient, Sum)
