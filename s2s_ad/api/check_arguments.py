@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, InternalError
 from s2s_ad.frontend import signatures
 
@@ -44,11 +45,11 @@ def kind_text(fact: Any) -> str:
 
 
 def check_callable(api: str, fn: Any, name: str = "fn") -> None:
-    if isinstance(fn, np.ufunc):
+    if isinstance(fn, np.ufunc) and rule_for(fn) is None:
         raise ArgumentTypeError(
             "S2S501",
-            f"{api}: NumPy ufunc {fn.__name__!r} has no Python source",
-            help=f"wrap it: def f(x): return np.{fn.__name__}(x)",
+            f"{api}: the ufunc {fn.__name__!r} has no rule and no Python source",
+            help="write it as a Python function of NumPy calls",
         )
     if not callable(fn) or isinstance(fn, type):
         raise ArgumentTypeError(

@@ -51,7 +51,7 @@ from s2s_ad.frontend.called import called
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
-from s2s_ad.frontend.lower.program import mentioned
+from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
 from s2s_ad.load.careful import careful
 from s2s_ad.load.dispatch import (
@@ -165,7 +165,8 @@ class Transformed:
             return None
         if isinstance(self.fn, Transformed):
             return self.fn._innermost(*inner)
-        return (self.fn, *inner) if isinstance(called(self.fn), types.FunctionType) else None
+        plain = isinstance(called(self.fn), types.FunctionType) or is_of_library(self.fn)
+        return (self.fn, *inner) if plain else None
 
     def _served(self, args: tuple, kwargs: dict[str, Any]) -> tuple[inspect.BoundArguments, Entry]:
         """The arguments of a call, and what serves it."""

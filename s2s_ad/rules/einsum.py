@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
@@ -25,6 +25,8 @@ class Einsum(Rule):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, self.text, args, kwargs)
+        if isinstance(args[0], Symbol | list | tuple):
+            args = _with_letters(args)
         spec = static(args[0], "the subscripts of np.einsum").replace(" ", "")
         operands = [support.as_operand(builder, each) for each in args[1:]]
         operands = support.in_dtype(builder, operands, given["dtype"], given["casting"])
@@ -52,6 +54,18 @@ class Einsum(Rule):
         letters, value = _reduced(letters, value, set(out))
         order = tuple(letters.index(each) for each in out)
         return np.transpose(value, order) if order != tuple(range(len(order))) else value
+
+
+def _with_letters(args: tuple) -> tuple:
+    """`np.einsum(a, [0, 1], b, [1, 2], [0, 2])` as it is with letters."""
+    count = len(args) // 2
+    lists = static(args[1 : 2 * count : 2], "the subscripts of np.einsum")
+    output = static(args[2 * count :], "the subscripts of np.einsum")
+    used = sorted({each for one in (*lists, *output) for each in one if each is not Ellipsis})
+    names = dict(zip(used, sorted(string.ascii_letters), strict=False)) | {Ellipsis: "..."}
+    texts = ["".join(names[each] for each in one) for one in (*lists, *output)]
+    spec = ",".join(texts[:count]) + "".join("->" + each for each in texts[count:])
+    return (spec, *args[: 2 * count : 2])
 
 
 def explicit(spec: str, ranks: list, builder: Builder) -> tuple[list[str], str]:

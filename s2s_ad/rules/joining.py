@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -31,6 +31,8 @@ class Joining(Rule):
     new_axes = 0
     #: the operation on a list whose length is not known
     of_list: Callable
+    #: the operation on the items of one array
+    of_array: Callable
 
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         raise NotImplementedError
@@ -45,7 +47,9 @@ class Joining(Rule):
             result = self.of_list(builder, arrays, params["axis"])
             return support.in_dtype(builder, [result], params["dtype"], params["casting"])[0]
         if isinstance(arrays, Symbol):
-            arrays = list(rows(arrays, self.name))
+            axis = static(params["axis"], f"axis of np.{self.name}")
+            result = self.of_array(arrays, axis)
+            return support.in_dtype(builder, [result], params["dtype"], params["casting"])[0]
         if not isinstance(arrays, tuple | list) or not arrays:
             raise ArgumentValueError(
                 "S2S205",
@@ -109,18 +113,6 @@ def _zeros(operand: Any) -> Any:
     return np.zeros_like(operand) if isinstance(operand, Symbol) else 0.0
 
 
-def rows(x: Symbol, name: str) -> Iterator[Any]:
-    """The rows of an array, where NumPy takes an array for a list of arrays."""
-    if not x.shape or not isinstance(x.shape[0], int):
-        raise ArgumentValueError(
-            "S2S205",
-            f"np.{name} of an array of unknown length instead of a list of arrays",
-            origin=x.builder.origin,
-            help="np.reshape or np.moveaxis says the same",
-        )
-    return (x[i] for i in range(x.shape[0]))
-
-
 class Concatenate(Joining):
     """np.concatenate(arrays, axis): one after the other along an axis that they have."""
 
@@ -133,6 +125,18 @@ class Concatenate(Joining):
                 help="transpose the items, join them along axis 0, and transpose the result",
             )
         return builder.call(runtime.list_concatenate, (items,), {})
+
+    def of_array(self, x: Symbol, axis: int | None) -> Any:
+        rank = support.known_rank(x, "np.concatenate")
+        if axis is None and rank:
+            return np.copy(np.ravel(x))
+        if rank < 2:
+            raise ValueError("zero-dimensional arrays cannot be concatenated")
+        axis = support.normal_axis(axis, rank - 1)
+        moved = np.moveaxis(x, 0, axis)
+        merged = support.product(support.lengths(moved, (axis, axis + 1)))
+        others = [support.lengths(moved, each) for each in (range(axis), range(axis + 2, rank))]
+        return np.copy(np.reshape(moved, (*others[0], merged, *others[1])))
 
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         lengths = [shape[axis] for shape in shapes]
@@ -157,6 +161,9 @@ class Stack(Joining):
     def of_list(self, builder: Builder, items: Symbol, axis: Any) -> Any:
         return builder.call(runtime.list_array, (items, axis), {})
 
+    def of_array(self, x: Symbol, axis: int) -> Any:
+        return np.copy(np.moveaxis(x, 0, axis))
+
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
         first = values.broadcast(shapes)
         return (*first[:axis], len(shapes), *first[axis:])
@@ -180,24 +187,36 @@ def _append(x: Any, values: Any, axis: Any = None) -> Any:
     return np.concatenate([x, values], axis=0 if axis is None else axis)
 
 
+def of_items(x: Symbol, axis: int, few: Sequence[Callable]) -> Any:
+    """The items of one array, joined along an axis: where they have too few axes, as `few` says."""
+    rank = support.known_rank(x, "stacking")
+    if rank == 0:
+        raise TypeError("iteration over a 0-d array")
+    if rank <= len(few):
+        return np.copy(few[rank - 1](x))
+    return x.builder.call(np.concatenate, (x,), {"axis": axis})
+
+
 def _column_stack(arrays: Any) -> Any:
-    if isinstance(arrays, Symbol) and arrays.ndim == 2:
-        return arrays.T
+    if isinstance(arrays, Symbol):
+        return of_items(arrays, 1, [lambda x: np.reshape(x, (1, -1)), lambda x: x.T])
     columns = [np.expand_dims(x, 1) if support.rank(x) == 1 else x for x in _at_least(1, arrays)]
     return np.concatenate(_at_least(2, columns), axis=1)
 
 
 def _hstack(arrays: Any, **typed: Any) -> Any:
-    if isinstance(arrays, Symbol) and arrays.ndim == 2:
-        return support.in_dtype(arrays.builder, [np.ravel(arrays)], **typed)[0]
+    if isinstance(arrays, Symbol):
+        joined = of_items(arrays, 1, [np.ravel, np.ravel])
+        return support.in_dtype(arrays.builder, [joined], **typed)[0]
     arrays = _at_least(1, arrays)
     vectors = support.rank(arrays[0]) == 1
     return np.concatenate(arrays, axis=0 if vectors else 1, **typed)
 
 
 def _vstack(arrays: Any, **typed: Any) -> Any:
-    if isinstance(arrays, Symbol) and arrays.ndim == 2:
-        return support.in_dtype(arrays.builder, [np.copy(arrays)], **typed)[0]
+    if isinstance(arrays, Symbol):
+        joined = of_items(arrays, 0, [lambda x: np.reshape(x, (-1, 1)), lambda x: x])
+        return support.in_dtype(arrays.builder, [joined], **typed)[0]
     return np.concatenate(_at_least(2, arrays), **typed)
 
 

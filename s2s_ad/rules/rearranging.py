@@ -12,6 +12,7 @@ from s2s_ad.core.builder import Symbol, static
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.joining import of_items
 
 # ---- axes ----------------------------------------------------------------------------------------
 
@@ -142,6 +143,9 @@ def _unstack(x: Symbol, axis: Any) -> Any:
 
 
 def _dstack(tup: Any) -> Any:
+    if isinstance(tup, Symbol):
+        ways = [lambda x: np.reshape(x, (1, 1, -1)), lambda x: x.T[None]]
+        return of_items(tup, 2, [*ways, lambda x: np.moveaxis(x, 0, 2)])
     return np.concatenate([np.atleast_3d(_array(tup, each)) for each in tup], axis=2)
 
 

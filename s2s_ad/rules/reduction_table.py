@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, register
 from s2s_ad.rules import support
@@ -131,7 +132,18 @@ def _var(x: Any, dtype: Any, ddof: Any, mean: Any, correction: Any, **options: A
 
 
 def _std(**arguments: Any) -> Any:
+    x = arguments["x"]
+    ddof = arguments["ddof" if arguments["correction"] is None else "correction"]
+    if isinstance(x, Symbol) and ddof == 0 and _is_of_one(x, arguments["axis"]):
+        arguments["x"] = x.builder.call(runtime.stop_gradient, (x,), {})  # 0, wherever x is
     return np.sqrt(_var(**arguments))
+
+
+def _is_of_one(x: Symbol, axis: Any) -> bool:
+    """Whether each result is that of one element."""
+    if x.shape is None:
+        return False
+    return all(x.shape[each] == 1 for each in support.normal_axes(axis, len(x.shape)))
 
 
 def _ptp(x: Symbol, axis: Any, out: Any, keepdims: Any) -> Any:

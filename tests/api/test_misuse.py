@@ -207,7 +207,9 @@ def derivative_rows(maker):
         each("not callable", MADE, 3, {}, None, TYPE, "'fn'", "int 3"),
         each("None", MADE, None, {}, None, TYPE, "'fn'", "None"),
         each("class", MADE, int, {}, None, TYPE, "'fn'", "int", "make an object of it"),
-        each("ufunc", MADE, np.sin, {}, None, TYPE, "'sin'", "def f(x): return np.sin(x)"),
+        each(
+            "ufunc", MADE, np.frompyfunc(abs, 1, 1), {}, None, TYPE, "'abs (vectorized)'", "no rule"
+        ),
         each("generator", MADE, yields, {}, None, TYPE, "generator", "yields"),
         each("has_aux str", MADE, f, {"has_aux": "yes"}, None, TYPE, "'has_aux'", "str 'yes'"),
         each("has_aux int", MADE, f, {"has_aux": 1}, None, TYPE, "'has_aux'", "int 1"),

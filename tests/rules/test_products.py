@@ -158,6 +158,9 @@ MIXED = [
     case("a @ np.array([1.0, 2.0, 3.0])", a=real(2, 3)),
     case("np.dot(a, 2.0)", a=real(2, 3)),
     case("np.einsum('ij,j->i', a, [1.0, 2.0, 3.0])", a=real(2, 3), **LIKE),
+    case("np.einsum(a, [0, 1], b, [1, 2])", a=real(2, 3), b=real(3, 4), **LIKE),
+    case("np.einsum(a, [7, 1], b, [1, 0])", a=real(2, 3), b=real(3, 4), **LIKE),
+    case("np.einsum(a, [..., 1], b, [1, 2], [2, ...])", a=real(2, 3), b=real(3, 4), **LIKE),
 ]
 
 PRODUCTS = MATMUL + NAMED + EINSUM + MIXED

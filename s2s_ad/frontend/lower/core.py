@@ -245,7 +245,7 @@ class Lowering:
                     raise
                 raise self.explained(error, origin) from error
 
-    def explained(self, error: Exception, origin: Origin) -> Exception:
+    def explained(self, error: Exception, origin: Origin | None) -> Exception:
         """What is said of a call that NumPy or Python would refuse, or of a fault of ours."""
         if isinstance(error, REFUSALS) and not faults.names_ours(error):
             what = f"{type(error).__name__}: {error}"

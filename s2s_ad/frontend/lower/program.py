@@ -11,14 +11,15 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import tree, values
-from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
+from s2s_ad.core import faults, tree, values
+from s2s_ad.core.builder import NeedStatic, Symbol, describe, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
+from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.called import called, name_of_call
-from s2s_ad.frontend.lower.calls import apply, method_of
-from s2s_ad.frontend.lower.core import CallsItself, Lowering, StaticNeeded
+from s2s_ad.frontend.lower.calls import LIBRARIES, apply, method_of
+from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
@@ -77,11 +78,15 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
 def _program(
     lowering: Lowering, function: Callable, inputs: tuple[Input, ...], given: dict[str, Any]
 ) -> Program:
+    args, kwargs = as_call(signature_of(function), given)
+    if is_of_library(function):
+        name, origin = _name_of_library(function), None
+        result = _by_its_rule(lowering, function, args, kwargs)
+        return _finished(lowering, name, name, origin, inputs, result)
     plain = plain_function(function)
     source = source_of(plain)
     origin = source.origin(source.node)
     lowering.root = source.node.lineno
-    args, kwargs = as_call(signature_of(function), given)
     is_plain = isinstance(function, types.FunctionType)
     name = name_of_call(function, plain)
     with lowering.builder.at(origin):
@@ -92,10 +97,22 @@ def _program(
             result = _present(lowering, result, _shown(origin, plain))
         except Raises:
             result = float("nan")  # never reached: the body ends with the raise
-    output = output_of(result, source.name, origin)
+    return _finished(lowering, name, source.name, origin, inputs, result)
+
+
+def _finished(
+    lowering: Lowering,
+    name: str,
+    shown: str,
+    origin: Origin | None,
+    inputs: tuple[Input, ...],
+    result: Any,
+) -> Program:
+    """The program that returns `result`; a message calls the function as it is `shown`."""
+    output = output_of(result, shown, origin)
     writes = lowering.captures.written()
     if writes:
-        nodes = [output_node(settled(held), source.name, origin) for _, held in writes]
+        nodes = [output_node(settled(held), shown, origin) for _, held in writes]
         output = Tree(tuple, tuple(range(len(nodes) + 1)), (output, *nodes))
     return Program(
         name=name,
@@ -112,6 +129,28 @@ def _program(
         derived=lowering.derived,
         tensors=any(map(values.is_tensor, lowering.builder.facts.values())),
     )
+
+
+def is_of_library(function: Any) -> bool:
+    """Whether it is a function of a library whose rule stands for its code."""
+    if isinstance(function, types.FunctionType):
+        home = (function.__module__ or "").partition(".")[0]
+        return home in LIBRARIES and rule_for(function) is not None
+    return not isinstance(function, Rule) and rule_for(function) is not None
+
+
+def _by_its_rule(lowering: Lowering, function: Callable, args: list, kwargs: dict[str, Any]) -> Any:
+    try:
+        return apply(lowering, function, args, kwargs)
+    except REFUSALS as error:
+        if faults.is_meant(error):
+            raise
+        raise lowering.explained(error, None) from error
+
+
+def _name_of_library(function: Any) -> str:
+    path, _, name = describe(function).rpartition(".")
+    return name if path and name.isidentifier() else "f"  # `abs` calls Python's
 
 
 def _shown(origin: Origin, function: Callable) -> str:
@@ -154,6 +193,8 @@ def plain_function(function: Any) -> types.FunctionType:
 
 def mentioned(function: Callable) -> set[str]:
     """The names that stand in the body of the function that a call runs."""
+    if is_of_library(function):
+        return set(signature_of(function).parameters)
     body = source_of(plain_function(function)).node.body
     statements = body if isinstance(body, list) else [body]
     nodes = (node for statement in statements for node in gast.walk(statement))
