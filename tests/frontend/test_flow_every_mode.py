@@ -42,7 +42,7 @@ def test_both_modes_against_central_differences(function, args):
     assert_both_modes(function, args)
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(10)
 @every_program
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 def test_a_batch_is_the_loop_over_its_samples(function, args):

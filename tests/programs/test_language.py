@@ -95,7 +95,7 @@ def check_random(number, programs, folder):
 
 
 def test_programs_of_the_whole_language(tmp_path):
-    check_random(0, 8, tmp_path)
+    check_random(0, 5, tmp_path)
 
 
 @pytest.mark.slow

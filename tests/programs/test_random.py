@@ -101,7 +101,7 @@ def check(seed, folder):
     )
 
 
-@pytest.mark.parametrize("start", some_slow(range(0, 60, 10), 3))
+@pytest.mark.parametrize("start", some_slow(range(0, 60, 10), 6))
 def test_random_programs(start, tmp_path):
     for seed in range(start, start + 10):
         check(seed, tmp_path)

@@ -127,6 +127,7 @@ APART = {("rq", "singular"), ("polar", "singular"), ("continuous_lyapunov", "sin
 APART |= {("discrete_are", "tiny"), ("lu_solve", "zero"), ("lu_solve", "singular")}
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("call", CALLS)
 def test_one_sample_unlike_the_others(call):
     """What SciPy raises for one sample the batch raises, and nan stays in its sample."""

@@ -136,6 +136,7 @@ def test_a_batch_of_gradients_and_the_gradient_of_a_batch(f):
         same(g(BATCH, 1.3, 5, memory(2)), g(BATCH, 1.3, 5, as_it_stands))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", [march, nested])
 def test_a_batch_of_second_derivatives(f):
     second = vmap(grad(grad(f, 1), 1), in_axes=(0, None, None, None))

@@ -66,6 +66,7 @@ def test_the_gradient(f, n):
     np.testing.assert_allclose(of_x, differences(lambda x: f(A, x, n), X), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_again_and_for_batches(f):
     along = lambda M: np.sum(grad(f)(M, X, 3) ** 2)

@@ -26,7 +26,7 @@ def test_gradient_of_a_random_program(seed):
     check_gradient(made, gradient_of(made), given, 1e-5)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(0, 60, 4))
 def test_second_order_of_a_random_program(seed):
     once, given = gradient_of(random_program(seed)), arguments(seed)
