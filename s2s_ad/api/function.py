@@ -95,11 +95,13 @@ class Transformed:
         self._methods = Recent()
         self._hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
         # each has its own class, whose __call__ is generated for its arity (see load.fast)
-        self.__class__ = type(type(self).__name__, (type(self),), {"__slots__": ()})
+        members = {"__slots__": (), "_of_one_object": True}
+        self.__class__ = type(type(self).__name__, (type(self),), members)
 
     def __del__(self) -> None:
         """A class is garbage that waits to be collected: what its method serves need not wait."""
-        if "__call__" in vars(type(self)):
+        own = vars(type(self))  # the class of all, where what was given was refused
+        if "_of_one_object" in own and "__call__" in own:
             del type(self).__call__
 
     def _read_signature(self) -> None:

@@ -1,6 +1,7 @@
 """Where the source of a function comes from, and that it is what runs."""
 
 import enum
+import gc
 import importlib
 import linecache
 import os
@@ -267,6 +268,15 @@ def test_what_is_not_a_python_function_is_refused(function, transform):
 @pytest.mark.parametrize("wrap", [lambda f: f, calls])
 def test_functions_that_do_not_run_to_their_end_are_refused(function, wrap):
     assert raised(wrap(function), 3.0).code in ("S2S103", "S2S304", "S2S501")
+
+
+@pytest.mark.parametrize("transform", [grad, jit])
+def test_what_is_refused_takes_nothing_from_the_others(transform):
+    """The object whose making failed goes at once, and may not take the calls of all along."""
+    for refused in (np.linalg.norm, np.sin, Plain()):
+        raised(refused, X, transform=transform)
+    gc.collect()
+    np.testing.assert_array_equal(jit(lambda x: 2 * x)(X), 2 * X)
 
 
 @pytest.mark.parametrize(
