@@ -1,0 +1,145 @@
+"""Programs of twice as many parts take about twice as many steps to compile.
+
+A step is a call of a function, of Python or of C, so nothing here depends on the machine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit, jvp
+
+MOST = 2.3  # times as many steps for twice as many parts: n**1.2
+
+
+def scalar_statements(n):
+    return [f"x = np.sin(x) * {i}.5 + a[0]" for i in range(n)]
+
+
+def array_statements(n):
+    return [*(f"a = np.sin(a) * {i}.5 + a" for i in range(n)), "x = x + np.sum(a)"]
+
+
+def updates(n):
+    lines = [f"a[{i % 3}] = a[{(i + 1) % 3}] * x\n    a += a * {i}.5" for i in range(n)]
+    return ["a = a * 1.0", *lines, "x = x + a[0]"]
+
+
+def several_at_once(n):
+    return ["y = x", *(f"x, y = y * {i}.5, np.sin(x) + y" for i in range(n)), "x = x + y"]
+
+
+def sum_of_terms(n):
+    return ["x = " + " + ".join(f"np.sin(x * {i}.5)" for i in range(n))]
+
+
+def helpers(n):
+    return [f"x = helper_{n}(x)"]
+
+
+def helpers_below(n):
+    """Functions each of which calls the one before."""
+    text = "def helper_0(x):\n    return np.sin(x)\n\n\n"
+    for i in range(1, n + 1):
+        text += f"def helper_{i}(x):\n    y = np.sin(x) * {i}.5\n"
+        text += f"    return helper_{i - 1}(y) + x\n\n\n"
+    return text
+
+
+def program(lines, folder, name, below=""):
+    path = folder / f"{name}.py"
+    body = "\n    ".join([*lines, "return x"])
+    path.write_text(f"import numpy as np\n\n\n{below}def program(x, a):\n    {body}\n")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.program
+
+
+def tangent(f):
+    return lambda x, a: jvp(f, (x, a), (1.0, np.ones_like(a)))
+
+
+def steps(function, *args):
+    """How many calls it takes."""
+    count = 0
+
+    def counted(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    threading.setprofile(counted)  # what is nested deeply is compiled in a thread
+    sys.setprofile(counted)
+    try:
+        function(*args)
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+    return count
+
+
+def growth(parts, n, transform, folder):
+    """(steps for n parts, steps for 2n parts)."""
+    a = np.linspace(0.1, 0.3, 3)
+    names = (f"{parts.__name__}_{transform.__name__}_{count}" for count in (4, n, 2 * n))
+    made = [
+        program(parts(count), folder, name, helpers_below(count) if parts is helpers else "")
+        for count, name in zip((4, n, 2 * n), names, strict=True)
+    ]
+    transform(made[0])(0.3, a)  # what is paid once
+    return tuple(steps(transform(each), 0.3, a) for each in made[1:])
+
+
+@pytest.mark.parametrize(
+    "parts, n",
+    [
+        (scalar_statements, 20),
+        (array_statements, 40),
+        (updates, 16),
+        (several_at_once, 20),
+        (sum_of_terms, 20),
+        pytest.param(helpers, 40, marks=pytest.mark.slow),
+    ],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_steps_grow_as_the_program_does(parts, n, tmp_path):
+    few, many = growth(parts, n, grad, tmp_path)
+    assert many < MOST * few
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transform", [grad, jit, tangent])
+@pytest.mark.parametrize("parts", [scalar_statements, array_statements, updates, several_at_once])
+def test_steps_grow_as_a_long_program_does(parts, transform, tmp_path):
+    few, many = growth(parts, 150, transform, tmp_path)
+    assert many < MOST * few
+
+
+@pytest.mark.slow
+def test_a_sum_of_two_thousand_terms(tmp_path):
+    function = program([f"x = {' + '.join(['x * a[0]'] * 2000)}"], tmp_path, "terms")
+    assert grad(function)(0.5, np.full(3, 0.25)) == 2000 * 0.25
+    assert jit(function)(0.5, np.full(3, 0.25)) == 2000 * 0.5 * 0.25
+
+
+def test_a_sum_of_more_terms_than_python_has_stack_for(tmp_path):
+    function = program([f"x = {' + '.join(['x * a[0]'] * 400)}"], tmp_path, "terms")
+    assert grad(function)(0.5, np.full(3, 0.25)) == 400 * 0.25
+
+
+@pytest.mark.slow
+def test_helpers_that_call_each_other_two_hundred_deep(tmp_path):
+    function = program(helpers(200), tmp_path, "deep_helpers", helpers_below(200))
+    inputs = [0.3]  # of helper_200, helper_199, ..., helper_0
+    for i in range(200, 0, -1):
+        inputs.append(np.sin(inputs[-1]) * (i + 0.5))
+    expected = np.cos(inputs.pop())
+    for i, x in enumerate(reversed(inputs), start=1):
+        expected = expected * np.cos(x) * (i + 0.5) + 1.0
+    np.testing.assert_allclose(grad(function)(0.3, np.ones(3)), expected, rtol=1e-9)
