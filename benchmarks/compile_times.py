@@ -11,6 +11,7 @@ import copy
 import gc
 import importlib.util
 import inspect
+import math
 import pathlib
 import statistics
 import sys
@@ -101,6 +102,23 @@ def named_statements(n: int) -> list[str]:
     return [*(f"x{i + 1} = np.sin(x{i}) * {i}.5 + x{i}" for i in range(n)), f"x = x{n}"]
 
 
+def array_statements(n: int) -> list[str]:
+    return [*(f"a = np.sin(a) * {i}.5 + a" for i in range(n)), "x = x + np.sum(a)"]
+
+
+def updates(n: int) -> list[str]:
+    return [f"a += np.sin(a) * {i}.5" for i in range(n)]
+
+
+def several_at_once(n: int) -> list[str]:
+    return ["y = x", *(f"x, y = y * {i}.5, np.sin(x) + y" for i in range(n)), "x = x + y"]
+
+
+def terms(n: int) -> list[str]:
+    """One expression."""
+    return ["x = (x", *(f"    + np.sin(x * {i}.5)" for i in range(n)), ")"]
+
+
 def stores(n: int) -> list[str]:
     return [f"a[{i % 3}] = a[{(i + 1) % 3}] * x" for i in range(n)]
 
@@ -111,6 +129,10 @@ def branches(n: int) -> list[str]:
 
 def nested_branches(n: int) -> list[str]:
     return _nested([[f"if x > {i}:", "    x = x * np.sin(x)"] for i in range(n)])
+
+
+def returns(n: int) -> list[str]:
+    return [line for i in range(n) for line in (f"if x > {n - i}.5:", f"    return x * {i}.5")]
 
 
 def early_returns(n: int) -> list[str]:
@@ -157,10 +179,15 @@ def _nested(parts: list[list[str]]) -> list[str]:
 PARTS: dict[str, tuple[Callable[[int], list[str]], int]] = {
     "statements": (statements, 100),
     "statements, each with a name": (named_statements, 100),
+    "statements on arrays": (array_statements, 100),
+    "updates of whole arrays": (updates, 100),
+    "several values at once": (several_at_once, 100),
+    "terms of one expression": (terms, 100),
     "stores": (stores, 50),
     "branches in a row": (branches, 32),
     "nested branches": (nested_branches, 8),
-    "early returns in a row": (early_returns, 16),
+    "early returns in a row": (returns, 32),
+    "early returns, statements between": (early_returns, 16),
     "nested early returns": (nested_returns, 8),
     "loops in a row": (loops, 16),
     "nested loops": (nested_loops, 3),
@@ -245,12 +272,14 @@ def print_corpus(every: int, worst: int) -> None:
 
 def print_growth(rounds: int) -> None:
     print("\n## Programs of n parts\n")
-    _head("parts", "mode", "n", "time", "2n", "ratio")
+    _head("parts", "mode", "n", "time", "2n", "grows as n to the")
     with tempfile.TemporaryDirectory() as folder:
         for part, (_, n) in PARTS.items():
             for mode in ("grad", "grad(grad)"):
                 short, long = growth(part, mode, pathlib.Path(folder), rounds)
-                _row(part, mode, str(n), shown(short), shown(long), f"{long / short:.1f}")
+                _row(
+                    part, mode, str(n), shown(short), shown(long), f"{math.log2(long / short):.1f}"
+                )
 
 
 def _head(*cells: str) -> None:
