@@ -140,7 +140,10 @@ class Transformed:
         except Exception as error:
             noted(error)
             raise
-        return self._in_the_limit(entry.found, bound, failed)
+        try:
+            return self._in_the_limit(entry.found, bound, failed)
+        finally:
+            del failed  # it leads to this frame, and the frame to it
 
     def _in_the_limit(
         self, found: Specialisation, bound: inspect.BoundArguments, failed: ArithmeticError
@@ -153,7 +156,10 @@ class Transformed:
         again = None if inner is None else careful(found.loaded)
         if again is None:
             noted(failed)
-            raise failed
+            try:
+                raise failed
+            finally:
+                del failed
         function, args, kwargs = inner
         function(*args, **kwargs)  # what it raises, it raises
         return assembled(again, found.assemble)(*bound.args, **bound.kwargs)
@@ -519,7 +525,10 @@ def _failed_there(
 ) -> Any:
     """A call of the fast path that came to such an error."""
     bound = self.bind(*_given(self, args, kwargs))
-    return self._in_the_limit(self._entry(bound.arguments).found, bound, failed)
+    try:
+        return self._in_the_limit(self._entry(bound.arguments).found, bound, failed)
+    finally:
+        del failed
 
 
 def _given(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict]:
