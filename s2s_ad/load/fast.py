@@ -324,7 +324,7 @@ class Writer:
             named.append("**_s2s_named")
             own.append("not _s2s_named")
         condition = " and ".join([*own, *self.tests]) or "True"
-        by_name = f"{{{', '.join(named)}}}"
+        keywords = f"{{{', '.join(named)}}}"
         has_next = " and ".join(["_s2s_next is not None", *own])
         return (
             f"def __call__({', '.join(head)}):\n"
@@ -337,7 +337,7 @@ class Writer:
             f"        if {has_next}:\n"
             f"            return _s2s_next({', '.join(on)})\n"
             f"        _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
-            f"        return _s2s_slow(_s2s_self, _s2s_given, {by_name})\n"
+            f"        return _s2s_slow(_s2s_self, _s2s_given, {keywords})\n"
             f"    try:\n"
             f"        return _s2s_f({', '.join(passed)})\n"
             f"    except _s2s_arithmetic as _s2s_error:\n"
@@ -347,7 +347,7 @@ class Writer:
             f"        raise\n"
             f"    _s2s_given = ({''.join(f'{each}, ' for each in again)}*{more},)\n"
             f"    try:\n"
-            f"        return _s2s_rescue(_s2s_self, _s2s_failed, _s2s_given, {by_name})\n"
+            f"        return _s2s_rescue(_s2s_self, _s2s_failed, _s2s_given, {keywords})\n"
             f"    finally:\n"
             f"        del _s2s_failed\n"
         )
