@@ -8,11 +8,13 @@ that does; what does not need it pays nothing.
 from __future__ import annotations
 
 import contextvars
+import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from s2s_ad.core.sharing import unforked
 from s2s_ad.diagnostics import NestingError
 
 DEEPEST = 100_000  # calls inside of each other
@@ -21,7 +23,6 @@ STACK = 512 * 2**20  # bytes, of which the system gives those that are touched
 T = TypeVar("T")
 
 _here = threading.local()
-_lock = threading.Lock()
 _limits: list[int] = []  # the limit to come back to, once for each of us
 
 
@@ -47,7 +48,7 @@ def _on_large_stack(call: Callable[[], T]) -> T:
 
     context = contextvars.copy_context()
     thread = threading.Thread(target=context.run, args=(run,), daemon=True)
-    with _lock:
+    with unforked:
         _limits.append(_limits[0] if _limits else sys.getrecursionlimit())
         sys.setrecursionlimit(max(DEEPEST, _limits[0]))
     try:
@@ -58,11 +59,25 @@ def _on_large_stack(call: Callable[[], T]) -> T:
             threading.stack_size(before)
         thread.join()
     finally:
-        with _lock:
+        with unforked:
             limit = _limits.pop()
             if not _limits:
                 sys.setrecursionlimit(limit)
-    value, error = results[0]
-    if error is not None:
-        raise error
+    value, error = results.pop()
+    try:
+        if error is not None:
+            raise error
+    finally:
+        del error  # it leads to this frame, and the frame to it
     return value
+
+
+def _in_child() -> None:
+    """Of the threads only the one that forked is there, and it waits for no other."""
+    if _limits:
+        sys.setrecursionlimit(_limits[0])
+        _limits.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

@@ -14,6 +14,7 @@ import pytest
 
 from s2s_ad import grad, hessian, jvp, value_and_grad, vjp, vmap
 from s2s_ad.api import function as api
+from s2s_ad.api.depth import deep_enough
 from s2s_ad.core.sharing import lazy, quiet
 
 X = np.array([1.0, 2.0, 3.0])
@@ -195,6 +196,33 @@ def test_a_process_forked_in_the_middle_of_a_compilation(monkeypatch):
     thread.join(PATIENCE)
     assert wrong is None
     np.testing.assert_array_equal(derivative(X), 3 * X**2)
+
+
+@forks
+def test_a_process_forked_while_a_large_stack_is_in_use():
+    limit = sys.getrecursionlimit()
+    inside, may_go_on = threading.Event(), threading.Event()
+
+    def deep():
+        if sys.getrecursionlimit() == limit:
+            raise RecursionError
+        inside.set()
+        may_go_on.wait(PATIENCE)
+        return "done"
+
+    def work():
+        may_go_on.set()
+        assert sys.getrecursionlimit() == limit
+        assert deep_enough(deep) == "done"
+        assert sys.getrecursionlimit() == limit
+
+    thread = threading.Thread(target=lambda: deep_enough(deep))
+    thread.start()
+    assert inside.wait(PATIENCE)
+    wrong = fails_in_child(work)
+    may_go_on.set()
+    thread.join(PATIENCE)
+    assert (wrong, sys.getrecursionlimit()) == (None, limit)
 
 
 @forks
