@@ -67,9 +67,7 @@ class Expressions:
         return fitting[later] if self.rng.random() < 0.3 else self.pick(fitting)
 
     def arrays(self, test: Callable[[np.ndarray], bool] = lambda _: True, kinds="fc") -> str:
-        return self.some(
-            lambda v: isinstance(v, np.ndarray) and v.dtype.kind in kinds and test(v)
-        )
+        return self.some(lambda v: isinstance(v, np.ndarray) and v.dtype.kind in kinds and test(v))
 
     def value(self, text: str) -> Any:
         """The value of an expression, which has to be finite."""
@@ -110,22 +108,29 @@ class Expressions:
 
     def number(self, depth: int = 2) -> str:
         """A floating-point number: of Python, or of NumPy."""
-        fits = lambda v: (t := type_of(v)) is not None and t.dtype[0] == "f" and not t.shape  # noqa: E731
-        leaf = [lambda: self.some(lambda v: fits(v) and not isinstance(v, np.ndarray)), self.constant]
+        fits = lambda v: (t := type_of(v)) is not None and t.dtype[0] == "f" and not t.shape
+        leaf = [
+            lambda: self.some(lambda v: fits(v) and not isinstance(v, np.ndarray)),
+            self.constant,
+        ]
         if depth <= 0 or self.fuel < 0 or self.chance(0.2):
             try:
                 return self.attempt(leaf[:1], fits, 1)
             except NoWay:
                 return self.constant()
-        e = lambda: self.number(depth - 1)  # noqa: E731
+        e = lambda: self.number(depth - 1)
         makers: list[Maker] = [
             *leaf,
             lambda: f"({e()} {self.pick(['+', '-', '*'])} {e()})",
             lambda: f"({e()} {self.pick(['+', '-', '*'])} {e()})",
             lambda: f"({e()} / {self.away(e())})",
-            lambda: f"np.{self.pick(['sin', 'cos', 'tanh', 'arctan', 'exp', 'square', 'negative'])}({e()})",
+            lambda: (
+                f"np.{self.pick(['sin', 'cos', 'tanh', 'arctan', 'exp', 'square', 'negative'])}({e()})"
+            ),
             lambda: f"math.{self.pick(['sin', 'cos', 'tanh', 'exp', 'atan'])}({e()})",
-            lambda: f"{self.pick(['np', 'math'])}.{self.pick(['sqrt', 'log'])}({self.positive(e())})",
+            lambda: (
+                f"{self.pick(['np', 'math'])}.{self.pick(['sqrt', 'log'])}({self.positive(e())})"
+            ),
             lambda: f"({e()} ** {self.pick(['2', '3', '2.0'])})",
             lambda: f"({self.positive(e())} ** {self.pick(['0.5', '-1', '1.5', e()])})",
             lambda: f"abs({self.away(e())})",
@@ -151,13 +156,13 @@ class Expressions:
 
     def integer(self, depth: int = 1, low: int = -3, high: int = 4) -> str:
         """An integer from `low` to `high`."""
-        fits = lambda v: (  # noqa: E731
+        fits = lambda v: (
             isinstance(v, int | np.integer) and not isinstance(v, bool) and low <= v <= high
         )
         constant = str(int(self.rng.integers(low, high + 1)))
         if depth <= 0 or self.fuel < 0 or self.chance(0.3):
             return constant
-        e = lambda: self.integer(depth - 1)  # noqa: E731
+        e = lambda: self.integer(depth - 1)
         makers: list[Maker] = [
             lambda: self.some(fits),
             lambda: self.some(fits),
@@ -181,23 +186,31 @@ class Expressions:
 
     def sized(self) -> str:
         return self.some(
-            lambda v: isinstance(v, list | tuple | dict) or (isinstance(v, np.ndarray) and v.ndim > 0)
+            lambda v: (
+                isinstance(v, list | tuple | dict) or (isinstance(v, np.ndarray) and v.ndim > 0)
+            )
         )
 
     def condition(self, depth: int = 1) -> str:
         """A truth value that does not change with a small change of what it reads."""
-        e = lambda: self.condition(depth - 1)  # noqa: E731
+        e = lambda: self.condition(depth - 1)
         makers: list[Maker] = [
             self._comparison,
             self._comparison,
-            lambda: f"{self.integer()} {self.pick(['<', '<=', '==', '!=', '>', '>='])} {self.integer()}",
+            lambda: (
+                f"{self.integer()} {self.pick(['<', '<=', '==', '!=', '>', '>='])} {self.integer()}"
+            ),
             lambda: f"{self.pick(['np.any', 'np.all'])}({self.mask_of_any()})",
             lambda: f"{self.mask_of_any()}.{self.pick(['any', 'all'])}()",
             lambda: self.some(lambda v: isinstance(v, bool | np.bool_)),
             lambda: f"{self.sized()}",
-            lambda: f"isinstance({self.pick(self.names)}, {self.pick(['float', 'int', 'np.ndarray', 'list', 'tuple', 'dict', 'str'])})",
+            lambda: (
+                f"isinstance({self.pick(self.names)}, {self.pick(['float', 'int', 'np.ndarray', 'list', 'tuple', 'dict', 'str'])})"
+            ),
             lambda: f"{self.pick(self.names)} is {self.pick(['', 'not '])}None",
-            lambda: f"{self.some(lambda v: isinstance(v, str))} {self.pick(['==', '!='])} {self.pick(['chr(97)', repr('left'), repr('right')])}",
+            lambda: (
+                f"{self.some(lambda v: isinstance(v, str))} {self.pick(['==', '!='])} {self.pick(['chr(97)', repr('left'), repr('right')])}"
+            ),
             lambda: f"{self.pick(['a', 'b', 'w'])!r} in {self.some(lambda v: isinstance(v, dict))}",
             lambda: f"{self.integer(0)} in {self.pick(['(0, 1)', '[1, 2, 3]', 'range(2)'])}",
         ]
@@ -207,7 +220,7 @@ class Expressions:
                 lambda: f"({e()}) {self.pick(['and', 'or'])} ({e()})",
             ]
         # an array of more than one element is no truth value, and an empty one only with a warning
-        fits = lambda v: not isinstance(v, np.ndarray)  # noqa: E731
+        fits = lambda v: not isinstance(v, np.ndarray)
         try:
             return self.attempt(makers, fits)
         except NoWay:
@@ -230,7 +243,11 @@ class Expressions:
     def away(self, text: str) -> str:
         """Away from zero."""
         value = self.value(text)
-        return text if np.size(value) and np.min(np.abs(value)) > 0.1 else f"({text} + {self.beyond(value)})"
+        return (
+            text
+            if np.size(value) and np.min(np.abs(value)) > 0.1
+            else f"({text} + {self.beyond(value)})"
+        )
 
     def beyond(self, value: Any) -> str:
         return f"{float(np.max(np.abs(value), initial=0.0)) + 1.0:.1f}"
@@ -241,7 +258,13 @@ class Expressions:
             raise NoWay
         if np.size(value) and np.min(value) > 0.1:
             return text
-        return self.pick([f"(1.5 + ({text}) ** 2)", f"({text} + {self.beyond(value)})", f"(abs({self.away(text)}) + 0.5)"])
+        return self.pick(
+            [
+                f"(1.5 + ({text}) ** 2)",
+                f"({text} + {self.beyond(value)})",
+                f"(abs({self.away(text)}) + 0.5)",
+            ]
+        )
 
     def between(self, text: str) -> str:
         """Away from the integers."""
@@ -256,7 +279,9 @@ class Expressions:
         if np.iscomplexobj(a) or np.iscomplexobj(b) or np.any(np.abs(np.subtract(a, b)) < GAP):
             raise NoWay
         numbers = not np.ndim(a) and not np.ndim(b)
-        name = self.pick(["np.maximum", "np.minimum", "np.fmax", *(["max", "min"] if numbers else [])])
+        name = self.pick(
+            ["np.maximum", "np.minimum", "np.fmax", *(["max", "min"] if numbers else [])]
+        )
         return f"{name}({left}, {right})"
 
     def spread(self) -> str:
@@ -270,7 +295,9 @@ class Expressions:
 
     def reduced(self, depth: int) -> str:
         """A whole array in one number."""
-        name = self.pick(["sum", "mean", "prod", "max", "min", "var", "std", "ptp", "median", "norm"])
+        name = self.pick(
+            ["sum", "mean", "prod", "max", "min", "var", "std", "ptp", "median", "norm"]
+        )
         if name in ("max", "min", "ptp", "median"):
             array = self.spread()
         else:
@@ -313,23 +340,37 @@ class Expressions:
         return str(int(self.rng.integers(-length, length)))
 
     def of_container(self, depth: int) -> str:
-        text = self.some(lambda v: isinstance(v, list | tuple) and v and all(
-            (t := type_of(x)) is not None and t.shape is None and t.dtype[0] in "fi" for x in v))
+        text = self.some(
+            lambda v: (
+                isinstance(v, list | tuple)
+                and v
+                and all(
+                    (t := type_of(x)) is not None and t.shape is None and t.dtype[0] in "fi"
+                    for x in v
+                )
+            )
+        )
         value = self.value(text)
-        ways = [f"sum({text})", f"sum(v * {self.constant()} for v in {text})", f"{text}[{self.index(len(value))}]"]
+        ways = [
+            f"sum({text})",
+            f"sum(v * {self.constant()} for v in {text})",
+            f"{text}[{self.index(len(value))}]",
+        ]
         if len(value) > 1 and np.min(np.diff(np.sort([float(v) for v in value]))) > GAP:
             ways += [f"max({text})", f"min({text})", f"sorted({text})[{self.index(len(value))}]"]
         return self.pick(ways)
 
     def iterable_of_numbers(self) -> str:
         return self.some(
-            lambda v: (isinstance(v, list | tuple) and all(type(x) is float for x in v))
-            or (isinstance(v, np.ndarray) and v.ndim == 1 and v.dtype.kind == "f")
+            lambda v: (
+                (isinstance(v, list | tuple) and all(type(x) is float for x in v))
+                or (isinstance(v, np.ndarray) and v.ndim == 1 and v.dtype.kind == "f")
+            )
         )
 
     def folded(self, depth: int) -> str:
         """A comprehension or a generator that is summed."""
-        body = self.pick(["v * {}", "v ** 2 + {}", "np.sin(v) * {}", "v / {}"]).format(
+        body = self.pick(["v * {}", "v * v + {}", "np.sin(v) * {}", "v / {}"]).format(
             self.away(self.number(0))
         )
         items = self.pick(
@@ -339,8 +380,15 @@ class Expressions:
                 lambda: f"range({self.integer(0, 1, 3)})",
             ]
         )()
-        form = self.pick(["sum({0} for v in {1})", "sum([{0} for v in {1}])", "sum({0} for v in {1} if v > 0.3)",
-                          "sum(map(lambda v: {0}, {1}))", "sum(i * ({0}) for i, v in enumerate({1}))"])
+        form = self.pick(
+            [
+                "sum({0} for v in {1})",
+                "sum([{0} for v in {1}])",
+                "sum({0} for v in {1} if v > 0.3)",
+                "sum(map(lambda v: {0}, {1}))",
+                "sum(i * ({0}) for i, v in enumerate({1}))",
+            ]
+        )
         return "float(" + form.format(body, items) + ")"
 
     def linear_number(self) -> str:
@@ -413,7 +461,7 @@ class Expressions:
     def array(self, want: Type, depth: int = 2) -> str:
         """An array of this dtype and shape."""
         shape, kind = want.shape, want.dtype[0]
-        fits = lambda v: isinstance(v, np.ndarray) and type_of(v) == want  # noqa: E731
+        fits = lambda v: isinstance(v, np.ndarray) and type_of(v) == want
         plain = f"np.full({shape}, {self.constant(kind)}{self.dtype(want.dtype)})"
         leaf = [lambda: self.some(fits)]
         if depth <= 0 or self.fuel < 0 or self.chance(0.15):
@@ -421,17 +469,23 @@ class Expressions:
                 return self.attempt(leaf, fits, 1)
             except NoWay:
                 return plain if self.chance(0.5) else self.created(want)
-        e = lambda: self.array(want, depth - 1)  # noqa: E731
+        e = lambda: self.array(want, depth - 1)
         makers: list[Maker] = [
             *leaf,
             lambda: f"({self.operands(want, depth)})",
             lambda: f"({self.operands(want, depth)})",
             lambda: f"({self.operands(want, depth)})",
             lambda: f"({e()} / {self.away(self.smaller(want, depth - 1))})",
-            lambda: f"np.{self.pick(['sin', 'cos', 'tanh', 'exp', 'square', 'negative', 'arctan'])}({e()})",
-            lambda: f"np.{self.pick(['sqrt', 'log', 'reciprocal', 'cbrt', 'log1p'])}({self.positive(e())})",
+            lambda: (
+                f"np.{self.pick(['sin', 'cos', 'tanh', 'exp', 'square', 'negative', 'arctan'])}({e()})"
+            ),
+            lambda: (
+                f"np.{self.pick(['sqrt', 'log', 'reciprocal', 'cbrt', 'log1p'])}({self.positive(e())})"
+            ),
             lambda: f"({e()} ** {self.pick(['2', '3', '2.0'])})",
-            lambda: f"({self.positive(e())} ** {self.pick(['0.5', '-1.5', self.smaller(want, 0)])})",
+            lambda: (
+                f"({self.positive(e())} ** {self.pick(['0.5', '-1.5', self.smaller(want, 0)])})"
+            ),
             lambda: f"-{e()}",
             lambda: f"np.abs({self.away(e())})",
             lambda: self.extreme(e(), self.smaller(want, depth - 1)),
@@ -519,7 +573,7 @@ class Expressions:
 
     def rearranged(self, want: Type, depth: int) -> str:
         shape = want.shape
-        same = lambda s: self.array(dataclasses.replace(want, shape=tuple(s)), depth - 1)  # noqa: E731
+        same = lambda s: self.array(dataclasses.replace(want, shape=tuple(s)), depth - 1)
         size = int(np.prod(shape))
         ways: list[Maker] = []
         if len(shape) >= 2:
@@ -528,11 +582,18 @@ class Expressions:
                 lambda: f"np.transpose({same(shape[::-1])})",
                 lambda: f"{same([shape[1], shape[0], *shape[2:]])}.swapaxes(0, 1)",
                 lambda: f"np.broadcast_to({same(shape[1:])}, {shape})",
-                lambda: f"np.tile({same(shape[1:])}, ({shape[0]}, {', '.join(['1'] * (len(shape) - 1))}))",
-                lambda: f"{same([size])}.reshape({self.pick([shape, (*shape[:-1], -1) if size else shape])})",
+                lambda: (
+                    f"np.tile({same(shape[1:])}, ({shape[0]}, {', '.join(['1'] * (len(shape) - 1))}))"
+                ),
+                lambda: (
+                    f"{same([size])}.reshape({self.pick([shape, (*shape[:-1], -1) if size else shape])})"
+                ),
             ]
             if shape[0] == 1:
-                ways += [lambda: f"{same(shape[1:])}[None]", lambda: f"np.expand_dims({same(shape[1:])}, 0)"]
+                ways += [
+                    lambda: f"{same(shape[1:])}[None]",
+                    lambda: f"np.expand_dims({same(shape[1:])}, 0)",
+                ]
             if shape[-1] == 1:
                 ways += [lambda: f"{same(shape[:-1])}[..., None]"]
             if len(shape) == 2:
@@ -546,23 +607,35 @@ class Expressions:
                     lambda: f"np.repeat({same([n // 2])}, 2)",
                 ]
             ways += [
-                lambda: f"np.squeeze({same([1, n] if n != 1 else [1, 1])}{', axis=0' if n == 1 else ''})",
+                lambda: (
+                    f"np.squeeze({same([1, n] if n != 1 else [1, 1])}{', axis=0' if n == 1 else ''})"
+                ),
                 lambda: f"{same([n, 1])}.reshape(-1)",
                 lambda: f"np.diag({same([n, n])})",
             ]
         if shape and shape[0]:
             ways += [
-                lambda: f"np.roll({same(shape)}, {self.integer()}{', axis=0' if self.chance(0.6) else ''})",
+                lambda: (
+                    f"np.roll({same(shape)}, {self.integer()}{', axis=0' if self.chance(0.6) else ''})"
+                ),
                 lambda: f"{same(shape)}[::-1]",
                 lambda: f"np.flip({same(shape)}, axis=0)",
                 lambda: f"{same([shape[0] + 1, *shape[1:]])}[{self.pick(['1:', ':-1'])}]",
                 lambda: f"np.diff({same([shape[0] + 1, *shape[1:]])}, axis=0)",
             ]
             if shape[0] > 1:
-                ways.append(lambda: f"np.pad({same([shape[0] - 1, *shape[1:]])}, {[(1, 0), *[(0, 0)] * (len(shape) - 1)]})")
+                ways.append(
+                    lambda: (
+                        f"np.pad({same([shape[0] - 1, *shape[1:]])}, {[(1, 0), *[(0, 0)] * (len(shape) - 1)]})"
+                    )
+                )
         if not shape:
-            ways += [lambda: f"np.asarray({self.number(depth)})", lambda: f"np.array({self.number(1)})",
-                     lambda: f"{same([1])}.reshape(())", lambda: f"np.squeeze({same([1])})"]
+            ways += [
+                lambda: f"np.asarray({self.number(depth)})",
+                lambda: f"np.array({self.number(1)})",
+                lambda: f"{same([1])}.reshape(())",
+                lambda: f"np.squeeze({same([1])})",
+            ]
         return self.pick(ways)()
 
     def reduced_along(self, want: Type) -> str:
@@ -574,7 +647,10 @@ class Expressions:
         name = self.pick(["sum", "mean", "prod", "max", "min", "var"])
         if name in ("max", "min"):
             with quiet():
-                if value.dtype.kind == "c" or (np.diff(np.sort(value, axis=axis), axis=axis) < GAP).any():
+                if (
+                    value.dtype.kind == "c"
+                    or (np.diff(np.sort(value, axis=axis), axis=axis) < GAP).any()
+                ):
                     raise NoWay
         if self.chance(0.3):
             return f"{text}.{name}(axis={axis}{keep})"
@@ -597,7 +673,9 @@ class Expressions:
             ]
             if not fancy and n:
                 ways += [
-                    lambda n=n: f"[{', '.join(self.index(n) for _ in range(int(self.rng.integers(1, 4))))}]",
+                    lambda n=n: (
+                        f"[{', '.join(self.index(n) for _ in range(int(self.rng.integers(1, 4))))}]"
+                    ),
                     lambda n=n: f"np.arange({n}) % {max(1, n - 1)}",
                     lambda n=n: f"np.array({[bool(self.rng.random() < 0.6) for _ in range(n)]})",
                 ]
@@ -614,9 +692,11 @@ class Expressions:
         shape = want.shape
         if not shape or not 1 <= shape[0] <= 4:
             raise NoWay
-        part = lambda s: self.array(dataclasses.replace(want, shape=tuple(s)), depth - 1)  # noqa: E731
+        part = lambda s: self.array(dataclasses.replace(want, shape=tuple(s)), depth - 1)
         if len(shape) > 1 and self.chance(0.4):
-            name = self.pick(["np.stack", "np.array", "np.vstack" if len(shape) == 2 else "np.stack"])
+            name = self.pick(
+                ["np.stack", "np.array", "np.vstack" if len(shape) == 2 else "np.stack"]
+            )
             return f"{name}([{', '.join(part(shape[1:]) for _ in range(shape[0]))}])"
         cut = int(self.rng.integers(0, shape[0] + 1))
         sides = f"[{part([cut, *shape[1:]])}, {part([shape[0] - cut, *shape[1:]])}]"
@@ -626,23 +706,27 @@ class Expressions:
     def product(self, want: Type, depth: int) -> str:
         shape = want.shape
         inner = self.pick([1, 2, 3])
-        part = lambda *s: self.array(dataclasses.replace(want, shape=s), depth - 1)  # noqa: E731
+        part = lambda *s: self.array(dataclasses.replace(want, shape=s), depth - 1)
         if len(shape) == 1:
             n = shape[0]
-            return self.pick([
-                lambda: f"({part(n, inner)} @ {part(inner)})",
-                lambda: f"({part(inner)} @ {part(inner, n)})",
-                lambda: f"np.dot({part(n, inner)}, {part(inner)})",
-                lambda: f"np.einsum('ij,j->i', {part(n, inner)}, {part(inner)})",
-            ])()
+            return self.pick(
+                [
+                    lambda: f"({part(n, inner)} @ {part(inner)})",
+                    lambda: f"({part(inner)} @ {part(inner, n)})",
+                    lambda: f"np.dot({part(n, inner)}, {part(inner)})",
+                    lambda: f"np.einsum('ij,j->i', {part(n, inner)}, {part(inner)})",
+                ]
+            )()
         if len(shape) == 2:
             n, m = shape
-            return self.pick([
-                lambda: f"({part(n, inner)} @ {part(inner, m)})",
-                lambda: f"np.outer({part(n)}, {part(m)})",
-                lambda: f"({part(n)}[:, None] * {part(m)})",
-                lambda: f"np.einsum('ij,kj->ik', {part(n, inner)}, {part(m, inner)})",
-            ])()
+            return self.pick(
+                [
+                    lambda: f"({part(n, inner)} @ {part(inner, m)})",
+                    lambda: f"np.outer({part(n)}, {part(m)})",
+                    lambda: f"({part(n)}[:, None] * {part(m)})",
+                    lambda: f"np.einsum('ij,kj->ik', {part(n, inner)}, {part(m, inner)})",
+                ]
+            )()
         raise NoWay
 
     def solved(self, want: Type, depth: int) -> str:
@@ -657,7 +741,12 @@ class Expressions:
         if len(shape) == 1 or self.chance(0.4):
             return f"np.linalg.solve({regular}, {self.array(want, depth - 1)})"
         if shape == (n, n):
-            return self.pick([f"np.linalg.inv({regular})", f"np.linalg.cholesky({matrix} @ {matrix}.T + np.eye({n}))"])
+            return self.pick(
+                [
+                    f"np.linalg.inv({regular})",
+                    f"np.linalg.cholesky({matrix} @ {matrix}.T + np.eye({n}))",
+                ]
+            )
         raise NoWay
 
     def scanned(self, text: str) -> str:
@@ -667,7 +756,10 @@ class Expressions:
             raise NoWay
         if name == "sort":
             with quiet():
-                if value.dtype.kind != "f" or (np.diff(np.sort(value, axis=-1), axis=-1) < GAP).any():
+                if (
+                    value.dtype.kind != "f"
+                    or (np.diff(np.sort(value, axis=-1), axis=-1) < GAP).any()
+                ):
                     raise NoWay
             return f"np.sort({text}, axis=-1)"
         return f"np.{name}({text}, axis={self.pick([0, -1])})"
@@ -676,9 +768,13 @@ class Expressions:
         """A comprehension over rows or numbers."""
         if not want.shape:
             raise NoWay
-        n = want.shape[0]
-        rows = self.arrays(lambda a: a.ndim == len(want.shape) and a.shape == want.shape, want.dtype[0])
-        body = self.pick(["v * {}", "np.sin(v) + {}", "v + i * {}", "v ** 2 - {}"]).format(self.number(0))
+        want.shape[0]
+        rows = self.arrays(
+            lambda a: a.ndim == len(want.shape) and a.shape == want.shape, want.dtype[0]
+        )
+        body = self.pick(["v * {}", "np.sin(v) + {}", "v + i * {}", "v ** 2 - {}"]).format(
+            self.number(0)
+        )
         items = f"enumerate({rows})" if self.chance(0.5) or "i" in body.split() else rows
         head = "i, v" if items.startswith("enumerate") else "v"
         return f"np.array([{body} for {head} in {items}]{self.dtype(want.dtype)})"
@@ -689,16 +785,26 @@ class Expressions:
                 inner = self.array(Type("c16", want.shape), depth - 1)
                 if self.chance(0.3):
                     return f"np.abs({self.away(inner)})"
-                return self.pick([f"np.real({inner})", f"np.imag({inner})", f"{inner}.real", f"{inner}.imag"])
+                return self.pick(
+                    [f"np.real({inner})", f"np.imag({inner})", f"{inner}.real", f"{inner}.imag"]
+                )
             counted = self.some(
-                lambda v: isinstance(v, np.ndarray) and v.dtype.kind in "ib" and v.shape == want.shape
+                lambda v: (
+                    isinstance(v, np.ndarray) and v.dtype.kind in "ib" and v.shape == want.shape
+                )
             )
             return self.pick([f"{counted}.astype(float)", f"({counted} * {self.constant()})"])
         if want.dtype == "f4":
             return f"{self.array(Type('f8', want.shape), depth - 1)}.astype(np.float32)"
         if want.dtype == "c16":
             inner = self.array(Type("f8", want.shape), depth - 1)
-            return self.pick([f"({inner} + {self.constant()} * 1j)", f"{inner}.astype(complex)", f"np.exp(1j * {inner})"])
+            return self.pick(
+                [
+                    f"({inner} + {self.constant()} * 1j)",
+                    f"{inner}.astype(complex)",
+                    f"np.exp(1j * {inner})",
+                ]
+            )
         raise NoWay
 
     # ---- anything ----------------------------------------------------------------------------
@@ -722,7 +828,7 @@ class Expressions:
             lambda: self.container(),
             lambda: self.container(),
             lambda: self.pick(["None", repr("left"), repr("right"), "True", "()", "[]", "{}"]),
-            lambda: f"np.argsort({self.spread()})",
+            lambda: f"np.argsort({self.spread()}, axis=None)",
             lambda: f"np.arange({self.integer(0, 1, 4)})",
             lambda: f"np.nonzero({self.mask_of_any()})[0]",
             lambda: f"{self.arrays()}.astype({self.pick(['np.float32', 'float', 'complex'])})",
@@ -736,11 +842,19 @@ class Expressions:
         known = [v.shape for _, v in self.atoms if isinstance(v, np.ndarray) and v.size <= 16]
         if known and self.chance(0.75):
             return self.pick(known)
-        return self.pick([(), (1,), (2,), (3,), (4,), (2, 3), (3, 1), (1, 2), (2, 2), (0,), (3, 0), (2, 1, 2)])
+        return self.pick(
+            [(), (1,), (2,), (3,), (4,), (2, 3), (3, 1), (1, 2), (2, 2), (0,), (3, 0), (2, 1, 2)]
+        )
 
     def container(self) -> str:
-        item = lambda: self.pick([self.number, lambda: self.number(1), lambda: self.pick(self.names),  # noqa: E731
-                                  lambda: self.array(Type(self.floats, self.shape()), 1)])()
+        item = lambda: self.pick(
+            [
+                self.number,
+                lambda: self.number(1),
+                lambda: self.pick(self.names),
+                lambda: self.array(Type(self.floats, self.shape()), 1),
+            ]
+        )()
         length = int(self.rng.integers(1, 4))
         many = ", ".join(item() for _ in range(length))
         numbers = ", ".join(self.number(1) for _ in range(length))
@@ -749,7 +863,9 @@ class Expressions:
                 lambda: f"[{many}]",
                 lambda: f"[{numbers}]",
                 lambda: f"({many},)",
-                lambda: "{" + ", ".join(f"{k!r}: {item()}" for k in self.pick(["ab", "abw", "w"])) + "}",
+                lambda: (
+                    "{" + ", ".join(f"{k!r}: {item()}" for k in self.pick(["ab", "abw", "w"])) + "}"
+                ),
                 lambda: f"[v * {self.constant()} for v in {self.iterable_of_numbers()}]",
                 lambda: "{k: k * " + self.number(1) + " for k in range(3)}",
                 lambda: f"list({self.iterable_of_numbers()})",

@@ -61,10 +61,14 @@ class Outcome:
 # ---- comparisons -----------------------------------------------------------------------------
 
 
-def _compare(found: Any, expected: Any, tolerance: float, types: bool = True, where: str = "result") -> None:
+def _compare(
+    found: Any, expected: Any, tolerance: float, types: bool = True, where: str = "result"
+) -> None:
     """Raise Mismatch where structure, dtype, shape or numbers differ."""
     if is_container(expected) or is_container(found):
-        left, right = [list(children(each)) if is_container(each) else None for each in (found, expected)]
+        left, right = [
+            list(children(each)) if is_container(each) else None for each in (found, expected)
+        ]
         if left is None or right is None or [k for k, _ in left] != [k for k, _ in right]:
             raise Mismatch("structure", f"{where} is {found!r}, expected {expected!r}")
         if type(found).__name__ != type(expected).__name__:
@@ -79,10 +83,19 @@ def _compare(found: Any, expected: Any, tolerance: float, types: bool = True, wh
     if not kind(found):
         raise Mismatch("structure", f"{where} is {found!r}, expected {expected!r}")
     if np.shape(found) != np.shape(expected):
-        raise Mismatch("shape", f"{where} has shape {np.shape(found)}, expected {np.shape(expected)}")
+        raise Mismatch(
+            "shape", f"{where} has shape {np.shape(found)}, expected {np.shape(expected)}"
+        )
     if types and np.asarray(found).dtype != np.asarray(expected).dtype:
-        raise Mismatch("dtype", f"{where} has dtype {np.asarray(found).dtype}, expected {np.asarray(expected).dtype}")
-    if types and where == "result" and isinstance(found, np.ndarray) != isinstance(expected, np.ndarray):
+        raise Mismatch(
+            "dtype",
+            f"{where} has dtype {np.asarray(found).dtype}, expected {np.asarray(expected).dtype}",
+        )
+    if (
+        types
+        and where == "result"
+        and isinstance(found, np.ndarray) != isinstance(expected, np.ndarray)
+    ):
         raise Mismatch("arrayness", f"{where} is a {type(found)}, expected {type(expected)}")
     a, b = np.asarray(found), np.asarray(expected)
     if a.dtype.kind in "bi" and b.dtype.kind in "bi":
@@ -169,7 +182,9 @@ class Checked:
 
         def at(size: float) -> list:
             try:
-                found = inexact(main(*self.moved(copy.deepcopy(args), [size * d for d in direction])))
+                found = inexact(
+                    main(*self.moved(copy.deepcopy(args), [size * d for d in direction]))
+                )
             except S2SError:
                 raise
             except (Exception, Endless):
@@ -177,15 +192,17 @@ class Checked:
             return [np.asarray(each, dtype=np.result_type(each, float)) for each in found]
 
         far, near = 2e-5, 4e-6
-        center, right, left, beyond, before = at(0.0), at(near), at(-near), at(far), at(-far)
+        middle, right, left, beyond, before = at(0.0), at(near), at(-near), at(far), at(-far)
         result = []
-        for c, r, l, b, a in zip(center, right, left, beyond, before, strict=True):
-            if not c.shape == r.shape == l.shape == b.shape == a.shape:
+        for m, r, s, b, a in zip(middle, right, left, beyond, before, strict=True):
+            if not m.shape == r.shape == s.shape == b.shape == a.shape:
                 raise Skipped("shape changes nearby")
-            fine, coarse = (r - l) / (2 * near), (b - a) / (2 * far)
+            fine, coarse = (r - s) / (2 * near), (b - a) / (2 * far)
             scale = 1.0 + np.max(np.abs(coarse), initial=0.0)
-            bend = np.max(np.abs(r - 2 * c + l), initial=0.0) / near
-            if not (np.max(np.abs(fine - coarse), initial=0.0) < 1e-6 * scale and bend < 1e-3 * scale):
+            bend = np.max(np.abs(r - 2 * m + s), initial=0.0) / near
+            if not (
+                np.max(np.abs(fine - coarse), initial=0.0) < 1e-6 * scale and bend < 1e-3 * scale
+            ):
                 raise Skipped("kink")
             if not np.all(np.isfinite(coarse)) or scale > 1e4:
                 raise Skipped("steep")
@@ -201,7 +218,9 @@ class Checked:
             found = np.zeros(np.shape(point), dtype=np.result_type(point, float))
             for where in np.ndindex(found.shape):
                 for unit in (1.0, 1j) if kind(point) == "c" else (1.0,):
-                    direction = [np.zeros(np.shape(p), dtype=np.result_type(p, float)) for p in points]
+                    direction = [
+                        np.zeros(np.shape(p), dtype=np.result_type(p, float)) for p in points
+                    ]
                     direction[k][where] = unit
                     slope = sum(np.sum(each) for each in self.along(main, args, direction))
                     found[where] += unit * np.real(slope)
@@ -224,7 +243,11 @@ class Checked:
 
         def look() -> None:
             main, args = self.precise
-            self.along(main, args, [random_like(p, self.rng) for p in inexact([args[i] for i in self.active])])
+            self.along(
+                main,
+                args,
+                [random_like(p, self.rng) for p in inexact([args[i] for i in self.active])],
+            )
             if self.single:
                 with quiet():
                     try:
@@ -272,7 +295,10 @@ class Checked:
                 raise Mismatch("shape", f"{what} has shape {np.shape(g)}, the input {np.shape(x)}")
             weak = isinstance(x, float | complex) and not isinstance(x, np.generic)
             if np.asarray(g).dtype != np.asarray(x).dtype and not weak:
-                raise Mismatch("dtype", f"{what} has dtype {np.asarray(g).dtype}, the input {np.asarray(x).dtype}")
+                raise Mismatch(
+                    "dtype",
+                    f"{what} has dtype {np.asarray(g).dtype}, the input {np.asarray(x).dtype}",
+                )
         return gradient
 
     def extended(self, text: str, **names: Any) -> dict[str, Any]:
@@ -309,7 +335,9 @@ class Checked:
                     return np.asarray(x)[()] if kind(x) and not isinstance(x, np.ndarray) else x
 
                 args = self.arguments()
-                samples.append([rebuilt(a, leaf) if k in self.active else a for k, a in enumerate(args)])
+                samples.append(
+                    [rebuilt(a, leaf) if k in self.active else a for k, a in enumerate(args)]
+                )
             return samples
 
         return self.once("samples", make)
@@ -351,7 +379,7 @@ class Checked:
     def mode_grad(self) -> None:
         self.derivable()
         found = self.as_inputs(self.gradient, self.arguments(), "gradient")
-        self.smooth  # noqa: B018
+        self.smooth
         expected = self.gradient_by_differences()
         for g, e in zip(found, expected, strict=True):
             _compare(g, e, self.nearness, types=False, where="gradient")
@@ -369,21 +397,31 @@ class Checked:
         rng = np.random.default_rng([self.seed, 13])
         direction = [random_like(leaf, rng) for leaf in inexact(inputs)]
         steps = iter(direction)
-        tangents = [rebuilt(x, lambda leaf: next(steps) if is_inexact(leaf) else leaf) for x in inputs]
+        tangents = [
+            rebuilt(x, lambda leaf: next(steps) if is_inexact(leaf) else leaf) for x in inputs
+        ]
         value, tangent = s2s_ad.jvp(function, tuple(inputs), tuple(tangents))
         _compare(value, self.value, self.rounding, where="value")
         found = _matching(tangent, self.value, "tangent")
         for t, y in zip(found, inexact(self.value), strict=True):
-            if np.shape(t) != np.shape(y) or np.asarray(t).dtype != np.asarray(y).dtype:
+            weak = isinstance(y, float | complex) and not isinstance(y, np.generic)
+            if np.shape(t) != np.shape(y) or (
+                np.asarray(t).dtype != np.asarray(y).dtype and not weak
+            ):
                 raise Mismatch("dtype", f"tangent {t!r} of a value {y!r}")
-        self.smooth  # noqa: B018
+        self.smooth
         expected = self.along(*self.precise, direction)
         for t, e in zip(found, expected, strict=True):
             _compare(t, e, self.nearness, types=False, where="tangent")
         if not any(kind(y) == "c" for y in inexact(self.value)):
             forward = sum(float(np.sum(t)) for t in found)
-            backward = [np.real(np.sum(np.conj(g) * d)) for g, d in zip(_inexact_of(self.gradient), direction, strict=True)]
-            _compare(forward, float(sum(backward)), self.rounding * 10, types=False, where="<1, J v>")
+            backward = [
+                np.real(np.sum(np.conj(g) * d))
+                for g, d in zip(_inexact_of(self.gradient), direction, strict=True)
+            ]
+            _compare(
+                forward, float(sum(backward)), self.rounding * 10, types=False, where="<1, J v>"
+            )
 
     def mode_vmap(self) -> None:
         values = self.sample_values
@@ -404,7 +442,11 @@ class Checked:
             del values
             for args in self.samples:
                 if not self.single:
-                    self.along(self.main, args, [random_like(p, self.rng) for p in inexact([args[i] for i in self.active])])
+                    self.along(
+                        self.main,
+                        args,
+                        [random_like(p, self.rng) for p in inexact([args[i] for i in self.active])],
+                    )
             return [_inexact_of(self.grad(*copy.deepcopy(args))) for args in self.samples]
 
         return self.once("sample gradients", make)
@@ -423,10 +465,14 @@ class Checked:
         terms = []
         for path, leaf in _paths(self.value, "r"):
             if is_inexact(leaf):
-                terms.append(f"np.sum(weights.reshape({(SAMPLES,) + (1,) * np.ndim(leaf)}) * {path})")
+                terms.append(
+                    f"np.sum(weights.reshape({(SAMPLES,) + (1,) * np.ndim(leaf)}) * {path})"
+                )
         names = ", ".join(f"x{i}" for i in range(len(args)))
         text = f"def summed({names}):\n    r = batched({names})\n    return {' + '.join(terms)}\n"
-        summed = self.extended(text, batched=s2s_ad.vmap(self.main, axes), weights=weights)["summed"]
+        summed = self.extended(text, batched=s2s_ad.vmap(self.main, axes), weights=weights)[
+            "summed"
+        ]
         found = self.as_inputs(s2s_ad.grad(summed, self.positions)(*args), args, "gradient")
         for g, e in zip(found, zip(*gradients, strict=True), strict=True):
             weighted = np.stack([w * each for w, each in zip(weights, e, strict=True)])
@@ -437,12 +483,12 @@ class Checked:
 
         def make() -> tuple[Callable, list, list, list]:
             self.derivable()
-            self.smooth  # noqa: B018
+            self.smooth
             main, args = self.precise
             gradient = self.grad if main is self.main else s2s_ad.grad(main, self.positions)
             rng = np.random.default_rng([self.seed, 17])
             direction = [random_like(leaf, rng) for leaf in inexact([args[i] for i in self.active])]
-            plain = lambda *a: _inexact_of(gradient(*a))  # noqa: E731
+            plain = lambda *a: _inexact_of(gradient(*a))
             return gradient, args, direction, self.along(plain, args, direction)
 
         return self.once("second", make)
@@ -451,7 +497,9 @@ class Checked:
         gradient, args, direction, expected = self.second()
         function, inputs = self.on_floats(gradient, args)
         steps = iter(direction)
-        tangents = [rebuilt(x, lambda leaf: next(steps) if is_inexact(leaf) else leaf) for x in inputs]
+        tangents = [
+            rebuilt(x, lambda leaf: next(steps) if is_inexact(leaf) else leaf) for x in inputs
+        ]
         _, tangent = s2s_ad.jvp(function, tuple(inputs), tuple(tangents))
         for t, e in zip(_inexact_of(tangent), expected, strict=True):
             _compare(t, e, 1e-4, types=False, where="second derivative")
@@ -464,7 +512,11 @@ class Checked:
         for path, leaf in _paths(active[0] if len(active) == 1 else tuple(active), "g"):
             if is_inexact(leaf):
                 names[f"c{k}"] = np.conj(direction[k])
-                terms.append(f"np.sum(np.real(c{k} * {path}))" if kind(leaf) == "c" else f"np.sum(c{k} * {path})")
+                terms.append(
+                    f"np.sum(np.real(c{k} * {path}))"
+                    if kind(leaf) == "c"
+                    else f"np.sum(c{k} * {path})"
+                )
                 k += 1
         params = ", ".join(f"x{i}" for i in range(len(args)))
         text = f"def along({params}):\n    g = gradient({params})\n    return {' + '.join(terms)}\n"
@@ -493,7 +545,9 @@ class Checked:
         other = namespace(self.source, readable=True)
         again = s2s_ad.grad(other["main"], self.positions).source(*self.arguments(other))
         if _without_file(again) != text:
-            raise Mismatch("text", "the text of the gradient differs from one compilation to the next")
+            raise Mismatch(
+                "text", "the text of the gradient differs from one compilation to the next"
+            )
 
     # ---- exceptions --------------------------------------------------------------------------
 
@@ -534,7 +588,11 @@ def _alike(value: Any, example: Any) -> None:
     if [p for p, _ in a] != [p for p, _ in b]:
         raise Mismatch("structure", "")
     for (_, x), (_, y) in zip(a, b, strict=True):
-        if np.shape(x) != np.shape(y) or kind(x) != kind(y) or np.result_type(x) != np.result_type(y):
+        if (
+            np.shape(x) != np.shape(y)
+            or kind(x) != kind(y)
+            or np.result_type(x) != np.result_type(y)
+        ):
             raise Mismatch("structure", "")
 
 
@@ -560,13 +618,15 @@ def _matching(found: Any, example: Any, what: str) -> list:
     return [found]
 
 
-def check(source: str, arguments: list[str], seed: int = 0, modes: tuple[str, ...] = MODES) -> tuple[list[Outcome], str]:
+def check(
+    source: str, arguments: list[str], seed: int = 0, modes: tuple[str, ...] = MODES
+) -> tuple[list[Outcome], str]:
     """The outcome of each mode, and a digest of the gradient's text."""
     checked = Checked(source, arguments, seed)
     with quiet():
         try:
             with limited(10):
-                checked.value  # noqa: B018
+                checked.value
         except (Endless, TimeIsUp):
             return [Outcome(mode, "skipped", "endless") for mode in modes], ""
         except Exception as error:
@@ -578,7 +638,9 @@ def check(source: str, arguments: list[str], seed: int = 0, modes: tuple[str, ..
             if raised is not None and mode in ("value", "grad"):
                 function = s2s_ad.jit(checked.main) if mode == "value" else checked.grad
                 outcome = _outcome(mode, lambda f=function: checked.as_python(raised, f))
-                outcome.sort += f" where Python raises {type(raised).__name__}" if outcome.sort else ""
+                outcome.sort += (
+                    f" where Python raises {type(raised).__name__}" if outcome.sort else ""
+                )
                 found.append(outcome)
             elif raised is not None:
                 found.append(Outcome(mode, "skipped", "Python raises"))
@@ -606,7 +668,13 @@ def _outcome(mode: str, run: Callable[[], None]) -> Outcome:
         return Outcome(mode, "skipped", "endless")
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
-        where = "compiled code" if "s2s_ad" not in last.filename.split("/") else last.filename.split("s2s_ad/")[-1]
+        where = (
+            "compiled code"
+            if "s2s_ad" not in last.filename.split("/")
+            else last.filename.split("s2s_ad/")[-1]
+        )
         text = "".join(traceback.format_exception(error)[-6:])
-        return Outcome(mode, "failed", f"raises {type(error).__name__} in {where}", f"{error!r}\n{text}")
+        return Outcome(
+            mode, "failed", f"raises {type(error).__name__} in {where}", f"{error!r}\n{text}"
+        )
     return Outcome(mode, "ok")

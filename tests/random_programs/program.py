@@ -81,7 +81,10 @@ class Program:
     functions: list[Function] = dataclasses.field(default_factory=list)
 
     def source(self, probing: bool = False) -> str:
-        parts = ["import math\nfrom dataclasses import dataclass\n\nimport numpy as np", *self.classes]
+        parts = [
+            "import math\nfrom dataclasses import dataclass\n\nimport numpy as np",
+            *self.classes,
+        ]
         for function in self.functions:
             body = list(_lines(function.body, 1, probing)) or ["    pass"]
             if probing:
@@ -90,7 +93,7 @@ class Program:
         return "\n\n\n".join(parts) + "\n"
 
     def at_hole(self, function: Function | None = None) -> dict[str, Any] | Exception | None:
-        """The variables when Python comes to the hole; the exception if it fails, None if neither."""
+        """The variables at the hole; the exception if Python fails before, None if it passes by."""
         function = function or self.functions[-1]
         try:
             scope = namespace(self.source(probing=True))

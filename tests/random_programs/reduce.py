@@ -1,4 +1,4 @@
-"""Makes a failing program small: a delta debugger on its syntax tree that keeps the sort of failure."""
+"""Makes a failing program small: a delta debugger on syntax trees that keeps how it fails."""
 
 from __future__ import annotations
 
@@ -101,7 +101,12 @@ def _opened_blocks(tree: ast.Module) -> Iterator[Callable[[], None]]:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
             for inner in [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]:
-                if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt) and isinstance(node, ast.stmt):
+                if (
+                    isinstance(inner, list)
+                    and inner
+                    and isinstance(inner[0], ast.stmt)
+                    and isinstance(node, ast.stmt)
+                ):
                     before = list(block)
                     block[i : i + 1] = inner
                     changed = list(block)
@@ -140,7 +145,9 @@ def _smaller_expressions(tree: ast.Module) -> Iterator[Callable[[], None]]:
             for i, item in enumerate(items):
                 if i >= len(items) or not isinstance(item, ast.AST):
                     continue
-                if isinstance(item, ast.expr) and not isinstance(getattr(item, "ctx", None), ast.Store | ast.Del):
+                if isinstance(item, ast.expr) and not isinstance(
+                    getattr(item, "ctx", None), ast.Store | ast.Del
+                ):
                     current = item
                     for other in _inside(item):
                         if isinstance(value, list):
@@ -165,10 +172,16 @@ def _smaller_expressions(tree: ast.Module) -> Iterator[Callable[[], None]]:
 def _inside(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Constant | ast.Name):
         return []
-    inner = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr) and not isinstance(n, ast.Slice)]
+    inner = [
+        n
+        for n in ast.iter_child_nodes(node)
+        if isinstance(n, ast.expr) and not isinstance(n, ast.Slice)
+    ]
     if isinstance(node, ast.Call):
         inner = [*node.args, *[k.value for k in node.keywords if k.arg]]
-        if isinstance(node.func, ast.Attribute) and not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "math")):
+        if isinstance(node.func, ast.Attribute) and not (
+            isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "math")
+        ):
             inner.append(node.func.value)
     constants = [ast.Constant(1.5)] if not isinstance(node, ast.UnaryOp) else []
     return [copy.copy(n) if isinstance(n, ast.Name) else n for n in inner] + constants

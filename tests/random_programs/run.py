@@ -82,7 +82,9 @@ def summary(records: Iterable[Record]) -> str:
     refused = sum(bool(record.refused) for record in records)
     lines = [f"{len(records)} programs: {failed} failed, {refused} refused in a mode"]
     for mode, counts in modes.items():
-        lines.append(f"  {mode:16s} " + ", ".join(f"{n} {status}" for status, n in counts.most_common()))
+        lines.append(
+            f"  {mode:16s} " + ", ".join(f"{n} {status}" for status, n in counts.most_common())
+        )
     for sort, seeds in sorted(sorts.items(), key=lambda item: -len(item[1])):
         lines.append(f"  {len(seeds):4d} x {sort}   seeds {seeds[:5]}")
     return "\n".join(lines)
@@ -96,7 +98,24 @@ def load(file: Path) -> Iterator[Record]:
                 entry: dict[str, Any] = json.loads(line)
             except json.JSONDecodeError:
                 continue
-            yield Record(entry["seed"], entry["digest"], [oracle.Outcome(*o) for o in entry["outcomes"]])
+            yield Record(
+                entry["seed"], entry["digest"], [oracle.Outcome(*o) for o in entry["outcomes"]]
+            )
+
+
+def run_seeds(seeds: Iterable[int], state: Path | None = None) -> Iterator[Record]:
+    """The records of some seeds: those of the state file, and what is run now is added to it."""
+    known = {record.seed: record for record in load(state)} if state else {}
+    for seed in seeds:
+        if seed not in known and state:
+            with state.open("a") as file:
+                file.write(line_of(known.setdefault(seed, run(seed))) + "\n")
+        yield known.get(seed) or run(seed)
+
+
+def line_of(record: Record) -> str:
+    outcomes = [[o.mode, o.status, o.sort, o.detail[:300]] for o in record.outcomes]
+    return json.dumps({"seed": record.seed, "digest": record.digest, "outcomes": outcomes})
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -106,31 +125,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--state", type=Path, help="a file that records what was run")
     parser.add_argument("--shard", default="1/1", help="i/n: each n-th seed, from the i-th on")
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after so long")
-    parser.add_argument("--reduce", type=float, default=30.0, help="seconds to make a failing program small")
+    parser.add_argument(
+        "--reduce", type=float, default=30.0, help="seconds to make a failing program small"
+    )
     parser.add_argument("--show", action="store_true", help="print each program")
     options = parser.parse_args(arguments)
     first, _, last = options.seeds.partition(":")
     shard, shards = map(int, options.shard.split("/"))
     seeds = range(int(first), int(last) if last else int(first) + 1)[shard - 1 :: shards]
-    records = {r.seed: r for r in (load(options.state) if options.state else ())}
-    start = time.monotonic()
-    for seed in seeds:
-        if seed in records:
-            continue
+    known = {record.seed for record in (load(options.state) if options.state else ())}
+    start, done = time.monotonic(), []
+    for record in run_seeds(seeds, options.state):
+        done.append(record)
+        if options.show:
+            made = generate(record.seed)
+            print(f"{made.source}\narguments = {made.arguments}\n", flush=True)
+        if record.failed and options.reduce and record.seed not in known:
+            print(report(record, options.reduce), flush=True)
         if options.seconds and time.monotonic() - start > options.seconds:
             break
-        if options.show:
-            made = generate(seed)
-            print(f"{made.source}\narguments = {made.arguments}\n", flush=True)
-        record = records[seed] = run(seed)
-        if record.failed and options.reduce:
-            print(report(record, options.reduce), flush=True)
-        if options.state:
-            outcomes = [[o.mode, o.status, o.sort, o.detail[:300]] for o in record.outcomes]
-            entry = {"seed": seed, "digest": record.digest, "outcomes": outcomes}
-            with options.state.open("a") as file:
-                file.write(json.dumps(entry) + "\n")
-    done = [records[seed] for seed in seeds if seed in records]
     print(summary(done))
     return int(any(record.failed for record in done))
 

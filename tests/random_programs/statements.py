@@ -10,7 +10,17 @@ import numpy as np
 
 from random_programs.expressions import GAP, Callable_, Expressions, NoWay
 from random_programs.program import Clause, Compound, Function, Hole, Line, Program, namespace
-from random_programs.values import Type, children, inexact, is_container, is_deep, is_tame, kind, leaves, type_of
+from random_programs.values import (
+    Type,
+    children,
+    inexact,
+    is_container,
+    is_deep,
+    is_tame,
+    kind,
+    leaves,
+    type_of,
+)
 
 MODES = ("f8", "f8", "f8", "f8", "f4", "c16")
 
@@ -62,7 +72,10 @@ class Generator:
         for _ in range(self.pick([0, 0, 1, 1, 2])):
             self._add_helper()
         arguments = self._arguments()
-        names = [f"{self.pick('xyzuvw')}{i}" if self.chance(0.4) else "xyzuvw"[i] for i in range(len(arguments))]
+        names = [
+            f"{self.pick('xyzuvw')}{i}" if self.chance(0.4) else "xyzuvw"[i]
+            for i in range(len(arguments))
+        ]
         main = Function("main", ", ".join(names), [], arguments)
         self._fill_function(main, names, self.budget)
         return Generated(self.built.source(), arguments, self.seed)
@@ -73,8 +86,21 @@ class Generator:
         for _ in range(self.pick([0, 0, 1])):
             arguments.insert(
                 int(self.rng.integers(len(arguments) + 1)),
-                self.pick(["2", "3", "1", "True", "'left'", "'right'", "None", "np.array([1, 0, 2])",
-                           "np.array([0, 1])", "[0, 2]", "np.array([True, False, True])"]),
+                self.pick(
+                    [
+                        "2",
+                        "3",
+                        "1",
+                        "True",
+                        "'left'",
+                        "'right'",
+                        "None",
+                        "np.array([1, 0, 2])",
+                        "np.array([0, 1])",
+                        "[0, 2]",
+                        "np.array([True, False, True])",
+                    ]
+                ),
             )
         return arguments
 
@@ -108,7 +134,7 @@ class Generator:
 
     def _add_class(self) -> None:
         """A class with state, a method that reads, one that changes, and a property."""
-        factor = lambda: self.pick(["0.5", "self.rate", "np.tanh(self.rate)"])  # noqa: E731
+        factor = lambda: self.pick(["0.5", "self.rate", "np.tanh(self.rate)"])
         head = self.pick(
             [
                 "class Holder:\n    def __init__(self, w, rate=0.5):\n        self.w = w\n        self.rate = rate\n        self.count = 0\n",
@@ -126,8 +152,10 @@ class Generator:
     def _add_helper(self) -> None:
         """A function at module level: plain, with effects on its arguments, recursive, with defaults."""
         name = f"{self.pick(['step', 'cell', 'part', 'score', 'items', 'values', 'update'])}{len(self.built.functions)}"
-        arguments = [self.pick([self._number, lambda: self._array(self.pick(self.shapes))])()
-                     for _ in range(self.pick([1, 1, 2, 3]))]
+        arguments = [
+            self.pick([self._number, lambda: self._array(self.pick(self.shapes))])()
+            for _ in range(self.pick([1, 1, 2, 3]))
+        ]
         names = list("pqrs"[: len(arguments)])
         keywords: tuple[str, ...] = ()
         signature = ", ".join(names)
@@ -144,14 +172,18 @@ class Generator:
             stop = self.pick(["depth <= 0", "depth < 1", "not depth"])
             function.body += [Compound([Clause(f"if {stop}:", [Line(f"return {names[0]} * 0.5")])])]
         extra = [word.split("=")[0] for word in keywords]
-        result = self._fill_function(function, [*names, *extra], int(self.rng.integers(0, 4)), helper=True)
+        result = self._fill_function(
+            function, [*names, *extra], int(self.rng.integers(0, 4)), helper=True
+        )
         if result is None:
             return
         if names[-1] == "depth":
             last = function.body[-1]
             again = ", ".join([f"{names[0]} * 0.7", *names[1:-1], "depth - 1"])
             if isinstance(last, Line) and last.text.startswith("return "):
-                with_call = Line(f"return {last.text[7:]} + {self.pick(['0.5', '0.3'])} * {name}({again})")
+                with_call = Line(
+                    f"return {last.text[7:]} + {self.pick(['0.5', '0.3'])} * {name}({again})"
+                )
                 function.body[-1] = with_call
         scope = namespace(self.built.source())
         try:
@@ -163,7 +195,9 @@ class Generator:
             return
         self.helpers.append(Callable_(name, examples, value, keywords))
 
-    def _fill_function(self, function: Function, names: list[str], budget: int, helper: bool = False) -> Any:
+    def _fill_function(
+        self, function: Function, names: list[str], budget: int, helper: bool = False
+    ) -> Any:
         """Statements and a return; the value that is returned for the examples, None without one."""
         self.built.functions.append(function)
         self.function, self.names = function, list(names)
@@ -198,8 +232,14 @@ class Generator:
         terms = terms[:6]
         if self.chance(0.2):
             parts = [text for text in terms if kind(found.scope_value(text)) != "c"] or ["0.0"]
-            return self.pick([f"({', '.join(parts)},)", f"[{', '.join(parts)}]", parts[0],
-                              "{" + ", ".join(f"'k{i}': {part}" for i, part in enumerate(parts)) + "}"])
+            return self.pick(
+                [
+                    f"({', '.join(parts)},)",
+                    f"[{', '.join(parts)}]",
+                    parts[0],
+                    "{" + ", ".join(f"'k{i}': {part}" for i, part in enumerate(parts)) + "}",
+                ]
+            )
         scalars = [self._scalar(found, text) for text in terms]
         return " + ".join(scalars) or "0.0"
 
@@ -210,8 +250,21 @@ class Generator:
         if known.dtype[0] == "c":
             return f"{weight} * np.sum(np.{self.pick(['real', 'imag'])}({text} * (0.6 + 0.8j)))"
         if known.shape is None:
-            return self.pick([f"{weight} * {text}", f"np.sin({text})", f"{text} ** 2"] if known.dtype[0] != "b" else [f"{weight} * {text}"])
-        return self.pick([f"{weight} * np.sum({text})", *([f"np.sum(np.sin({text}) * {weight})", f"np.sum({text} ** 2)"] if known.dtype[0] != "b" else [])])
+            return self.pick(
+                [f"{weight} * {text}", f"np.sin({text})", f"{text} ** 2"]
+                if known.dtype[0] == "f"
+                else [f"{weight} * {text}"]
+            )
+        return self.pick(
+            [
+                f"{weight} * np.sum({text})",
+                *(
+                    [f"np.sum(np.sin({text}) * {weight})", f"np.sum({text} ** 2)"]
+                    if known.dtype[0] != "b"
+                    else []
+                ),
+            ]
+        )
 
     # ---- statements --------------------------------------------------------------------------
 
@@ -260,7 +313,9 @@ class Generator:
             if name in before and name in after
         )
 
-    def _statement(self, block: list, here: Expressions, budget: int, in_loop: bool, top: bool) -> int:
+    def _statement(
+        self, block: list, here: Expressions, budget: int, in_loop: bool, top: bool
+    ) -> int:
         """Insert one statement before the hole; what it costs."""
         compound = budget > 1
         ways: list[tuple[float, Callable]] = [
@@ -280,8 +335,15 @@ class Generator:
         if not isinstance(block[-1], Hole):
             raise NoWay
         if compound:
-            ways += [(4, self._if), (4, self._for), (1.5, self._while), (2, self._try),
-                     (1, self._def), (0.6, self._match), (0.4, self._with)]
+            ways += [
+                (4, self._if),
+                (4, self._for),
+                (1.5, self._while),
+                (2, self._try),
+                (1, self._def),
+                (0.6, self._match),
+                (0.4, self._with),
+            ]
         else:
             ways += [(1, self._def)]
         if top:
@@ -301,7 +363,22 @@ class Generator:
 
     def _fresh(self) -> str:
         self.counter += 1
-        stems = ["a", "b", "c", "d", "h", "k", "out", "acc", "item", "state", "total", "tmp", "res", "val"]
+        stems = [
+            "a",
+            "b",
+            "c",
+            "d",
+            "h",
+            "k",
+            "out",
+            "acc",
+            "item",
+            "state",
+            "total",
+            "tmp",
+            "res",
+            "val",
+        ]
         name = self.pick(stems)
         return name if name not in self.names and self.chance(0.7) else f"{name}{self.counter}"
 
@@ -348,24 +425,44 @@ class Generator:
     def _store(self, block, here, *_) -> int:
         """Into elements of an array."""
         text = here.some(
-            lambda v: isinstance(v, np.ndarray) and v.ndim > 0 and v.dtype.kind in "fc" and v.flags.writeable
+            lambda v: (
+                isinstance(v, np.ndarray)
+                and v.ndim > 0
+                and v.dtype.kind in "fc"
+                and v.flags.writeable
+            )
         )
         value = here.scope_value(text)
         if self.chance(0.25) and value.dtype.kind == "f":
-            index = here.mask(text).removeprefix("(").removesuffix(")") if self.chance(0.7) else here.mask(text)
+            index = (
+                here.mask(text).removeprefix("(").removesuffix(")")
+                if self.chance(0.7)
+                else here.mask(text)
+            )
             if index.startswith("~"):
                 index = here.mask(text)
         else:
-            index = self.pick([lambda: here.indices(value.shape), lambda: here.indices(value.shape),
-                               lambda: "...", lambda: ":"])()
+            index = self.pick(
+                [
+                    lambda: here.indices(value.shape),
+                    lambda: here.indices(value.shape),
+                    lambda: "...",
+                    lambda: ":",
+                ]
+            )()
         target = np.asarray(here.value(f"{text}[{index}]"))
         known = Type(type_of(value).dtype, target.shape)
         operator = self.pick(["", "", "+", "-", "*"])
         if target.ndim == 0:
             right = here.number(2) if known.dtype[0] == "f" else here.constant()
         elif "<" in index or ">" in index:
-            right = self.pick([lambda: here.number(1), lambda: f"{text}[{index}] * {here.constant()}",
-                               lambda: f"np.sin({text}[{index}])"])()
+            right = self.pick(
+                [
+                    lambda: here.number(1),
+                    lambda: f"{text}[{index}] * {here.constant()}",
+                    lambda: f"np.sin({text}[{index}])",
+                ]
+            )()
         else:
             right = here.smaller(known, 2) if self.chance(0.6) else here.array(known, 2)
         return self._line(block, f"{text}[{index}] {operator}= {right}")
@@ -376,7 +473,13 @@ class Generator:
         value = here.scope_value(text)
         ways = [text, f"{text}.T", f"{text}[...]", f"{text}.view()", f"np.asarray({text})"]
         if value.ndim:
-            ways += [f"{text}[1:]", f"{text}[::-1]", f"{text}[::2]", f"{text}[:2]", f"{text}[None]"] * 2
+            ways += [
+                f"{text}[1:]",
+                f"{text}[::-1]",
+                f"{text}[::2]",
+                f"{text}[:2]",
+                f"{text}[None]",
+            ] * 2
             if value.shape[0]:
                 ways += [f"{text}[{here.index(value.shape[0])}]"] * 3
         if self.chance(0.1):
@@ -414,25 +517,51 @@ class Generator:
 
     def _containers(self, block, here, *_) -> int:
         """A change of a list, a dict or an object."""
-        text = here.some(lambda v: isinstance(v, list | dict) or (is_container(v) and not isinstance(v, tuple)))
+        text = here.some(
+            lambda v: isinstance(v, list | dict) or (is_container(v) and not isinstance(v, tuple))
+        )
         value = here.scope_value(text)
         item = self.pick([here.number, lambda: here.number(1), here.anything])()
+        item = (
+            item
+            if not isinstance(here.value(item), np.ndarray) or self.chance(0.5)
+            else f"{item} * 1.0"
+        )
         if isinstance(value, list):
-            ways = [f"{text}.append({item})"] * 2 + [f"{text}.extend([{item}])", f"{text}.insert(0, {item})", f"{text}.reverse()", f"{text} += [{item}]"]
+            ways = [f"{text}.append({item})"] * 2 + [
+                f"{text}.extend([{item}])",
+                f"{text}.insert(0, {item})",
+                f"{text}.reverse()",
+                f"{text} += [{item}]",
+            ]
             if value:
                 i = here.index(len(value))
-                ways += [f"{text}[{i}] = {item}"] * 3 + [f"{text}.pop()", f"{text}.pop({i})", f"del {text}[{i}]",
-                         f"{self._fresh_bound()} = {text}.pop()", f"{text}[{i}:] = [{item}]"]
-                if isinstance(value[int(i) if i.lstrip('-').isdigit() else 0], float):
+                ways += [f"{text}[{i}] = {item}"] * 3 + [
+                    f"{text}.pop()",
+                    f"{text}.pop({i})",
+                    f"del {text}[{i}]",
+                    f"{self._fresh_bound()} = {text}.pop()",
+                    f"{text}[{i}:] = [{item}]",
+                ]
+                if isinstance(value[int(i) if i.lstrip("-").isdigit() else 0], float):
                     ways += [f"{text}[{i}] += {here.number(1)}"] * 3
         elif isinstance(value, dict):
             key = repr(self.pick([*map(str, value), "w", "new"]))
-            ways = [f"{text}[{key}] = {item}"] * 2 + [f"{text}.update(new={item})", f"{text}.setdefault({key}, {item})",
-                    f"{self._fresh_bound()} = {text}.get({key}, {here.number(0)})", f"{text}.pop({key}, None)"]
+            ways = [f"{text}[{key}] = {item}"] * 2 + [
+                f"{text}.update(new={item})",
+                f"{text}.setdefault({key}, {item})",
+                f"{self._fresh_bound()} = {text}.get({key}, {here.number(0)})",
+                f"{text}.pop({key}, None)",
+            ]
         else:
-            ways = [f"{text}.rate = {here.number(1)}", f"{text}.w = {text}.w * {here.number(1)}", f"{text}.update({here.number(1)})",
-                    f"{self._fresh_bound()} = {text}.moved({here.number(1)})", f"{self._fresh_bound()} = {text}.total",
-                    f"{text}.extra = {item}"]
+            ways = [
+                f"{text}.rate = {here.number(1)}",
+                f"{text}.w = {text}.w * {here.number(1)}",
+                f"{text}.update({here.number(1)})",
+                f"{self._fresh_bound()} = {text}.moved({here.number(1)})",
+                f"{self._fresh_bound()} = {text}.total",
+                f"{text}.extra = {item}",
+            ]
         return self._line(block, self.pick(ways))
 
     def _fresh_bound(self) -> str:
@@ -466,8 +595,12 @@ class Generator:
         text = here.arrays(lambda a: a.ndim > 0 and a.flags.writeable, "f")
         value = here.scope_value(text)
         other = here.array(type_of(value), 1)
-        ways = [f"np.{self.pick(['add', 'multiply', 'subtract'])}({text}, {other}, out={text})", f"np.copyto({text}, {other})",
-                f"{text}.fill({here.number(1)})", f"np.sin({text}, out={text})"]
+        ways = [
+            f"np.{self.pick(['add', 'multiply', 'subtract'])}({text}, {other}, out={text})",
+            f"np.copyto({text}, {other})",
+            f"{text}.fill({here.number(1)})",
+            f"np.sin({text}, out={text})",
+        ]
         if value.shape[0]:
             where = ", ".join(here.index(value.shape[0]) for _ in range(2))
             ways += [f"np.add.at({text}, [{where}], {here.number(1)})"] * 2
@@ -475,7 +608,9 @@ class Generator:
 
     # ---- blocks ------------------------------------------------------------------------------
 
-    def _block(self, block: list, compound: Compound, clause: Clause, budget: int, in_loop: bool) -> None:
+    def _block(
+        self, block: list, compound: Compound, clause: Clause, budget: int, in_loop: bool
+    ) -> None:
         """Write the block of one clause: the hole moves there meanwhile."""
         outer = block.pop()
         assert isinstance(outer, Hole)
@@ -500,7 +635,9 @@ class Generator:
         condition = here.condition()
         if self.chance(0.1):
             name = self._bind(self._fresh())
-            condition = f"({name} := {here.number(1)}) > {here.value_below(float(self.pick([0.0, 2.0])))}"
+            condition = (
+                f"({name} := {here.number(1)}) > {here.value_below(float(self.pick([0.0, 2.0])))}"
+            )
         clauses = [Clause(f"if {condition}:", entered_by="if True:")]
         if self.chance(0.25):
             clauses.append(Clause(f"elif {here.condition()}:"))
@@ -529,7 +666,7 @@ class Generator:
 
     def _for(self, block, here, budget, in_loop) -> int:
         name = self._fresh()
-        numbers = lambda: here.iterable_of_numbers()  # noqa: E731
+        numbers = lambda: here.iterable_of_numbers()
         ways: list[Callable[[], str]] = [
             lambda: f"{name} in range({here.integer(1, 0, 4)})",
             lambda: f"{name} in range({self.pick([1, 2, 3])})",
@@ -558,9 +695,12 @@ class Generator:
         self._block(block, compound, clauses[0], share, True)
         if len(clauses) > 1:
             self._block(block, compound, clauses[1], 1, in_loop)
-        if clauses[0].body[0] == Line("pass"):
-            self.names = before
+        self._leave(before)
         return 1 + share
+
+    def _leave(self, before: list[str]) -> None:
+        """What only a loop or a `try` binds is seldom read after it, where it need not be bound."""
+        self.names = [n for n in self.names if n in before or self.chance(0.15)]
 
     def _while(self, block, here, budget, in_loop) -> int:
         share = self._share(budget)
@@ -575,19 +715,30 @@ class Generator:
             size = float(np.sum(np.square(value)))
             if size < 0.3 or not isinstance(text, str) or "[" in text:
                 raise NoWay
-            clause = Clause(f"while np.sum(np.square({text})) > {size * self.pick([0.1, 0.3, 0.6]):.3f}:",
-                            [Line(f"{text} = {text} * {self.pick(['0.7', '0.5'])}")])
+            clause = Clause(
+                f"while np.sum(np.square({text})) > {size * self.pick([0.1, 0.3, 0.6]):.3f}:",
+                [Line(f"{text} = {text} * {self.pick(['0.7', '0.5'])}")],
+            )
         clauses = [clause]
         if self.chance(0.15):
             clauses.append(Clause("else:"))
         compound = Compound(clauses)
         self._put(block, compound)
+        before = list(self.names)
         try:
             self._block(block, compound, clause, share, True)
             if len(clauses) > 1:
                 self._block(block, compound, clauses[1], 1, in_loop)
         finally:
-            self._join(block, 2 if clause.header.split()[1] in [n for n in self.names] and isinstance(block[-3], Line) and block[-3].text.endswith(" = 0") else 1)
+            self._join(
+                block,
+                2
+                if clause.header.split()[1] in [n for n in self.names]
+                and isinstance(block[-3], Line)
+                and block[-3].text.endswith(" = 0")
+                else 1,
+            )
+        self._leave(before)
         return 1 + share
 
     def _join(self, block: list, many: int) -> None:
@@ -602,25 +753,41 @@ class Generator:
         numbers = [t for t, v in here.atoms if isinstance(v, float)]
         dictionary = [t for t, v in here.atoms if isinstance(v, dict)]
         sequence = [
-            t for t, v in here.atoms if isinstance(v, list) or (isinstance(v, np.ndarray) and v.ndim)
+            t
+            for t, v in here.atoms
+            if isinstance(v, list) or (isinstance(v, np.ndarray) and v.ndim)
         ]
         name = self._bind(self._fresh())
         risks = [
-            (f"{name} = {here.number(1)} / {self.pick(['0', '2', here.integer(1)])}", "ZeroDivisionError"),
+            (
+                f"{name} = {here.number(1)} / {self.pick(['0', '2', here.integer(1)])}",
+                "ZeroDivisionError",
+            ),
             (f"{name} = math.sqrt({here.number(1)})", "ValueError"),
             (f"{name} = math.log({here.number(1)})", "ValueError"),
             (f"raise {self.pick(['ValueError', 'KeyError', 'RuntimeError'])}('no')", "ValueError"),
             (f"{name} = float({here.number(1)})", "TypeError"),
         ]
         if dictionary:
-            risks.append((f"{name} = {self.pick(dictionary)}[{self.pick(['w', 'b', 'a', 'zz'])!r}]", "KeyError"))
+            risks.append(
+                (
+                    f"{name} = {self.pick(dictionary)}[{self.pick(['w', 'b', 'a', 'zz'])!r}]",
+                    "KeyError",
+                )
+            )
         if sequence:
             risks.append((f"{name} = {self.pick(sequence)}[{here.integer(1)}]", "IndexError"))
         if numbers:
-            risks.append((f"{name} = np.linalg.inv(np.array([[{self.pick(numbers)}, 0.0], [1.0, {self.pick(['0.0', '2.0'])}]]))[0, 0]",
-                          "np.linalg.LinAlgError"))
+            risks.append(
+                (
+                    f"{name} = np.linalg.inv(np.array([[{self.pick(numbers)}, 0.0], [1.0, {self.pick(['0.0', '2.0'])}]]))[0, 0]",
+                    "np.linalg.LinAlgError",
+                )
+            )
         risk, error = self.pick(risks)
-        handler = self.pick([error, "Exception", error, f"({error}, RuntimeError)", "ArithmeticError"])
+        handler = self.pick(
+            [error, "Exception", error, f"({error}, RuntimeError)", "ArithmeticError"]
+        )
         bound = " as error" if self.chance(0.2) else ""
         first = Clause("try:")
         clauses = [first, Clause(f"except {handler}{bound}:", [Line(f"{name} = {here.number(1)}")])]
@@ -630,8 +797,12 @@ class Generator:
             clauses.append(Clause("finally:"))
         compound = Compound(clauses)
         self._put(block, compound)
+        before = list(self.names)
         self._block(block, compound, first, share, in_loop)
-        first.body[:] = [node for node in first.body if not (isinstance(node, Line) and node.text == "pass")]
+        self._leave(before)
+        first.body[:] = [
+            node for node in first.body if not (isinstance(node, Line) and node.text == "pass")
+        ]
         first.body.insert(int(self.rng.integers(len(first.body) + 1)), Line(risk))
         for clause in clauses[1:]:
             if clause.header.startswith("except"):
@@ -639,7 +810,9 @@ class Generator:
                 first.body.insert(0, Line(f"raise {error}"))
                 lines = list(clause.body)
                 self._block(block, compound, clause, 1, in_loop)
-                clause.body[:] = [n for n in clause.body if n not in lines] if False else clause.body
+                clause.body[:] = (
+                    [n for n in clause.body if n not in lines] if False else clause.body
+                )
                 first.body[:] = saved
             else:
                 self._block(block, compound, clause, 1, in_loop and clause.header != "finally:")
@@ -654,12 +827,14 @@ class Generator:
         return share
 
     def _match(self, block, here, budget, in_loop) -> int:
-        text = self.pick([
-            lambda: here.integer(1),
-            lambda: here.some(lambda v: isinstance(v, str)),
-            lambda: here.some(lambda v: isinstance(v, list | tuple)),
-            lambda: here.some(lambda v: isinstance(v, dict)),
-        ])()
+        text = self.pick(
+            [
+                lambda: here.integer(1),
+                lambda: here.some(lambda v: isinstance(v, str)),
+                lambda: here.some(lambda v: isinstance(v, list | tuple)),
+                lambda: here.some(lambda v: isinstance(v, dict)),
+            ]
+        )()
         value = here.value(text)
         first, second = self._fresh(), self._fresh()
         if isinstance(value, str):
@@ -677,7 +852,12 @@ class Generator:
         for case in cases:
             bound = here.names
             line = f"{name} = {here.number(1)}"
-            if isinstance(value, list | tuple) and f"[{first}" in case.header and value and kind(value[0]) == "f":
+            if (
+                isinstance(value, list | tuple)
+                and f"[{first}" in case.header
+                and value
+                and kind(value[0]) == "f"
+            ):
                 line = f"{name} = np.sum({first}) * {here.constant()}"
             case.body.append(Line(line))
             del bound
@@ -703,7 +883,14 @@ class Generator:
             inside.atoms = inside._atoms()
             body.append(Line(f"t = {text}"))
         floats = [n for n in here.names if isinstance(here.scope[n], float)]
-        arrays = [n for n in here.names if isinstance(here.scope[n], np.ndarray) and here.scope[n].ndim and here.scope[n].flags.writeable and kind(here.scope[n]) == "f"]
+        arrays = [
+            n
+            for n in here.names
+            if isinstance(here.scope[n], np.ndarray)
+            and here.scope[n].ndim
+            and here.scope[n].flags.writeable
+            and kind(here.scope[n]) == "f"
+        ]
         if floats and self.chance(0.25):
             changed = self.pick(floats)
             if changed in self.function.parameters.split(", ") or self.chance(1):
@@ -716,7 +903,9 @@ class Generator:
         if len(body) == 1 and self.chance(0.5):
             self._put(block, Line(f"{name} = lambda p: {result}"))
         else:
-            default = f"={examples[0]}" if isinstance(examples[0], float) and self.chance(0.2) else ""
+            default = (
+                f"={examples[0]}" if isinstance(examples[0], float) and self.chance(0.2) else ""
+            )
             self._put(block, Compound([Clause(f"def {name}(p{default}):", body)]))
         value = inside.value(result)
         self.inner[name] = Callable_(name, examples, value)
@@ -740,7 +929,9 @@ class Generator:
 def _form(value: Any) -> Any:
     """What the paths of a program mostly agree on."""
     if isinstance(value, list):
-        return list, frozenset(map(_form, value)) if len(value) != 1 else frozenset([_form(value[0])])
+        return list, frozenset(map(_form, value)) if len(value) != 1 else frozenset(
+            [_form(value[0])]
+        )
     if is_container(value):
         return type(value).__name__, tuple((part, _form(item)) for part, item in children(value))
     known = type_of(value)
