@@ -9,6 +9,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import METHODS, Operation, register
@@ -178,10 +179,10 @@ class Squeeze(Structural):
         return builder.call(rule.function, (inner[0],), rest) if len(inner) == 1 else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
-        axis = operation.params.get("axis")
-        if axis is None:
-            return reshape_like(y_bar, operation.operands[0])
-        return np.expand_dims(y_bar, axis)
+        (x,), axis = operation.operands, operation.params.get("axis")
+        if not isinstance(y_bar, Symbol):  # a number, of all the elements that there are
+            return x.builder.call(runtime.broadcast_like, (y_bar, x), {})
+        return reshape_like(y_bar, x) if axis is None else np.expand_dims(y_bar, axis)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         support.sample_rank(operation.operands[0], True)

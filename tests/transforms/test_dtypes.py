@@ -80,3 +80,12 @@ def test_a_tangent_that_is_zero_has_the_dtype_of_the_result(function, dtype):
     _, change = jvp(lambda x: function(x), dtype(1.5), dtype(1.0))
     assert change == 0
     assert np.asarray(change).dtype == function(dtype(1.5)).dtype
+
+
+def test_the_adjoint_of_what_is_squeezed_has_the_kind_of_the_argument():
+    """The seed of a number was made an array of float64 while code was generated."""
+    single = grad(lambda x: np.squeeze(np.full(1, 1.31) * x.sum()))(np.ones(3, np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, np.full(3, 1.31), rtol=1e-6)
+    assert np.shape(grad(lambda x: np.squeeze(3.0 * x * np.ones(1) - x))(2.0)) == ()
+    assert grad(lambda x: np.squeeze(3.0 * x * np.ones(1) - x))(2.0) == 2.0
