@@ -54,7 +54,8 @@ class AsType(Structural):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         (x,), dtype = call.args, call.keywords[0].value
-        if isinstance(facts(x), values.Scalar):  # the tangent of a number of NumPy may be Python's
+        is_array = getattr(facts(x), "number", None) is False
+        if values.shape_of(facts(x)) == () and not is_array:  # it may be a number of Python's
             return form.operation(dtype.value, [x], {})
         method = gast.Attribute(value=x, attr="astype", ctx=gast.Load())
         return gast.Call(func=method, args=[dtype], keywords=[])

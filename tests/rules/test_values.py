@@ -186,6 +186,14 @@ def test_the_tangent_of_a_converted_number_may_be_a_number_of_python(dtype):
     def converted(y):
         return dtype(np.zeros(2).prod() - y)
 
+    def collected(x, n):
+        items = [x, 2.0 * x]
+        for _ in range(n):
+            items.append(dtype(items[-1] * 0.5))
+        return items[-1] + dtype(items[0])
+
+    assert jit(collected)(2.0, 3) == collected(2.0, 3) == 2.5
+    assert jit(collected)(2.0, 0) == collected(2.0, 0) == 6.0
     value, tangent = jvp(converted, (2.0,), (0.5,))
     assert (value, tangent) == (-2.0, -0.5)
     assert value.dtype == tangent.dtype == dtype
