@@ -84,7 +84,8 @@ class InPlace:
             for each in read & frame.keys() - self.gone:
                 value = frame[each]
                 if shares(value, base):
-                    assert self.variable(each) in store.changed, f"{name} changes {each} and does not say so"
+                    said = f"{name} changes {each} and does not say so"
+                    assert self.variable(each) in store.changed, said
                     if isinstance(base, list) and value is base:
                         self.gone.add(each)
 

@@ -183,7 +183,8 @@ def test_a_generator_made_inside_draws_in_the_shape_of_its_arguments():
     f = module(
         "def f(x):\n"
         "    rng = np.random.RandomState(7)\n"
-        "    return np.sum(rng.randn(3, 2) * x[0]) + np.sum(rng.rand(4) * x[1]) + rng.randn() * x[2]\n"
+        "    total = np.sum(rng.randn(3, 2) * x[0]) + np.sum(rng.rand(4) * x[1])\n"
+        "    return total + rng.randn() * x[2]\n"
     ).f
     rng = np.random.RandomState(7)
     expected = [np.sum(rng.randn(3, 2)), np.sum(rng.rand(4)), rng.randn()]
