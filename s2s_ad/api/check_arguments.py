@@ -98,11 +98,20 @@ def signature_of(api: str, fn: Callable) -> inspect.Signature:
 
 
 def same_signature(one: inspect.Signature, other: inspect.Signature) -> bool:
-    """Whether both have the same parameters, with the same objects as defaults."""
+    """Whether both have the same parameters, with the same objects as defaults.
+
+    Those of a function without Python code are read off a text anew each time.
+    """
     pairs = zip(one.parameters.values(), other.parameters.values(), strict=False)
     return len(one.parameters) == len(other.parameters) and all(
-        (a.name, a.kind) == (b.name, b.kind) and a.default is b.default for a, b in pairs
+        (a.name, a.kind) == (b.name, b.kind) and _same_default(a.default, b.default)
+        for a, b in pairs
     )
+
+
+def _same_default(a: Any, b: Any) -> bool:
+    plain = type(a) is type(b) and type(a) in (str, *values.PYTHON_NUMBERS)
+    return a is b or (plain and repr(a) == repr(b))
 
 
 # ---- positions -----------------------------------------------------------------------------------
