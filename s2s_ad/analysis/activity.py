@@ -24,7 +24,23 @@ def has_complex(program: Program) -> bool:
     """Whether complex numbers are known to occur in a program."""
     if program.knows_complex:
         return True
-    return any(_makes_complex(each) for each in program.body if not form.is_effect(each))
+    general = any(isinstance(program.facts[leaf], values.Unknown) for leaf in program.leaves())
+    return any(
+        _makes_complex(each) or (not general and _takes_apart(program, each))
+        for each in program.body
+        if not form.is_effect(each)
+    )
+
+
+def _takes_apart(program: Program, statement: gast.Assign) -> bool:
+    """Whether a part is taken of what may be complex, though the types of the inputs are known.
+
+    Text for inputs of which nothing is known is for real numbers.
+    """
+    if not rule_for(statement.value.func.value).takes_apart:
+        return False
+    facts = [program.facts.get(getattr(each, "id", None)) for each in statement.value.args]
+    return any(isinstance(fact, values.Array) and fact.dtype is None for fact in facts)
 
 
 def _makes_complex(statement: gast.Assign) -> bool:

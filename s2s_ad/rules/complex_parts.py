@@ -28,6 +28,8 @@ from s2s_ad.rules.elementwise import Elementwise, elementwise
 class OfComplex(Elementwise):
     """A function of complex numbers, Python's among them, that is trivial for real ones."""
 
+    takes_apart = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (x,) = support.bind_call(builder, self, "x", args, kwargs).values()
         x = support.as_operand(builder, x)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
@@ -70,11 +70,24 @@ class MatrixFunction(OfMatrix):
         known_rank(a)
         return beside(a.builder.emit(self, [block(a, e)], params), a)
 
+    def check_real(self, operation: Operation) -> None:
+        """Let the code raise where the result of a real matrix is complex: its derivatives are
+        those of a real result."""
+        y = operation.result
+        if self.stays_real or not values.is_real(operation.operands[0].fact):
+            return
+        text = f"the result is complex: differentiate {self.name}(A.astype(complex))"
+        raised = gast.Call(form.constant(TypeError), [form.constant(text)], [])
+        test = gast.Call(form.constant(np.iscomplexobj), [form.name(y.name)], [])
+        y.builder.effect(gast.If(test, [gast.Raise(raised, None)], []), {y.name: y})
+
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (a,) = operation.operands
+        self.check_real(operation)
         return [support.cast(a.builder, self.directed(mH(a), y_bar, operation.params), a)]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
+        self.check_real(operation)
         y_dot = self.directed(operation.operands[0], tangents[0], operation.params)
         return support.cast(y_dot.builder, y_dot, operation.result)
 
@@ -153,11 +166,13 @@ class SquareRoot(MatrixFunction):
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         y = operation.result
         known_rank(y)
+        self.check_real(operation)
         return [y.builder.call(linalg.solve_sylvester, (mH(y), mH(y), y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         y = operation.result
         known_rank(y)
+        self.check_real(operation)
         return y.builder.call(linalg.solve_sylvester, (y, y, tangents[0]), {})
 
 

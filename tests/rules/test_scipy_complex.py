@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.signal
 import scipy.special
 
 from rules.complex_properties import check_complex
 from rules.properties import case, positive, real
-from s2s_ad import grad, jit, jvp
+from s2s_ad import grad, jit, jvp, vmap
+from s2s_ad.check import central_differences
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.runtime import complex_polygamma
 
@@ -151,3 +153,34 @@ def test_a_sylvester_equation_of_real_and_complex_matrices(complex_one):
     a, b, q = (rng.normal(size=(3, 3)) * (1j if k == complex_one else 1) for k in range(3))
     x = jit(lambda a, b, q: scipy.linalg.solve_sylvester(a, b, q))(a, b, q)
     np.testing.assert_allclose(a @ x + x @ b, q, atol=1e-12)
+
+
+INDEFINITE = np.array([[1.0, 2.0], [3.0, -4.0]])
+DEFINITE = np.array([[2.0, 0.3], [0.3, 1.5]])
+
+
+@pytest.mark.parametrize("function", [scipy.linalg.sqrtm, scipy.linalg.logm])
+def test_a_function_of_a_real_matrix_whose_result_is_complex(function):
+    """The gradient with respect to real numbers is real; where that is not seen it is refused."""
+
+    def total(a):
+        return np.sum(function(a))
+
+    def real_part(a):
+        return np.sum(np.real(function(a.astype(complex))))
+
+    def imaginary_part(a):
+        return np.sum(np.imag(function(a)))
+
+    for matrix in (DEFINITE, INDEFINITE):
+        found = grad(real_part)(matrix)
+        assert found.dtype == np.float64
+        expected = central_differences(real_part, (matrix,))[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+        with pytest.raises(S2SError, match="may be real or complex"):
+            grad(imaginary_part)(matrix)
+    expected = central_differences(total, (DEFINITE,))[0]
+    np.testing.assert_allclose(grad(total)(DEFINITE), expected, rtol=1e-6, atol=1e-8)
+    for call in (lambda: grad(total)(INDEFINITE), lambda: vmap(grad(total))(INDEFINITE[None])):
+        with pytest.raises(TypeError, match="the result is complex"):
+            call()
