@@ -1099,10 +1099,7 @@ def complex_polygamma(n, x):
 
 
 def unbroadcast(value, array):
-    """Sum `value` over the axes along which `array` was broadcast.
-
-    It has the dtype of `array`, if that is no array of integers, of which there is no derivative.
-    """
+    """Sum `value` over the axes along which `array` was broadcast, in the dtype of `array`."""
     shape, dtype = np.shape(array), np.result_type(array)
     value = np.asarray(value) if np.iscomplexobj(array) else np.real(np.asarray(value))
     if value.ndim > len(shape):

@@ -34,16 +34,18 @@ def standalone_module(program: Program, text: Text) -> str:
     shown = [each for each in text.captured if each in read]
     objects = {name: value for name, value in text.objects.items() if name in read}
     constants = [_assignment(program, name, text.captured[name]) for name in shown]
-    helpers = _helpers(text.helpers, {text.name, *shown, *objects})
+    taken = {text.name, *shown, *objects}
+    classes = _exceptions(program, objects, taken)
+    helpers = _helpers(text.helpers, taken | set(classes))
     body = [print_statements(constants, WIDTH), text.function, print_statements(helpers, WIDTH)]
     needs_numpy = any("np" in _names_in(each) for each in body)
     groups = [
         *import_groups(text.modules, numpy=needs_numpy),
-        sorted(_import(program, name, value) for name, value in objects.items()),
+        sorted(_import(program, name, objects[name]) for name in objects if name not in classes),
     ]
     imports = "\n".join("".join(f"{line}\n" for line in group) for group in groups if group)
     head = "\n".join(filter(None, [imports, body[0]]))
-    return "\n\n".join(filter(None, [head, *body[1:]]))
+    return "\n\n".join(filter(None, [head, *classes.values(), *body[1:]]))
 
 
 def _names_in(source: str) -> set[str]:
@@ -92,6 +94,48 @@ def _renamed(function: gast.FunctionDef, names: dict[str, str]) -> gast.Function
     renamed = form.substitute(function, atoms) if atoms else function
     fields = {field: getattr(renamed, field, None) for field in renamed._fields}
     return gast.FunctionDef(**{**fields, "name": names[function.name]})
+
+
+# ---- classes of exceptions -----------------------------------------------------------------------
+
+
+def _exceptions(program: Program, objects: dict[str, Any], taken: set[str]) -> dict[str, str]:
+    """The user's classes of exceptions by name, defined anew: who handles one of these catches the
+    nearest class of Python's."""
+    made: dict[type, tuple[str, str]] = {}
+    wanted = {value: name for name, value in objects.items() if _is_own_exception(value)}
+    for kind in wanted:
+        for each in reversed(kind.__mro__):
+            if _is_own_exception(each) and each not in made:
+                _check_plain(program, each)
+                name = wanted.get(each) or _free(each.__name__, taken)
+                known = {of: own for of, (own, _) in made.items()}
+                bases = ", ".join(known.get(base, base.__name__) for base in each.__bases__)
+                made[each] = name, f"class {name}({bases}):\n    pass\n"
+    return dict(made.values())
+
+
+def _is_own_exception(value: Any) -> bool:
+    """Whether it is a class of exceptions that is neither Python's nor a library's."""
+    if not isinstance(value, type) or not issubclass(value, BaseException):
+        return False
+    root = value.__module__.partition(".")[0]
+    return root not in sys.stdlib_module_names and root not in ("builtins", "numpy", "scipy")
+
+
+def _check_plain(program: Program, kind: type) -> None:
+    """Raise where the class is more than its name and its bases."""
+    more = vars(kind).keys() - {"__doc__", "__module__", "__weakref__", "__dict__"}
+    more -= {"__firstlineno__", "__static_attributes__"}  # of Python 3.13
+    if not more and all(_is_own_exception(e) or e.__module__ == "builtins" for e in kind.__bases__):
+        return
+    raise S2SError(
+        "S2S205",
+        f"{kind.__name__} cannot be written into the standalone form of {program.name}",
+        origin=program.origin,
+        why=f"the exception has code of its own: {', '.join(sorted(more)) or 'its bases'}",
+        help="raise an exception of Python's, or leave standalone=True out",
+    )
 
 
 # ---- objects that are imported -------------------------------------------------------------------

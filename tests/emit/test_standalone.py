@@ -242,6 +242,51 @@ def test_classes_of_results_are_imported(fn, kind):
     assert space[fn.__name__](1.5) == kind(1.5, 3.0)
 
 
+class TooLarge(ValueError):
+    """Raised by the user's code."""
+
+
+class FarTooLarge(TooLarge):
+    pass
+
+
+class WithCode(Exception):
+    def __str__(self):
+        return "its own text"
+
+
+def raises_its_own(x):
+    if x > 10:
+        raise FarTooLarge(f"{x} is far too large")
+    try:
+        y = np.sqrt(x) if x > 1 else 1 / x
+    except TooLarge:
+        y = x
+    return y * x
+
+
+def raises_with_code(x):
+    if x > 10:
+        raise WithCode
+    return x * x
+
+
+def test_exceptions_of_the_user_are_defined_anew():
+    source = grad(raises_its_own).source(2.0, standalone=True)
+    assert "import TooLarge" not in source
+    assert __name__ not in source
+    space: dict = {}
+    exec(source, space)
+    assert space["raises_its_own_grad"](4.0) == pytest.approx(1.5 * 2.0)
+    with pytest.raises(ValueError, match="is far too large") as caught:
+        space["raises_its_own_grad"](20.0)
+    assert [each.__name__ for each in type(caught.value).__mro__[:3]] == [
+        "FarTooLarge",
+        "TooLarge",
+        "ValueError",
+    ]
+
+
 def local_result():
     @dataclasses.dataclass
     class Hidden:
@@ -271,6 +316,7 @@ def to_main(a):
 
 REFUSED = [
     (grad(reads_large), "large cannot be written", "1,001 elements", "pass large as an argument"),
+    (grad(raises_with_code), "WithCode cannot be written", "__str__", "exception of Python's"),
     (jit(local_result()), "Hidden cannot be imported", "class", "at the top of a module"),
 ]
 if np.finfo(np.longdouble).bits > 64:
