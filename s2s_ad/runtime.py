@@ -1214,5 +1214,5 @@ def zeros_like(value):
         return type(value)([zeros_like(item) for item in value])
     if value is None or type(value) in (bool, int, float):
         return 0.0
-    exact = np.result_type(value).kind in "biu"
+    exact = np.asarray(value).dtype.kind in "biu"
     return np.zeros(np.shape(value)) if exact else np.zeros_like(value)

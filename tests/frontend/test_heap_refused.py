@@ -176,12 +176,6 @@ def resized(x):
     return x
 
 
-def shape_assigned(x):
-    y = x * 1.0
-    y.shape = (2, 2)
-    return y
-
-
 def tuples_in_a_growing_list(x, n):
     items = []
     for i in range(n):
@@ -252,7 +246,6 @@ CASES = {
     reshaped_argument: ((A,), MUTABLE, "return a", COPY),
     resized: ((X,), MUTABLE, "x.resize(2)", "new array"),
     row_of_the_last_pass: ((A, 3), MUTABLE, "return row", COPY),
-    shape_assigned: ((X,), "S2S204", "y.shape = (2, 2)", "reshape"),
 }
 
 

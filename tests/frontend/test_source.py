@@ -256,7 +256,7 @@ def calls(function):
 
 @pytest.mark.parametrize("transform", [grad, jit])
 @pytest.mark.parametrize(
-    "function", [np.sin, len, abs, float, Plain, np.linalg.norm, 3, "f", Plain()]
+    "function", [np.fromfile, len, open, np.loadtxt, Plain, 3, "f", Plain()]
 )
 def test_what_is_not_a_python_function_is_refused(function, transform):
     error = raised(function, X, transform=transform)
@@ -273,7 +273,7 @@ def test_functions_that_do_not_run_to_their_end_are_refused(function, wrap):
 @pytest.mark.parametrize("transform", [grad, jit])
 def test_what_is_refused_takes_nothing_from_the_others(transform):
     """The object whose making failed goes at once, and may not take the calls of all along."""
-    for refused in (np.linalg.norm, np.sin, Plain()):
+    for refused in (np.fromfile, len, Plain()):
         raised(refused, X, transform=transform)
     gc.collect()
     np.testing.assert_array_equal(jit(lambda x: 2 * x)(X), 2 * X)

@@ -16,6 +16,7 @@ KEPT_MEMORY = "views and compiled code are bound to a Parameter's memory: its sh
 EXCLUDED = {
     "err.grad.callable_obj": "objects with __call__ are differentiated",
     "err.grad.unknown_kw": "argnums, JAX's name for grad_position, is accepted",
+    "err.grad.np_function": "a function of NumPy that has a rule is differentiated as it stands",
     "op.select_nan": "what a selection leaves out has no part in a gradient: 0, not NaN",
     "err.jit.lambda": "a lambda is found by its place in the line",
     "err.vmap.dict_input": SUPPORTED,
