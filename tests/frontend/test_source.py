@@ -255,9 +255,7 @@ def calls(function):
 
 
 @pytest.mark.parametrize("transform", [grad, jit])
-@pytest.mark.parametrize(
-    "function", [np.fromfile, len, open, np.loadtxt, Plain, 3, "f", Plain()]
-)
+@pytest.mark.parametrize("function", [np.fromfile, len, open, np.loadtxt, Plain, 3, "f", Plain()])
 def test_what_is_not_a_python_function_is_refused(function, transform):
     error = raised(function, X, transform=transform)
     assert error.code in ("S2S103", "S2S501", "S2S301")
