@@ -74,6 +74,12 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"s2s_ad.{name}")
     if name == "set_seed":
         return importlib.import_module("s2s_ad.ops").set_seed
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("s2s_ad")
     if name == "bfloat16":
         return tensors.bfloat16()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__"]

@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import s2s_ad
 from s2s_ad import versions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +23,13 @@ CONFIG.read(ROOT / "setup.cfg", encoding="utf-8")
 
 
 def test_installed_version_is_that_of_setup_cfg():
-    assert metadata.version("s2s_ad") == CONFIG["metadata"]["version"]
+    assert metadata.version("s2s_ad") == CONFIG["metadata"]["version"] == s2s_ad.__version__
+
+
+def test_what_is_listed_of_the_package_is_public_and_there():
+    assert {*s2s_ad.__all__, "__version__"} <= set(dir(s2s_ad))
+    assert not [each for each in dir(s2s_ad) if not hasattr(s2s_ad, each)]
+    assert not {"Any", "DTYPES", "importlib", "tensors"} & set(dir(s2s_ad))
 
 
 def test_version_is_written_in_setup_cfg_only():

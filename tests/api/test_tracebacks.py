@@ -65,3 +65,21 @@ def test_an_error_of_python_s_numbers_is_the_function_s_own():
     with pytest.raises(ZeroDivisionError) as caught:
         grad(one_over)(1.0)
     assert frames(caught.value)[-1] == __file__
+
+
+@pytest.mark.parametrize(
+    "function, what, help",
+    [
+        (lambda x: np.summ(x), "module 'numpy' has no attribute 'summ'", "did you mean 'sum'?"),
+        (lambda x: np.linalg.invv(x), "'numpy.linalg' has no attribute 'invv'", "'inv'?"),
+        (lambda x: x.summ(), "attribute or method 'summ' of an array", "did you mean 'sum'?"),
+        (lambda x: x.at[0].set(1.0), "'at' of an array", "y = x.copy() and y[index] = value"),
+        (lambda x: x.backward(), "'backward' of an array", "call grad of the function"),
+        (lambda x: x.detach() * x, "'detach' of an array", "stop_gradient(x)"),
+    ],
+)
+def test_a_mistake_and_what_is_said_of_it(function, what, help):
+    with pytest.raises(S2SError) as caught:
+        grad(function)(np.ones(2))
+    assert what in caught.value.what
+    assert help in caught.value.help

@@ -23,7 +23,12 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.entries import held, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.references import Box
-from s2s_ad.frontend.lower.refused import IN_PLACE_METHODS, LAYOUT, REFUSED_ATTRIBUTES
+from s2s_ad.frontend.lower.refused import (
+    IN_PLACE_METHODS,
+    LAYOUT,
+    REFUSED_ATTRIBUTES,
+    did_you_mean,
+)
 from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 from s2s_ad.tensors import Tensor, plain_dtype
@@ -165,7 +170,7 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         f"the attribute or method {name!r} of an array",
         "give example arguments, so that its type is known"
         if unknown
-        else "use the NumPy function that does the same",
+        else did_you_mean(name, dir(np.ndarray)) or "use the NumPy function that does the same",
     )
 
 
@@ -255,9 +260,7 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
     holder = value.value
     if isinstance(holder, types.ModuleType):
         if not hasattr(holder, name):
-            raise UnsupportedError(
-                "S2S202", f"module {holder.__name__!r} has no attribute {name!r}"
-            )
+            raise _no_such_name(holder, name)
         if is_library(holder):
             return plain_dtype(_of_library(lowering, holder, name))
         return lowering.captures.attribute(value, name)
@@ -274,8 +277,15 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
     return lowering.captures.attribute(value, name)
 
 
+def _no_such_name(module: types.ModuleType, name: str) -> UnsupportedError:
+    what = f"module {module.__name__!r} has no attribute {name!r}"
+    return UnsupportedError("S2S202", what, help=did_you_mean(name, dir(module)))
+
+
 def _of_library(lowering: Lowering, module: types.ModuleType, name: str) -> Any:
     """A function or constant of a library, which the user's code finds where it stands."""
+    if not hasattr(module, name):
+        raise _no_such_name(module, name)
     if not lowering.in_own():
         return lowering.captures.of_library(module, name)
     return getattr(module, name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -48,6 +49,9 @@ _OUTSIDE = "the bytes would leave the function"
 REFUSED_ATTRIBUTES: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), (LAYOUT, OUTSIDE)),
     **dict.fromkeys(("dump", "dumps", "tobytes", "tofile"), (_OUTSIDE, "return the array")),
+    "at": ("arrays are updated in place", "write y = x.copy() and y[index] = value"),
+    "backward": ("grad is the backward pass", "leave it out, and call grad of the function"),
+    "detach": ("it belongs to other libraries", "use stop_gradient(x)"),
     "getfield": (LAYOUT, "use x.astype(dtype)"),
     "to_device": ("there is one device", "leave it out"),
 }
@@ -61,6 +65,12 @@ STATEMENTS_ONLY = (
     logging.warning,
 )
 STATEMENTS_ONLY += (logging.error, logging.critical, logging.exception, logging.log)
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The help for a name that is spelled almost like another; "" where there is none."""
+    found = difflib.get_close_matches(name, names, 1)
+    return f"did you mean {found[0]!r}?" if found else ""
 
 
 def refusal(kind: type[gast.AST]) -> tuple[str, str]:
