@@ -283,3 +283,9 @@ def test_importing_the_package_loads_no_optional_library(tmp_path):
     ).stdout.split()
     assert PACKAGE in loaded
     assert [library for library in OPTIONAL_LIBRARIES if library in loaded] == []
+
+
+def test_what_is_computed_once_has_no_lock_that_a_fork_may_find_taken():
+    """Until Python 3.12 all uses of a `functools.cached_property` share one lock."""
+    uses = re.compile(r"@(functools\.)?cached_property")
+    assert not [each.name for each in MODULES if uses.search(read(each))]

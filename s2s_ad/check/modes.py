@@ -17,6 +17,7 @@ from s2s_ad.check.differences import is_real, leaves, like, moved, precision
 from s2s_ad.core import form, tree
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
+from s2s_ad.core.sharing import lazy
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.write import write
 from s2s_ad.frontend.signatures import signature_of
@@ -86,7 +87,7 @@ class Modes:
         directions[i] = self.directions[i]
         return self._floats(self._tangent(*self.args.values(), *directions)[1])
 
-    @functools.cached_property
+    @lazy
     def adjoints(self) -> list:
         """The adjoint of each leaf, for the weights as adjoints of the outputs."""
         backward = _loaded(cotangent_program(self._program, pair(*self._targets())))
@@ -106,7 +107,7 @@ class Modes:
         after, before = (self._outputs(moved(self.args, self.paths[i], each)) for each in changes)
         return [(a - b) / (2 * step) for a, b in zip(after, before, strict=True)]
 
-    @functools.cached_property
+    @lazy
     def _tangent(self) -> Callable:
         return _loaded(tangent_program(self._program, self._targets()))
 

@@ -61,7 +61,7 @@ class Rule:
     of_complex = False
     #: the result is complex, whatever is known of the operands
     gives_complex = False
-    #: is another thing for complex numbers than for real ones: the real part, the absolute value
+    #: has no derivative for real numbers, and one for complex ones: the imaginary part
     takes_apart = False
     #: the operands whose conjugates give the conjugate of the result, the others being real
     conjugates: tuple[int, ...] = ()

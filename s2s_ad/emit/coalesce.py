@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 import gast
 
 from s2s_ad.core import form
 from s2s_ad.core.program import Hint
+from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.live_ranges import Assignment, Liveness, Range, Ranges, flat
 from s2s_ad.emit.refold import Line
 
@@ -29,7 +29,7 @@ class Variable:
         self.texts = {hint.text for hint in called if hint.kind != "temporary" and hint.text}
         self.users = {hint.text for hint in called if hint.kind == "user"}
 
-    @cached_property
+    @lazy
     def start(self) -> int:
         """The first line in which it is assigned, or after which it is live."""
         return min(
@@ -38,7 +38,7 @@ class Variable:
             default=-1,
         )
 
-    @cached_property
+    @lazy
     def end(self) -> int:
         """The line from which on it is neither assigned nor live."""
         return max(self.ranges.end, *(each.line + 1 for each in self.assignments[-1:]), -1)

@@ -8,7 +8,6 @@ import operator
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 import gast
@@ -18,6 +17,7 @@ from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
+from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.live_ranges import flat
 from s2s_ad.emit.numbering import Numbering
@@ -110,7 +110,7 @@ class Naming:
         facts = (self.program.facts.get(each) for each in self.variables.names(variable))
         return all(each is not None and values.shape_of(each) == () for each in facts)
 
-    @cached_property
+    @lazy
     def _of_arrays(self) -> set[str]:
         """The names of the text that are those of arrays."""
         return {self.shown[each] for each in self.arrays if each in self.shown}

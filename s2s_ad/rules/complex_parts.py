@@ -28,8 +28,6 @@ from s2s_ad.rules.elementwise import Elementwise, elementwise
 class OfComplex(Elementwise):
     """A function of complex numbers, Python's among them, that is trivial for real ones."""
 
-    takes_apart = True
-
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         (x,) = support.bind_call(builder, self, "x", args, kwargs).values()
         x = support.as_operand(builder, x)
@@ -142,6 +140,8 @@ class Real(Part):
 class Imag(Part):
     """np.imag, which is zero of real numbers."""
 
+    takes_apart = True
+
     def is_flat(self, operands: list) -> bool:
         return not values.is_complex(operands[0])
 
@@ -174,6 +174,8 @@ class TimesSign(Elementwise):
 
 class Angle(OfComplex):
     """np.angle, in radians where text is written: steps for real numbers."""
+
+    takes_apart = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         z, deg = support.bind_call(builder, self, "z, deg=False", args, kwargs).values()

@@ -15,6 +15,7 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import RULES, CannotBatch, Operation, register
+from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import NoDerivative
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import PowerSlopes
@@ -66,7 +67,7 @@ class OfNumber(Elementwise):
         """Unlike NumPy's, `math.sin` of infinity is an error."""
         return not self.total or self._infinity_is_refused
 
-    @functools.cached_property
+    @lazy
     def _infinity_is_refused(self) -> bool:
         try:
             self.function(*(math.inf for _ in self.operand_names))
