@@ -27,8 +27,7 @@ CONTEXTS: dict[Any, Callable[[Lowering, gast.With, gast.withitem], Exits]] = {
 
 @statement(gast.With)
 def with_(lowering: Lowering, node: gast.With) -> Exits:
-    """`with np.errstate(...)`, `with insert_grad_of(x) as x_bar`, `with timer() as t` Settings, and
-    managers of yours: classes, and functions under contextlib.contextmanager."""
+    """`with np.errstate(...)`, `with insert_grad_of(x) as y`, `with timer()` Settings, managers."""
     first, *others = node.items
     if others:
         inner = gast.With(others, node.body)
