@@ -422,6 +422,7 @@ def of_a_helper(w):
     return lambda x: np.sum(scaled(scaled(x)))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "make, at_once",
     [
