@@ -54,9 +54,8 @@ def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> E
             kind = class_of(manager)
             if not isinstance(method_of(kind, "__enter__"), types.FunctionType):
                 return None
-            entered, leave, protected = _object(lowering, manager, kind), None, True
-    if leave is None:
-        leave = _exit_of(lowering, manager, kind)
+            entered = apply(lowering, read_attribute(lowering, manager, "__enter__"), [], {})
+            leave, protected = _exit_of(lowering, manager, kind), True
     if item.optional_vars is not None:
         bind(lowering, item.optional_vars, entered)
     if protected and _has_effect(lowering, leave):
@@ -87,10 +86,6 @@ def _has_effect(lowering: Lowering, leave: Callable[[], None]) -> bool:
 
 
 # ---- classes -------------------------------------------------------------------------------------
-
-
-def _object(lowering: Lowering, manager: Any, kind: type) -> Any:
-    return apply(lowering, read_attribute(lowering, manager, "__enter__"), [], {})
 
 
 def _exit_of(lowering: Lowering, manager: Any, kind: type) -> Callable[[], None]:
