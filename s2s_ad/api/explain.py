@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from s2s_ad.core import tree, values
+import numpy as np
+
+from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.program import Program
+from s2s_ad.core.sizes import Atom
 from s2s_ad.emit.write import Text
 from s2s_ad.storage.report import Kept, passes, report
 
@@ -17,13 +20,13 @@ HEAD = ("name", "line", "bytes", "kept", "why")
 def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
     """A table of what is kept, with bytes for these arguments, and the total."""
     given = leaves_of(program, arguments)
-    sizes = symbol_sizes(program, given)
+    lengths = input_lengths(program, given)
     rows, total, more = [], 0, []
     for kept in report(program):
         name = next((text.shown[each] for each in kept.names if each in text.shown), None)
         if name is None:
             continue  # written inside the expression that reads it
-        one = byte_count(kept.fact, sizes) if kept.owns else 0
+        one = byte_count(kept.fact, lengths) if kept.owns else 0
         count = pass_count(program, kept, given)
         if one is not None and count is not None:
             total, shown = total + one * count, f"{one * count:,}"
@@ -76,19 +79,15 @@ def leaves_of(program: Program, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def symbol_sizes(program: Program, given: Mapping[str, Any]) -> dict[int, int]:
-    """The length that each symbol of the inputs' shapes stands for."""
-    sizes = {}
+def input_lengths(program: Program, given: Mapping[str, Any]) -> dict[Atom, int]:
+    """The lengths of the inputs in this call."""
+    found: dict[Atom, int] = {}
     for leaf, value in given.items():
-        fact = program.facts[leaf]
-        if isinstance(fact, values.Array) and fact.shape is not None:
-            for dim, length in zip(fact.shape, value.shape, strict=True):
-                if isinstance(dim, values.Dim):
-                    sizes[dim.base] = length + dim.drop
-    return sizes
+        found |= values.lengths_of(program.facts[leaf], np.shape(value))
+    return found
 
 
-def byte_count(fact: values.AbstractValue, sizes: dict[int, int]) -> int | None:
+def byte_count(fact: values.AbstractValue, lengths: Mapping[Atom, int]) -> int | None:
     """The bytes of a value of this abstract value; None where a length is not known."""
     if isinstance(fact, values.Scalar):
         return 8
@@ -96,10 +95,8 @@ def byte_count(fact: values.AbstractValue, sizes: dict[int, int]) -> int | None:
         return None
     count = fact.dtype.itemsize
     for dim in fact.shape:
-        if isinstance(dim, int):
-            count *= dim
-        elif dim.base in sizes:
-            count *= max(sizes[dim.base] - dim.drop, 0)
-        else:
+        length = sizes.value_of(values.size_of_dim(dim), lengths)
+        if length is None:
             return None
+        count *= length
     return count

@@ -9,6 +9,7 @@ import itertools
 import linecache
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from s2s_ad.api.recent import Recent
 from s2s_ad.api.replaced import refuse_replaced
 from s2s_ad.api.tracebacks import short, shortened
 from s2s_ad.api.transform import Jit, Transform
-from s2s_ad.core import faults, tree, values
+from s2s_ad.core import faults, sizes, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
@@ -55,6 +56,7 @@ from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
 from s2s_ad.load.careful import careful
 from s2s_ad.load.dispatch import (
+    Assumed,
     Dispatcher,
     Entry,
     Specialisation,
@@ -313,19 +315,25 @@ class Transformed:
             raise StaticNeeded(places, need.error) from None
 
     def _compile(
-        self, abstract: dict[str, Any], arguments: dict[str, Any]
-    ) -> tuple[Loaded, Callable]:
+        self, abstract: dict[str, Any], arguments: dict[str, Any], assumes: bool
+    ) -> tuple[Loaded, Callable, Assumed]:
         while True:
+            lengths = values.lengths_of_inputs(abstract, arguments) if assumes else {}
+            assumptions = sizes.Assumptions(lengths)
             try:
-                programs = self._finished(Arguments(self.__signature__, abstract))
+                with sizes.assuming(assumptions):
+                    programs = self._finished(Arguments(self.__signature__, abstract))
                 break
             except StaticNeeded as need:
                 self._count_by_value(need, arguments)
                 abstract = self._prepare(arguments)
+        assumed = Assumed(abstract, assumptions.needed())
+        program, text = programs[0]
+        programs[0] = program, replace(text, assumed=tuple(assumed.texts()))
         with faults.told():
             loaded = [load(*each) for each in programs]
             loaded[0].companions.extend(loaded[1:])
-            return loaded[0], told_apart(self.transform.function, programs[0][0])
+            return loaded[0], told_apart(self.transform.function, programs[0][0]), assumed
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
         """Let the ints and shapes that a rule asked for be part of the signature from now on."""
@@ -376,6 +384,16 @@ class Transformed:
         except StaticNeeded as need:
             raise need.error from None
 
+    def _without_door(self, args: tuple, kwargs: dict[str, Any]) -> tuple[Program, Text]:
+        """The text of code that no door guards: it assumes nothing of lengths."""
+        if args or kwargs:
+            bound, entry = self._served(args, kwargs)
+            if entry.found.assumed.guards:
+                abstract = self._prepare(bound.arguments)
+                loaded = self._compile(abstract, bound.arguments, False)[0]
+                return loaded.program, loaded.text
+        return self._text(args, kwargs)
+
     def _general(self) -> Arguments:
         """Arguments of which nothing is known."""
         self._is_renewed()
@@ -403,8 +421,9 @@ class Transformed:
                 all arguments and asks the ranks at run time.
             standalone: paste helpers and captured values, so that it runs with NumPy alone.
         """
-        program, text = self._text(args, kwargs)
-        return standalone_module(program, text) if standalone else text.module
+        if not standalone:
+            return self._text(args, kwargs)[1].module
+        return standalone_module(*self._without_door(args, kwargs))
 
     @short
     def explain(self, *args: Any, **kwargs: Any) -> str:

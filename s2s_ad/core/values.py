@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from s2s_ad.core import sizes
 from s2s_ad.core import tree as trees
+from s2s_ad.core.sizes import Atom, Size
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.tensors import Parameter, Tensor, plain
 
@@ -21,22 +23,39 @@ _fresh = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """A length known by symbol: `base` less `drop` elements (never below 0).
+    """The length of an axis where it is no number: a size, or 0 where that is below 0.
 
-    Two Dims with the same base and drop are the same length. `maybe_one` is False where the
-    length is known not to be 1, which is all that broadcasting has to know.
+    Two Dims of one form are the same length. `maybe_one` is False where the form tells that it is
+    not 1, which is all that broadcasting has to know.
     """
 
-    base: int
-    drop: int = 0
-    maybe_one: bool = False
+    size: Size
 
-    def less(self, count: int) -> Dim:
-        return self if count == 0 else Dim(self.base, self.drop + count, True)
+    @property
+    def maybe_one(self) -> bool:
+        return not sizes.is_never(self.size, 1)
+
+    def less(self, count: int) -> int | Dim:
+        return dim_of_size(self.size - count)
 
 
 def fresh_dim(maybe_one: bool = True) -> Dim:
-    return Dim(next(_fresh), 0, maybe_one)
+    return Dim(sizes.of(sizes.fresh(not_one=not maybe_one)))
+
+
+def dim_of_size(size: Size) -> int | Dim:
+    """The length of an axis that a size is, which is 0 where the size is below 0."""
+    if size.known is not None:
+        return max(size.known, 0)
+    ((factor, coefficient), *others) = size.terms
+    if isinstance(factor, sizes.Clamped) and coefficient == 1 and not others and size.constant <= 0:
+        return dim_of_size(factor.size + size.constant)
+    return 1 if sizes.is_assumed(size, 1) else Dim(size)
+
+
+def size_of_dim(dim: int | Dim) -> Size:
+    """The length of an axis as a whole number."""
+    return sizes.of(dim) if isinstance(dim, int) else sizes.clamped(dim.size)
 
 
 Shape = tuple[int | Dim, ...]
@@ -268,7 +287,8 @@ def is_dtype(dtype: np.dtype | None, other: Any) -> bool:
 
 
 def known_not_one(dim: int | Dim) -> bool:
-    return dim != 1 if isinstance(dim, int) else not dim.maybe_one
+    """Whether a length is certain not to be 1, or may be assumed not to be."""
+    return dim != 1 if isinstance(dim, int) else sizes.differs(dim.size, 1)
 
 
 def broadcast_dims(a: int | Dim, b: int | Dim) -> int | Dim:
@@ -460,6 +480,15 @@ def dims_of(value: Any) -> set[Dim]:
     return {each for each in shape_of(value) or () if isinstance(each, Dim)}
 
 
+def atoms_in(dims: Iterable[Dim]) -> set[Atom]:
+    return set().union(*(sizes.atoms_of(each.size) for each in dims))
+
+
+def atoms_of(value: Any) -> set[Atom]:
+    """What the lengths of a value are computed from."""
+    return atoms_in(dims_of(value))
+
+
 # ---- lengths of one program in the terms of another ----------------------------------------------
 
 
@@ -467,12 +496,16 @@ class Lengths:
     """The lengths of a program's inputs in terms of the values that it is called with."""
 
     def __init__(self, inside: Iterable[Any], outside: Iterable[Any]):
-        self._known: dict[int, tuple[int, int | Dim]] = {}  # base -> (drop, length outside)
+        self._sizes: dict[Atom, Size] = {}
+        self._dims: dict[Size, int | Dim] = {}
         for own, given in zip(inside, outside, strict=True):
             pairs = zip(shape_of(own) or (), shape_of(given) or (), strict=False)
             for dim, length in pairs:
                 if isinstance(dim, Dim):
-                    self._known.setdefault(dim.base, (dim.drop, length))
+                    self._dims.setdefault(dim.size, length)
+                    atom = _only_atom(dim.size)
+                    if atom is not None:
+                        self._sizes.setdefault(atom, size_of_dim(length))
 
     def translated(self, value: Any) -> Any:
         """An abstract value from inside, as it is known outside."""
@@ -487,21 +520,69 @@ class Lengths:
     def _length(self, dim: int | Dim) -> int | Dim:
         if not isinstance(dim, Dim):
             return dim
-        if dim.base not in self._known:
-            self._known[dim.base] = (dim.drop, fresh_dim(dim.maybe_one))
-            return self._known[dim.base][1]
-        drop, length = self._known[dim.base]
-        if dim.drop == drop:
-            return length
-        if dim.drop < drop:
-            return fresh_dim(dim.maybe_one)
-        more = dim.drop - drop
-        return max(length - more, 0) if isinstance(length, int) else length.less(more)
+        if dim.size not in self._dims:
+            self._dims[dim.size] = self._translated(dim)
+        return self._dims[dim.size]
+
+    def _translated(self, dim: Dim) -> int | Dim:
+        if all(atom in self._sizes for atom in sizes.atoms_of(dim.size)):
+            return dim_of_size(sizes.substituted(dim.size, self._sizes))
+        for known, length in self._dims.items():
+            more = (known - dim.size).known  # an input that is known to be longer by a number
+            if more is not None and more > 0:
+                return dim_of_size(size_of_dim(length) - more)
+        return fresh_dim(dim.maybe_one)
 
 
-def canonical(facts: Iterable[Any]) -> tuple:
-    """The facts with their lengths numbered in order: equal for calls of one kind."""
-    bases: dict[int, int] = {}
+def _only_atom(size: Size) -> Atom | None:
+    """The atom that a size is."""
+    terms = [*size.terms]
+    if size.constant or len(terms) != 1 or terms[0][1] != 1:
+        return None
+    factor = terms[0][0]
+    return factor if isinstance(factor, Atom) and factor.is_length else None
+
+
+def lengths_of(fact: Any, shape: tuple[int, ...]) -> dict[Atom, int]:
+    """What the lengths of an input are in a call where it has this shape."""
+    atoms = [
+        (_only_atom(dim.size), length)
+        for dim, length in zip(shape_of(fact) or (), shape, strict=False)
+        if isinstance(dim, Dim)
+    ]
+    return {atom: length for atom, length in atoms if atom is not None}
+
+
+def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[Atom, int]:
+    """What the lengths of all inputs are, given the abstract values and the arguments by name."""
+    found: dict[Atom, int] = {}
+    for name, fact in facts.items():
+        for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
+            if isinstance(leaf, Array) and leaf.shape:
+                found |= lengths_of(leaf, np.shape(trees.follow(arguments[name], path)))
+    return found
+
+
+def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:
+    """How the lengths of inputs are written: len(x), x.shape[1], params["W"].shape[1]."""
+    names: dict[Atom, str] = {}
+    for name, fact in facts.items():
+        for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
+            text = trees.path_text(name, path)
+            for axis, dim in enumerate(shape_of(leaf) or ()):
+                atom = _only_atom(dim.size) if isinstance(dim, Dim) else None
+                if atom is not None:
+                    names[atom] = f"{text}.shape[{axis}]" if axis else f"len({text})"
+    return names
+
+
+def canonical(facts: Iterable[Any], order: dict[Atom, int] | None = None) -> tuple:
+    """The facts with their lengths numbered in order: equal for calls of one kind.
+
+    Args:
+        order: the numbers, which are entered.
+    """
+    numbers: dict[Atom, int] = {} if order is None else order
     forms: dict[int | None, int] = {}
 
     def numbered(value: Any) -> Any:
@@ -513,13 +594,38 @@ def canonical(facts: Iterable[Any]) -> tuple:
             return value
         dtype = None if value.dtype is None else value.dtype.str
         shape = value.shape
-        dims = None if shape is None else tuple(_numbered(dim, bases) for dim in shape)
+        dims = None if shape is None else tuple(_numbered_dim(dim, numbers) for dim in shape)
         return (Array, dtype, dims, value.selects, value.tensor, value.absent)
 
     return tuple(map(numbered, facts))
 
 
-def _numbered(dim: int | Dim, bases: dict[int, int]) -> Any:
-    if isinstance(dim, int):
-        return dim
-    return (bases.setdefault(dim.base, len(bases)), dim.drop, dim.maybe_one)
+def _numbered_dim(dim: int | Dim, numbers: dict[Atom, int]) -> Any:
+    return dim if isinstance(dim, int) else _numbered(dim.size, numbers)
+
+
+def _numbered(size: Size | None, numbers: dict[Atom, int]) -> Any:
+    if size is None:
+        return None
+    terms = sorted(size.terms, key=lambda term: sizes.order(sizes.of(term[0])))
+    return (size.constant, *((_numbered_factor(f, numbers), count) for f, count in terms))
+
+
+def _numbered_factor(factor: sizes.Factor, numbers: dict[Atom, int]) -> Any:
+    if isinstance(factor, Atom):
+        if factor in numbers:
+            return numbers[factor]
+        numbers[factor] = len(numbers)
+        bounds = [_numbered(each, numbers) for each in (factor.low, factor.high)]
+        return (numbers[factor], factor.is_length, factor.not_one, *bounds)
+    inside = [_numbered(each, numbers) for each in sizes.sizes_inside(factor)]
+    return (type(factor), getattr(factor, "divisor", None), *inside)
+
+
+def in_another_call(facts: Iterable[Any], others: Iterable[Any]) -> bool:
+    """Whether code for the facts may serve the others, which are of one kind with them."""
+    here: dict[Atom, int] = {}
+    there: dict[Atom, int] = {}
+    canonical(facts, here), canonical(others, there)
+    pairs = zip(here, there, strict=True)  # both in the order of their numbers
+    return sizes.shared({own: sizes.of(other) for own, other in pairs})

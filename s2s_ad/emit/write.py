@@ -49,6 +49,7 @@ class Text:
         statements: how many statements the function has, its docstring apart.
         modules: modules of the standard library and of SciPy that the text names.
         shown: Core name -> its name in the text, for the values that have one.
+        assumed: what it assumes of the lengths of its arguments.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Text:
     statements: int
     modules: tuple[str, ...] = ()
     shown: dict[str, str] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -71,6 +73,9 @@ class Text:
             imports += ["", print_statements([line], WIDTH).rstrip("\n")]
         bound = [*self.captured, *self.objects]
         note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
+        if self.assumed:
+            marks = {"initial_indent": "# for arguments with ", "subsequent_indent": "# "}
+            note += textwrap.wrap(", ".join(self.assumed), WIDTH, **marks)
         return "\n".join([*imports, *(["", *note] if note else []), "", "", self.function])
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import tree, values
+from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.program import Capture
 from s2s_ad.core.sharing import Locked
+from s2s_ad.core.sizes import Guard
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.load.doors import with_door
 from s2s_ad.load.module import Loaded
@@ -24,6 +25,7 @@ from s2s_ad.tensors import Parameter
 LARGEST_TABLE = 4096  # exact kinds of calls
 MOST_COMPILED = 256  # signatures
 MOST_VARIANTS = 8  # of one signature: captured objects that shaped the code differ
+MOST_ASSUMED = 4  # of one signature: what is assumed of lengths differs; then nothing is assumed
 
 #: objects that count by value where they are part of a signature; all others by identity
 BY_VALUE = {bool, bytes, complex, float, int, range, str, type(None), type(Ellipsis)}
@@ -103,6 +105,32 @@ def pattern(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumed:
+    """What code assumes of the lengths of its arguments.
+
+    `abstract` are the abstract values that it was compiled for, by parameter.
+    """
+
+    abstract: dict[str, Any]
+    guards: tuple[Guard, ...]
+
+    def holds(self, arguments: dict[str, Any]) -> bool:
+        """Whether the code serves a call with these arguments, which have the same signature."""
+        if not self.guards:
+            return True
+        lengths = values.lengths_of_inputs(self.abstract, arguments)
+        return all(each.holds(lengths) for each in self.guards)
+
+    def texts(self) -> list[str]:
+        """What is assumed, in terms of the parameters."""
+        names = values.names_of_inputs(self.abstract)
+        return [sizes.guard_text(each, names) for each in self.guards]
+
+
+NOTHING = Assumed({}, ())
+
+
+@dataclass(frozen=True, slots=True)
 class Specialisation:
     """Compiled code bound to captured objects: for others there is another specialisation.
 
@@ -114,14 +142,15 @@ class Specialisation:
     function: Callable
     captures: tuple[Capture, ...]
     bound: tuple
+    assumed: Assumed = NOTHING
 
     @classmethod
-    def of(cls, loaded: Loaded, assemble: Callable) -> Specialisation:
+    def of(cls, loaded: Loaded, assemble: Callable, assumed: Assumed = NOTHING) -> Specialisation:
         programs = [loaded.program, *(each.program for each in loaded.companions)]
         found = {id(each): each for made in programs for each in made.captures}
         captures = tuple(each for each in found.values() if not _is_fixed(each))
         bound = tuple(each.value for each in captures)
-        return cls(loaded, assemble, assembled(loaded, assemble), captures, bound)
+        return cls(loaded, assemble, assembled(loaded, assemble), captures, bound, assumed)
 
     def holds(self) -> bool:
         """Whether every captured object is still the one that stands there."""
@@ -139,7 +168,7 @@ class Specialisation:
                 changes[capture.name] = value
         loaded = self.loaded.rebound(changes)
         function = assembled(loaded, self.assemble)
-        return Specialisation(loaded, self.assemble, function, self.captures, now)
+        return Specialisation(loaded, self.assemble, function, self.captures, now, self.assumed)
 
     def _is_free(self, capture: Capture) -> bool:
         """Whether the object did not shape the code, and only the first function reads it."""
@@ -195,15 +224,15 @@ class Dispatcher(Locked):
         key: arguments -> their exact key. It may change while a call is compiled: an argument
             that a rule needs to know counts by value from then on.
         prepare: arguments -> abstract values by name; raises on what is refused.
-        compile: (abstract values, arguments) -> what was compiled, and what makes of the compiled
-            functions the one that a call runs.
+        compile: (abstract values, arguments, whether lengths may be assumed) -> what was compiled,
+            what makes of the compiled functions the one that a call runs, and what is assumed.
     """
 
     def __init__(
         self,
         key: Callable[[Any, dict], Any],
         prepare: Callable[[Any, dict], Any],
-        compile: Callable[[Any, Any, dict], tuple[Loaded, Callable]],
+        compile: Callable[[Any, Any, dict, bool], tuple[Loaded, Callable, Assumed]],
     ):
         super().__init__()
         self.key, self.prepare, self.compile = key, prepare, compile
@@ -221,22 +250,27 @@ class Dispatcher(Locked):
 
     def _enter(self, owner: Any, arguments: dict[str, Any]) -> Entry:
         abstract = self.prepare(owner, arguments)
-        found = self._variant(self.by_signature.get(_signature(abstract), []))
+        variants = self.by_signature.get(_signature(abstract), [])
+        found = self._variant(variants, arguments)
         if found is None:
-            found = Specialisation.of(*self.compile(owner, abstract, arguments))
+            assumes = len({id(each.assumed) for each in variants}) < MOST_ASSUMED
+            found = Specialisation.of(*self.compile(owner, abstract, arguments, assumes))
             self._keep(_signature(self.prepare(owner, arguments)), found)
         if len(self.exact) >= LARGEST_TABLE:
             self.exact.clear()
         entry = self.exact[self.key(owner, arguments)] = Entry(found)
         return entry
 
-    def _variant(self, variants: list[Specialisation]) -> Specialisation | None:
+    def _variant(
+        self, variants: list[Specialisation], arguments: dict[str, Any]
+    ) -> Specialisation | None:
         """The one that is bound to what stands there now, or that can be."""
-        for each in variants:
-            if each.holds():
-                return each
-        for i, each in enumerate(variants):
-            found = each.followed()
+        fitting = [i for i, each in enumerate(variants) if each.assumed.holds(arguments)]
+        for i in fitting:
+            if variants[i].holds():
+                return variants[i]
+        for i in fitting:
+            found = variants[i].followed()
             if found is not None:
                 variants[i] = found
                 return found

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +118,37 @@ def _block_shape(item: Any) -> values.Shape:
     return (values.fresh_dim(),) if dtype_kind(item) == "b" else fact_of(item).shape
 
 
-def slice_dim(dim: Any, item: slice) -> Any:
+def slice_dim(dim: int | values.Dim, item: slice) -> int | values.Dim:
     """The length of a slice, as far as it follows from its bounds."""
     bounds = (item.start, item.stop, item.step)
     if any(isinstance(each, Symbol) for each in bounds):
         return values.fresh_dim()
     if isinstance(dim, int):
         return len(range(*item.indices(dim)))
-    start, stop = item.start or 0, item.stop
-    if item.step == -1 and item.start is None and stop is None:
+    if item.step == -1 and item.start is None and item.stop is None:
         return dim
-    if item.step not in (None, 1) or start < 0 or (stop is not None and stop >= 0):
+    step = 1 if item.step is None else item.step
+    size = None if step < 1 else _length_between(dim.size, item.start, item.stop)
+    if size is None:
         return values.fresh_dim()
-    return dim.less(start - (stop or 0))
+    return values.dim_of_size(sizes.quotient(size + (step - 1), step))
+
+
+def _length_between(size: Size, start: int | None, stop: int | None) -> Size | None:
+    """How many of `size` elements stand between two indices; below 0 stands for none."""
+    start = 0 if start is None else start
+    if start < 0:  # counted from the end, which has to be that long
+        if stop is not None and stop >= 0:
+            return None
+        if stop is None and not sizes.at_least(size, sizes.of(-start)):
+            return sizes.least(size, sizes.of(-start))
+        longer = sizes.at_least(size, sizes.of(-start))
+        return sizes.of((stop or 0) - start) if longer else None
+    if stop is None or stop < 0:
+        return size - (start - (stop or 0))
+    if sizes.at_least(size, sizes.of(stop)):
+        return sizes.of(stop - start)
+    return sizes.least(size, sizes.of(stop)) - start
 
 
 def index_of(items: tuple) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.load.dispatch import pattern
@@ -56,35 +56,45 @@ LENGTHS = (0, 1, 2, 3)
 
 
 def concrete(dim, lengths):
-    return dim if isinstance(dim, int) else max(lengths[dim.base] - dim.drop, 0)
+    """The length that a dimension is; None where one that it is computed from is not given."""
+    atoms = {atom: length for each, length in lengths for atom in values.atoms_in([each])}
+    return sizes.value_of(values.size_of_dim(dim), atoms)
 
 
 def test_broadcasting_agrees_with_numpy_for_every_length():
     """Whatever lengths the symbols stand for, the abstract result has NumPy's length."""
-    free, fixed = values.Dim(-1, 0, True), values.Dim(-2, 0, False)
+    free, fixed = values.fresh_dim(), values.fresh_dim(False)
     dims = [1, 3, free, fixed, free.less(1), fixed.less(2)]
     for (a, b), n, m in itertools.product(itertools.product(dims, dims), LENGTHS, LENGTHS):
-        lengths = {-1: n, -2: m}
         if m == 1:
             continue  # `fixed` is known not to be 1
+        lengths = [(free, n), (fixed, m)]
         x, y = concrete(a, lengths), concrete(b, lengths)
         result = values.broadcast_dims(a, b)
         try:
             (expected,) = np.broadcast_shapes((x,), (y,))
         except ValueError:
             continue  # NumPy raises when the code runs
-        if isinstance(result, int) or result.base in lengths:
-            assert concrete(result, lengths) == expected
-        else:
-            assert result.maybe_one
+        found = concrete(result, lengths)
+        assert found == expected if found is not None else result.maybe_one
         if values.same_dim(a, b):
             assert x == y
 
 
-@pytest.mark.parametrize("length", LENGTHS)
+SLICES = [
+    slice(*bounds, step)
+    for bounds in itertools.product((None, 0, 1, 2, -1, -2), (None, 0, 1, 3, -1, -2))
+    for step in (None, 1, 2, 3, -1)
+]
+
+
+@pytest.mark.parametrize("length", (*LENGTHS, 4, 5))
 def test_slices_shorten_a_symbol_as_they_shorten_an_array(length):
-    dim = values.Dim(-1, 0, length == 1)
-    for item in (slice(1, None), slice(None, -1), slice(1, -2), slice(None, None, -1), slice(None)):
+    dim = values.fresh_dim(length == 1)
+    for item in SLICES:
+        expected = len(np.zeros(length)[item])
         found = slice_dim(dim, item)
-        assert concrete(found, {-1: length}) == len(np.zeros(length)[item])
-        assert values.known_not_one(found) is False or len(np.zeros(length)[item]) != 1
+        assert concrete(found, [(dim, length)]) in (expected, None)
+        assert values.known_not_one(found) is False or expected != 1
+    for item in (slice(1, None), slice(None, -1), slice(1, -2), slice(None, None, -1), slice(None)):
+        assert concrete(slice_dim(dim, item), [(dim, length)]) is not None

@@ -117,7 +117,8 @@ class Lowering:
         self.written_twice = 0  # see `following`
         self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None
-        self.outlined: dict[Any, Any] = {}  # helpers that keep their name, by kind of call
+        #: helpers that keep their name, with what they were called with first, by kind of call
+        self.outlined: dict[Any, tuple] = {}
         self.exact: dict[Any, Any] = {}  # functions whose integers tell calls of them apart
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
         self.checkpoints: list[Any] = []  # functions that are, and are being lowered

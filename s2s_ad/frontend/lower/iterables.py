@@ -234,9 +234,9 @@ def counts_by_value(lowering: Lowering, number: Symbol) -> bool:
     names = builder.ancestors(number.name)
     facts = [builder.facts[each] for each in names]
     given = [builder.facts[each] for each in names if each not in builder.definitions]
-    known = {dim.base for fact in given for dim in values.dims_of(fact)}
+    known = set().union(*map(values.atoms_of, given))
     return (
-        all({dim.base for dim in values.dims_of(fact)} <= known for fact in facts)
+        all(values.atoms_of(fact) <= known for fact in facts)
         and not any(isinstance(fact, values.Unknown) for fact in facts)
         and may_be_known(lowering, number)
     )

@@ -169,9 +169,10 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if frame.owner in lowering.exact:
         lowering.exact[frame.owner].count()
     family, key = call_key(lowering, frame.owner, arguments)
-    found = lowering.outlined.get(key) if key is not None else None
-    if found is not None:
-        return found.call(lowering, arguments)
+    facts = [each.fact for each in leaves_of(arguments)]
+    for found, before in lowering.outlined.get(key, ()) if key is not None else ():
+        if values.in_another_call(before, facts):
+            return found.call(lowering, arguments)
     if family is not None and family in lowering.open:
         return lowering.open[family].enter(lowering, arguments)
     call = OpenCall(frame.source.name, frame.owner)
@@ -184,7 +185,7 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if found is None:
         return result
     if key is not None and not getattr(found, "free", ()):
-        lowering.outlined[key] = found
+        lowering.outlined[key] = *lowering.outlined.get(key, ()), (found, facts)
     return found.call(lowering, arguments)
 
 

@@ -359,19 +359,24 @@ def batched_call(
 ) -> tuple[Callee, tuple[bool, ...]]:
     """(callee of a batch, which outputs are batched)."""
     key = ("batch", values.canonical(facts), flags)
-    if key not in call.derived:
-        if isinstance(call, CustomCallee):
-            from s2s_ad.transforms.custom import custom_batch  # which batches, too
+    known = call.derived.setdefault(key, [])
+    for before, made in known:
+        if values.in_another_call(before, facts):
+            return made
+    if call.is_recursive and not isinstance(call, CustomCallee):
+        return _batched_anew(call, facts, flags, known)
+    made = _batched_call(call, facts, flags)
+    if isinstance(call, CustomCallee):
+        from s2s_ad.transforms.custom import custom_batch  # which batches, too
 
-            call.derived[key] = custom_batch(call, facts, flags, _batched_call(call, facts, flags))
-        elif call.is_recursive:
-            _batched_anew(call, facts, flags, key)
-        else:
-            call.derived[key] = _batched_call(call, facts, flags)
-    return call.derived[key]
+        made = custom_batch(call, facts, flags, made)
+    known.append((facts, made))
+    return made
 
 
-def _batched_anew(call: Callee, facts: tuple, flags: tuple, key: Any) -> None:
+def _batched_anew(
+    call: Callee, facts: tuple, flags: tuple, known: list
+) -> tuple[Callee, tuple[bool, ...]]:
     """A function that calls itself: all its outputs are batched."""
     program = call.program
     shapes = [values.shape_of(fact) for fact, flag in zip(facts, flags, strict=True) if flag]
@@ -388,9 +393,11 @@ def _batched_anew(call: Callee, facts: tuple, flags: tuple, key: Any) -> None:
         ),
         stub=True,
     )
-    call.derived[key] = stub, (True,) * len(nodes)  # for the calls of itself
-    made, _ = _batched_program(program, facts, flags, (True,) * len(nodes))
+    batched = (True,) * len(nodes)
+    known.append((facts, (stub, batched)))  # for the calls of itself
+    made, _ = _batched_program(program, facts, flags, batched)
     stub.define(made.program)
+    return stub, batched
 
 
 def _batched_call(call: Callee, facts: tuple, flags: tuple) -> tuple[Callee, tuple[bool, ...]]:

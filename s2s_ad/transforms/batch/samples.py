@@ -77,8 +77,8 @@ def each_of_call(
     ]
     found = caller.infer(kinds, {})
     facts = list(found.items) if caller.several else [found]
-    known = {dim.base for kind in kinds for dim in values.dims_of(kind)}
-    if any({dim.base for dim in values.dims_of(fact)} - known for fact in facts):
+    known = set().union(*map(values.atoms_of, kinds))
+    if any(values.atoms_of(fact) - known for fact in facts):
         raise Ragged  # the samples' results could have different shapes
     _warn(context, caller.name)
     results = _each(context, caller.call, operands, flags, kinds, facts)
@@ -117,9 +117,9 @@ def each_of_program(
 def _refuse_ragged(program: Program, facts: Sequence[Any], ragged: Ragged) -> None:
     """Refuse results whose shapes could differ from sample to sample."""
     known = {dim for leaf in program.leaves() for dim in values.dims_of(program.facts[leaf])}
-    found = {dim.base for dim in values.dims_of(ragged.fact) - known}
+    found = values.atoms_in(values.dims_of(ragged.fact) - known)
     for fact in facts:
-        differs = found & {dim.base for dim in values.dims_of(fact)}
+        differs = found & values.atoms_of(fact)
         if differs or not _fits_an_array(fact):
             raise BatchError(
                 "S2S402",

@@ -1,0 +1,464 @@
+"""Sizes: whole numbers as expressions over the lengths of what a function is given.
+
+What the forms of two sizes do not tell, the lengths of the call that is being compiled may: then
+the answer is written down as a `Guard`, and the code serves the calls of which all guards hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+_serials = itertools.count()
+
+MOST_TERMS = 12  # of an expression; a longer one is a size that nothing is known of
+DEEPEST = 8  # bounds that are put in for each other in a proof
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A size that is not computed from others: the length of an axis (then it is at least 0).
+
+    `not_one`: it is certain not to be 1. `low` and `high` are sizes that it is not below, and not
+    above, where such are known.
+    """
+
+    serial: int
+    is_length: bool = field(compare=False, default=True)
+    not_one: bool = field(compare=False, default=False)
+    low: Size | None = field(compare=False, default=None)
+    high: Size | None = field(compare=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """A size divided by a positive whole number, rounded down."""
+
+    size: Size
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """A size, or 0 where that is below 0."""
+
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The smaller of two sizes."""
+
+    one: Size
+    other: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Two sizes multiplied."""
+
+    one: Size
+    other: Size
+
+
+Factor = Atom | Quotient | Clamped | Least | Product
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """constant + the sum of coefficient * factor; equal where the forms are."""
+
+    terms: frozenset[tuple[Factor, int]]
+    constant: int = 0
+
+    def __add__(self, other: Size | int) -> Size:
+        other = of(other)
+        coefficients = dict(self.terms)
+        for factor, coefficient in other.terms:
+            coefficients[factor] = coefficients.get(factor, 0) + coefficient
+        return _sum(coefficients, self.constant + other.constant)
+
+    def __sub__(self, other: Size | int) -> Size:
+        return self + of(other).times(-1)
+
+    def times(self, count: int) -> Size:
+        terms = frozenset((factor, count * own) for factor, own in self.terms if count)
+        return Size(terms, count * self.constant)
+
+    @property
+    def known(self) -> int | None:
+        """The number that it is, where that is known."""
+        return None if self.terms else self.constant
+
+
+def _sum(coefficients: Mapping[Factor, int], constant: int) -> Size:
+    terms = frozenset(each for each in coefficients.items() if each[1])
+    if len(terms) > MOST_TERMS:
+        return of(fresh(is_length=False))
+    return Size(terms, constant)
+
+
+def of(value: Size | Factor | int) -> Size:
+    if isinstance(value, Size):
+        return value
+    return Size(frozenset(), value) if isinstance(value, int) else Size(frozenset([(value, 1)]))
+
+
+def fresh(
+    *,
+    is_length: bool = True,
+    not_one: bool = False,
+    low: Size | None = None,
+    high: Size | None = None,
+) -> Atom:
+    """A size that is told apart from all others."""
+    return Atom(next(_serials), is_length, not_one, low, high)
+
+
+# ---- what is computed ----------------------------------------------------------------------------
+
+
+def clamped(size: Size) -> Size:
+    """max(size, 0)."""
+    if is_natural(size):
+        return size
+    return of(max(size.constant, 0)) if size.known is not None else of(Clamped(size))
+
+
+def product(one: Size, other: Size) -> Size:
+    for a, b in ((one, other), (other, one)):
+        if a.known is not None:
+            return b.times(a.known)
+    return of(Product(*sorted((one, other), key=order)))
+
+
+def quotient(size: Size, divisor: int) -> Size:
+    """size // divisor."""
+    numbers = [size.constant, *(coefficient for _, coefficient in size.terms)]
+    if all(each % divisor == 0 for each in numbers):
+        terms = frozenset((factor, own // divisor) for factor, own in size.terms)
+        return Size(terms, size.constant // divisor)
+    if size.known is not None:
+        return of(size.known // divisor)
+    return of(Quotient(size, divisor))
+
+
+def least(one: Size, other: Size) -> Size:
+    """min(one, other)."""
+    for a, b in ((one, other), (other, one)):
+        if is_natural(b - a):
+            return a
+    return of(Least(*sorted((one, other), key=order)))
+
+
+def order(size: Size) -> tuple:
+    """The same order in each process."""
+    return tuple(sorted(each.serial for each in atoms_of(size))), size.constant
+
+
+def sizes_inside(factor: Factor) -> tuple[Size, ...]:
+    """The sizes that a factor is computed from."""
+    if isinstance(factor, Atom):
+        return ()
+    if isinstance(factor, Quotient | Clamped):
+        return (factor.size,)
+    return factor.one, factor.other
+
+
+def atoms_of(size: Size) -> set[Atom]:
+    """The atoms in a size, those that bound them left out."""
+    found: set[Atom] = set()
+    for factor, _ in size.terms:
+        found |= {factor} if isinstance(factor, Atom) else set()
+        found = found.union(*map(atoms_of, sizes_inside(factor)))
+    return found
+
+
+def substituted(size: Size, sizes: Mapping[Atom, Size]) -> Size:
+    """The size with atoms replaced."""
+    total = of(size.constant)
+    for factor, coefficient in size.terms:
+        total += _factor(factor, sizes).times(coefficient)
+    return total
+
+
+def _factor(factor: Factor, sizes: Mapping[Atom, Size]) -> Size:
+    if isinstance(factor, Atom):
+        return sizes.get(factor, of(factor))
+    inside = [substituted(each, sizes) for each in sizes_inside(factor)]
+    if isinstance(factor, Quotient):
+        return quotient(*inside, factor.divisor)
+    return {Clamped: clamped, Least: least, Product: product}[type(factor)](*inside)
+
+
+def value_of(size: Size, lengths: Mapping[Atom, int]) -> int | None:
+    """The number that a size is for these lengths; None where one of its atoms is not given."""
+    total = size.constant
+    for factor, coefficient in size.terms:
+        number = _value_of_factor(factor, lengths)
+        if number is None:
+            return None
+        total += coefficient * number
+    return total
+
+
+def _value_of_factor(factor: Factor, lengths: Mapping[Atom, int]) -> int | None:
+    if isinstance(factor, Atom):
+        return lengths.get(factor)
+    numbers = [value_of(each, lengths) for each in sizes_inside(factor)]
+    if None in numbers:
+        return None
+    if isinstance(factor, Quotient):
+        return numbers[0] // factor.divisor
+    if isinstance(factor, Clamped):
+        return max(numbers[0], 0)
+    return min(numbers) if isinstance(factor, Least) else numbers[0] * numbers[1]
+
+
+# ---- what is certain -----------------------------------------------------------------------------
+
+
+def is_natural(size: Size, depth: int = DEEPEST) -> bool:
+    """Whether the forms tell that a size is not below 0.
+
+    Bounds are put in for what has them, that of the latest first: an inner index is bounded by
+    an outer one.
+    """
+    if size.known is not None:
+        return size.constant >= 0
+    if depth == 0:
+        return False
+    for better in _bounds(size):
+        if is_natural(better, depth - 1):
+            return True
+    positive = all(coefficient > 0 and _is_natural(factor) for factor, coefficient in size.terms)
+    return positive and size.constant >= 0
+
+
+def _bounds(size: Size) -> Iterator[Size]:
+    """Sizes without one of the factors, which `size` is not below."""
+    ordered = sorted(size.terms, key=lambda term: order(of(term[0])), reverse=True)
+    for factor, coefficient in ordered:
+        rest = size - of(factor).times(coefficient)
+        bound = factor.low if isinstance(factor, Atom) and coefficient > 0 else None
+        if isinstance(factor, Atom) and coefficient < 0:
+            bound = factor.high
+        if bound is not None:
+            yield rest + bound.times(coefficient)
+            return
+        if isinstance(factor, Clamped) and coefficient > 0:
+            yield rest + factor.size.times(coefficient)
+        if isinstance(factor, Least) and coefficient < 0:
+            yield rest + factor.one.times(coefficient)
+            yield rest + factor.other.times(coefficient)
+
+
+def _is_natural(factor: Factor) -> bool:
+    if isinstance(factor, Atom):
+        return factor.is_length or (factor.low is not None and is_natural(factor.low))
+    return isinstance(factor, Clamped) or all(map(is_natural, sizes_inside(factor)))
+
+
+def is_never(size: Size, number: int) -> bool:
+    """Whether the forms tell that a size is another number than this."""
+    rest = size - number
+    if rest.known is not None:
+        return rest.known != 0
+    if number == 1 and len(size.terms) == 1 and not size.constant:
+        ((factor, coefficient),) = size.terms
+        if isinstance(factor, Atom) and coefficient == 1 and factor.not_one:
+            return True
+    return is_natural(rest - 1) or is_natural(rest.times(-1) - 1)
+
+
+# ---- what is assumed -----------------------------------------------------------------------------
+
+ZERO, NATURAL = "zero", "natural"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """That a size is (or is not) 0, or is (or is not) at least 0."""
+
+    size: Size
+    relation: str
+    answer: bool
+
+    def holds(self, lengths: Mapping[Atom, int]) -> bool:
+        return _answer(self.size, self.relation, lengths) is self.answer
+
+    def implies(self, other: Guard) -> bool:
+        """Whether the other one follows, of sizes that differ by a number."""
+        more = (other.size - self.size).known
+        if more is None or not self.answer:
+            return False
+        if self.relation == ZERO:
+            return (more == 0 if other.relation == ZERO else more >= 0) is other.answer
+        return other.relation == NATURAL and other.answer and more >= 0
+
+
+def _answer(size: Size, relation: str, lengths: Mapping[Atom, int]) -> bool | None:
+    number = value_of(size, lengths)
+    if number is None:
+        return None
+    return number == 0 if relation == ZERO else number >= 0
+
+
+class Assumptions:
+    """What the code that is being compiled assumes of the lengths of its arguments.
+
+    Args:
+        lengths: of the call that it is compiled for.
+
+    A function of the program may be called with arguments of several sizes. `calls` says for each
+    call after the first what the sizes of the first are there, and what is assumed for the one is
+    assumed for all.
+    """
+
+    def __init__(self, lengths: Mapping[Atom, int]):
+        self.lengths = dict(lengths)
+        self.guards: dict[Guard, None] = {}
+        self.calls: list[dict[Atom, Size]] = []
+
+    def decide(self, size: Size, relation: str) -> bool | None:
+        """Whether the relation holds; None where the lengths do not tell, or not for all calls."""
+        every = self._in_all_calls([size])
+        answers = {_answer(each, relation, self.lengths) for each in every}
+        if len(answers) > 1 or None in answers:
+            return None
+        (answer,) = answers
+        self.guards |= {Guard(each, relation, answer): None for each in every}
+        return answer
+
+    def _in_all_calls(self, sizes: Iterable[Size]) -> list[Size]:
+        found, waiting = {}, list(sizes)
+        while waiting:
+            size = waiting.pop()
+            if size not in found:
+                found[size] = None
+                atoms = atoms_of(size)
+                waiting += [substituted(size, each) for each in self.calls if atoms & each.keys()]
+        return list(found)
+
+    def needed(self) -> tuple[Guard, ...]:
+        """The guards from which the others follow."""
+        return tuple(
+            each
+            for each in self.guards
+            if not any(other != each and other.implies(each) for other in self.guards)
+        )
+
+    def add_call(self, sizes: Mapping[Atom, Size]) -> bool:
+        """Let a function be called with other sizes than before; False where that cannot be."""
+        changed = {atom: size for atom, size in sizes.items() if of(atom) != size}
+        if not changed or changed in self.calls:
+            return True
+        before, guards = list(self.calls), dict(self.guards)
+        self.calls.append(changed)
+        for each in guards:
+            if self.decide(each.size, each.relation) is not each.answer:
+                self.calls, self.guards = before, guards
+                return False
+        return True
+
+
+_assumptions: ContextVar[Assumptions | None] = ContextVar("assumptions", default=None)
+
+
+@contextmanager
+def assuming(assumptions: Assumptions | None) -> Iterator[None]:
+    """Let questions about sizes be answered by the lengths of one call."""
+    token = _assumptions.set(assumptions)
+    try:
+        yield
+    finally:
+        _assumptions.reset(token)
+
+
+def differs(size: Size, number: int) -> bool:
+    """Whether a size is another number than this, by its form or by assumption."""
+    return is_never(size, number) or _assumed(size - number, ZERO, False)
+
+
+def is_assumed(size: Size, number: int) -> bool:
+    """Whether a size that is no number is assumed to be this one."""
+    return _assumed(size - number, ZERO, True)
+
+
+def equals(one: Size, other: Size) -> bool:
+    """Whether two sizes are equal, by their forms or by assumption."""
+    return one == other or _assumed(one - other, ZERO, True)
+
+
+def at_least(one: Size, other: Size) -> bool:
+    """Whether the one is not below the other, by their forms or by assumption."""
+    return is_natural(one - other) or _assumed(one - other, NATURAL, True)
+
+
+def _assumed(size: Size, relation: str, wanted: bool) -> bool:
+    """Whether the answer is the wanted one; another answer is not assumed."""
+    current = _assumptions.get()
+    if current is None or size.known is not None:
+        return False
+    if _answer(size, relation, current.lengths) is not wanted:
+        return False
+    return current.decide(size, relation) is wanted
+
+
+def shared(sizes: Mapping[Atom, Size]) -> bool:
+    """Whether a function that is compiled may be called with these sizes, too.
+
+    Args:
+        sizes: those in this call for the atoms in the first.
+    """
+    current = _assumptions.get()
+    return current is None or current.add_call(sizes)
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+def guard_text(guard: Guard, names: Mapping[Atom, str]) -> str:
+    """What is assumed, as Python would say it: len(x) != 2."""
+    order = sorted(guard.size.terms, key=lambda term: order_of_text(term, names))
+    left = [(factor, count) for factor, count in order if count > 0]
+    right = [(factor, -count) for factor, count in order if count < 0]
+    constant = guard.size.constant
+    sides = [_side(left, max(constant, 0), names), _side(right, max(-constant, 0), names)]
+    signs = {(ZERO, True): "==", (ZERO, False): "!=", (NATURAL, True): ">=", (NATURAL, False): "<"}
+    return f" {signs[guard.relation, guard.answer]} ".join(sides)
+
+
+def order_of_text(term: tuple[Factor, int], names: Mapping[Atom, str]) -> str:
+    return _factor_text(term[0], names)
+
+
+def _side(terms: Iterable[tuple[Factor, int]], constant: int, names: Mapping[Atom, str]) -> str:
+    parts = [_times(count, _factor_text(factor, names)) for factor, count in terms]
+    return " + ".join([*parts, *([str(constant)] if constant or not parts else [])])
+
+
+def _times(count: int, text: str) -> str:
+    return text if count == 1 else f"{count} * {text}"
+
+
+def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
+    if isinstance(factor, Atom):
+        return names.get(factor, "?")
+    inside = [size_text(each, names) for each in sizes_inside(factor)]
+    if isinstance(factor, Quotient):
+        return f"({inside[0]}) // {factor.divisor}"
+    if isinstance(factor, Clamped):
+        return f"max({inside[0]}, 0)"
+    return f"min({', '.join(inside)})" if isinstance(factor, Least) else f"({') * ('.join(inside)})"
+
+
+def size_text(size: Size, names: Mapping[Atom, str]) -> str:
+    terms = sorted(size.terms, key=lambda term: order_of_text(term, names))
+    total = " + ".join(_times(count, _factor_text(factor, names)) for factor, count in terms)
+    if not total or size.constant > 0:
+        return " + ".join([*filter(None, [total]), str(size.constant)])
+    return f"{total} - {-size.constant}" if size.constant else total
