@@ -15,10 +15,11 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
+from s2s_ad.core.sizes import Size
 from s2s_ad.diagnostics import ArgumentTypeError, InternalError, Origin, S2SError
 
 _counter = itertools.count()
@@ -194,7 +195,7 @@ class Builder:
         return self.adopt(fresh_name(), fact, hint)
 
     def adopt(self, name: str, fact: values.AbstractValue, hint: Hint = TEMPORARY) -> Symbol:
-        self.facts[name], self.hints[name] = fact, hint
+        self.facts[name], self.hints[name] = values.told_apart(fact), hint
         self.has_complex |= values.is_complex(fact)
         return Symbol(self, name)
 
@@ -217,6 +218,16 @@ class Builder:
         return (
             values.of_constant(node.value) if isinstance(node, gast.Constant) else values.Unknown()
         )
+
+    def size(self, value: Any) -> Size | None:
+        """Which whole number a value is; None where it is no such number of Python's."""
+        if type(value) is int:
+            return sizes.of(value)
+        return getattr(value.fact, "size", None) if isinstance(value, Symbol) else None
+
+    def is_size(self, value: Symbol, size: Size) -> None:
+        """Say which whole number a name is."""
+        self.facts[value.name] = values.Scalar(int, size)
 
     def may_be_complex(self, value: Any) -> bool:
         """Whether a value may be complex: one of no known type is where complex numbers are near.
@@ -276,6 +287,9 @@ class Builder:
             fact = rule.infer([self.fact(each) for each in operands], params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
             result = self.symbol(fact)
+            size = rule.size(self, operands, params) if fact == values.Scalar(int) else None
+            if size is not None:
+                self.is_size(result, size)
             atoms = (*operands, *params.values())
             self.has_complex |= rule.gives_complex or any(map(values.names_complex, atoms))
             nodes = {name: to_node(value) for name, value in params.items()}
@@ -376,7 +390,9 @@ class Builder:
 
     def import_name(self, program: Program, name: str) -> Symbol:
         """A leaf or captured name of `program` under its own name."""
-        return self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))
+        symbol = self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))
+        self.facts[name] = program.facts[name]  # it is the number that it is there
+        return symbol
 
 
 def names_in(value: Any) -> Iterator[str]:

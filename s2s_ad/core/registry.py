@@ -12,6 +12,7 @@ from s2s_ad.core.values import AbstractValue
 
 if TYPE_CHECKING:
     from s2s_ad.core.builder import Builder, Symbol
+    from s2s_ad.core.sizes import Size
 
 
 class CannotBatch(Exception):
@@ -147,6 +148,10 @@ class Rule:
     def may_raise(self, operands: list[AbstractValue], result: AbstractValue) -> bool:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)
+
+    def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> Size | None:
+        """Which whole number the result is, where it is one and that is known."""
+        return None
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         """A simpler value for the operation where facts allow one, else None."""

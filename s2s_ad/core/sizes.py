@@ -64,7 +64,16 @@ class Product:
     other: Size
 
 
-Factor = Atom | Quotient | Clamped | Least | Product
+@dataclass(frozen=True, slots=True)
+class Between:
+    """How many of `size` elements a slice takes."""
+
+    size: Size
+    start: Size
+    stop: Size
+
+
+Factor = Atom | Quotient | Clamped | Least | Product | Between
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,16 @@ class Size:
     def times(self, count: int) -> Size:
         terms = frozenset((factor, count * own) for factor, own in self.terms if count)
         return Size(terms, count * self.constant)
+
+    def __neg__(self) -> Size:
+        return self.times(-1)
+
+    def __mul__(self, other: Size) -> Size:
+        return product(self, other)
+
+    def __floordiv__(self, other: Size) -> Size:
+        """Of numbers above 0 alone: what a quotient of others is nobody asks."""
+        return quotient(self, other.known) if (other.known or 0) > 0 else of(fresh(is_length=False))
 
     @property
     def known(self) -> int | None:
@@ -154,6 +173,24 @@ def least(one: Size, other: Size) -> Size:
     return of(Least(*sorted((one, other), key=order)))
 
 
+def between(size: Size, start: Size | None, stop: Size | None) -> Size:
+    """How many of `size` elements `start:stop` takes; what is below 0 stands for none."""
+    first = of(0) if start is None else _index(size, start)
+    last = size if stop is None else _index(size, stop)
+    if first is None or last is None:
+        return of(Between(size, of(0) if start is None else start, size if stop is None else stop))
+    return last - first
+
+
+def _index(size: Size, bound: Size) -> Size | None:
+    """A bound of a slice counted from the start, and not behind the end."""
+    if at_least(bound, of(0)):
+        return least(size, bound) if not at_least(size, bound) else bound
+    if at_least(of(-1), bound):  # counted from the end
+        return size + bound if at_least(size + bound, of(0)) else clamped(size + bound)
+    return None
+
+
 def order(size: Size) -> tuple:
     """The same order in each process."""
     return tuple(sorted(each.serial for each in atoms_of(size))), size.constant
@@ -165,6 +202,8 @@ def sizes_inside(factor: Factor) -> tuple[Size, ...]:
         return ()
     if isinstance(factor, Quotient | Clamped):
         return (factor.size,)
+    if isinstance(factor, Between):
+        return factor.size, factor.start, factor.stop
     return factor.one, factor.other
 
 
@@ -191,7 +230,8 @@ def _factor(factor: Factor, sizes: Mapping[Atom, Size]) -> Size:
     inside = [substituted(each, sizes) for each in sizes_inside(factor)]
     if isinstance(factor, Quotient):
         return quotient(*inside, factor.divisor)
-    return {Clamped: clamped, Least: least, Product: product}[type(factor)](*inside)
+    made = {Between: between, Clamped: clamped, Least: least, Product: product}
+    return made[type(factor)](*inside)
 
 
 def value_of(size: Size, lengths: Mapping[Atom, int]) -> int | None:
@@ -215,27 +255,28 @@ def _value_of_factor(factor: Factor, lengths: Mapping[Atom, int]) -> int | None:
         return numbers[0] // factor.divisor
     if isinstance(factor, Clamped):
         return max(numbers[0], 0)
+    if isinstance(factor, Between):
+        return len(range(*slice(*numbers[1:]).indices(numbers[0])))
     return min(numbers) if isinstance(factor, Least) else numbers[0] * numbers[1]
 
 
 # ---- what is certain -----------------------------------------------------------------------------
 
 
-def is_natural(size: Size, depth: int = DEEPEST) -> bool:
+def is_natural(size: Size, depth: int = DEEPEST, *, assumed: bool = False) -> bool:
     """Whether the forms tell that a size is not below 0.
 
     Bounds are put in for what has them, that of the latest first: an inner index is bounded by
-    an outer one.
+    an outer one. What is left may be `assumed`.
     """
     if size.known is not None:
         return size.constant >= 0
-    if depth == 0:
-        return False
-    for better in _bounds(size):
-        if is_natural(better, depth - 1):
-            return True
     positive = all(coefficient > 0 and _is_natural(factor) for factor, coefficient in size.terms)
-    return positive and size.constant >= 0
+    if positive and size.constant >= 0:
+        return True
+    if depth and any(is_natural(each, depth - 1, assumed=assumed) for each in _bounds(size)):
+        return True
+    return assumed and _assumed(size, NATURAL, True)
 
 
 def _bounds(size: Size) -> Iterator[Size]:
@@ -259,7 +300,7 @@ def _bounds(size: Size) -> Iterator[Size]:
 def _is_natural(factor: Factor) -> bool:
     if isinstance(factor, Atom):
         return factor.is_length or (factor.low is not None and is_natural(factor.low))
-    return isinstance(factor, Clamped) or all(map(is_natural, sizes_inside(factor)))
+    return isinstance(factor, Clamped | Between) or all(map(is_natural, sizes_inside(factor)))
 
 
 def is_never(size: Size, number: int) -> bool:
@@ -395,7 +436,7 @@ def equals(one: Size, other: Size) -> bool:
 
 def at_least(one: Size, other: Size) -> bool:
     """Whether the one is not below the other, by their forms or by assumption."""
-    return is_natural(one - other) or _assumed(one - other, NATURAL, True)
+    return is_natural(one - other) or is_natural(one - other, assumed=True)
 
 
 def _assumed(size: Size, relation: str, wanted: bool) -> bool:
@@ -453,6 +494,8 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
         return f"({inside[0]}) // {factor.divisor}"
     if isinstance(factor, Clamped):
         return f"max({inside[0]}, 0)"
+    if isinstance(factor, Between):
+        return f"len(range({inside[0]})[{inside[1]}:{inside[2]}])"
     return f"min({', '.join(inside)})" if isinstance(factor, Least) else f"({') * ('.join(inside)})"
 
 

@@ -93,9 +93,14 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A Python number: bool, int, float or complex. Its dtype is weak, as in NumPy 2."""
+    """A Python number: bool, int, float or complex. Its dtype is weak, as in NumPy 2.
+
+    `size` says which whole number it is, where that is known of this very name; it is no part of
+    the kind that the number is of.
+    """
 
     kind: type
+    size: Size | None = field(default=None, compare=False, repr=False)
     shape = ()
     rank = 0
 
@@ -214,6 +219,18 @@ def same_form(a: Any, b: Any) -> bool:
     """Whether two values of unknown shape are certain to have the same."""
     both = isinstance(a, Unknown) and isinstance(b, Unknown)
     return both and a.form is not None and a.form == b.form
+
+
+def unsized(value: Any) -> Any:
+    """The abstract value of any number of this kind."""
+    return Scalar(value.kind) if isinstance(value, Scalar) and value.size is not None else value
+
+
+def told_apart(value: Any) -> Any:
+    """The abstract value of a new name: a whole number that is told apart from all others."""
+    if isinstance(value, Scalar) and value.kind is int:
+        return Scalar(int, sizes.of(sizes.fresh(is_length=False)))
+    return value
 
 
 def shape_of(value: Any) -> Shape | None:
@@ -385,10 +402,10 @@ def join(a: Any, b: Any) -> AbstractValue:
     """
     for one, other in ((a, b), (b, a)):
         if one == other:
-            return other
+            return unsized(other)
         if one == Static(UNDEFINED):
-            return as_absent(other)
-    if isinstance(a, Scalar) and isinstance(b, Scalar):
+            return as_absent(unsized(other))
+    if isinstance(a, Scalar) and isinstance(b, Scalar):  # of either size
         return Scalar(max(a.kind, b.kind, key=PYTHON_NUMBERS.index))
     if isinstance(a, List) and isinstance(b, List):
         return List(join_items((a.item, b.item)))
@@ -514,7 +531,7 @@ class Lengths:
         if isinstance(value, List):
             return List(self.translated(value.item))
         if not isinstance(value, Array) or value.shape is None:
-            return value
+            return unsized(value)
         return replace(value, shape=tuple(map(self._length, value.shape)))
 
     def _length(self, dim: int | Dim) -> int | Dim:

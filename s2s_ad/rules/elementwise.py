@@ -19,6 +19,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
 from s2s_ad.core.registry import RULES, Operation, Rule, register
+from s2s_ad.core.sizes import Size
 from s2s_ad.rules import support, ufunc_calls
 from s2s_ad.rules.magnitudes import as_value, is_divided_by, may_overflow, times_settled
 
@@ -150,6 +151,16 @@ class Elementwise(Rule):
         if self.function is operator.pow and kinds == [int, int]:
             return values.Array(None, ())  # 2 ** -1 is a float
         return values.Scalar(type(self.function(*(kind(1) for kind in kinds))))
+
+    def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> Size | None:
+        """Operators on sizes are sizes, as far as there are such."""
+        sizes = [*map(builder.size, operands)]
+        if None in sizes or self.function is self.ufunc:
+            return None
+        try:
+            return self.function(*sizes)
+        except TypeError:
+            return None
 
     def _dtype(self, operands: list, **options: Any) -> np.dtype | None:
         if self.dtype_of is None and not isinstance(self.ufunc, np.ufunc):

@@ -12,7 +12,8 @@ import numpy as np
 
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.sizes import Size
+
+UNKNOWN = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,34 +122,21 @@ def _block_shape(item: Any) -> values.Shape:
 def slice_dim(dim: int | values.Dim, item: slice) -> int | values.Dim:
     """The length of a slice, as far as it follows from its bounds."""
     bounds = (item.start, item.stop, item.step)
-    if any(isinstance(each, Symbol) for each in bounds):
-        return values.fresh_dim()
-    if isinstance(dim, int):
+    if isinstance(dim, int) and not any(isinstance(each, Symbol) for each in bounds):
         return len(range(*item.indices(dim)))
     if item.step == -1 and item.start is None and item.stop is None:
         return dim
     step = 1 if item.step is None else item.step
-    size = None if step < 1 else _length_between(dim.size, item.start, item.stop)
-    if size is None:
+    ends = [each if each is None else _size(each) for each in (item.start, item.stop)]
+    if isinstance(step, Symbol) or step < 1 or any(each is UNKNOWN for each in ends):
         return values.fresh_dim()
+    size = sizes.between(values.size_of_dim(dim), *ends)
     return values.dim_of_size(sizes.quotient(size + (step - 1), step))
 
 
-def _length_between(size: Size, start: int | None, stop: int | None) -> Size | None:
-    """How many of `size` elements stand between two indices; below 0 stands for none."""
-    start = 0 if start is None else start
-    if start < 0:  # counted from the end, which has to be that long
-        if stop is not None and stop >= 0:
-            return None
-        if stop is None and not sizes.at_least(size, sizes.of(-start)):
-            return sizes.least(size, sizes.of(-start))
-        longer = sizes.at_least(size, sizes.of(-start))
-        return sizes.of((stop or 0) - start) if longer else None
-    if stop is None or stop < 0:
-        return size - (start - (stop or 0))
-    if sizes.at_least(size, sizes.of(stop)):
-        return sizes.of(stop - start)
-    return sizes.least(size, sizes.of(stop)) - start
+def _size(bound: Any) -> Any:
+    size = bound.builder.size(bound) if isinstance(bound, Symbol) else sizes.of(int(bound))
+    return UNKNOWN if size is None else size
 
 
 def index_of(items: tuple) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -139,8 +141,8 @@ class Concatenate(Joining):
         return np.copy(np.reshape(moved, (*others[0], merged, *others[1])))
 
     def joined(self, shapes: list[values.Shape], axis: int) -> values.Shape:
-        lengths = [shape[axis] for shape in shapes]
-        total = sum(lengths) if all(isinstance(dim, int) for dim in lengths) else values.fresh_dim()
+        lengths = (values.size_of_dim(shape[axis]) for shape in shapes)
+        total = values.dim_of_size(functools.reduce(operator.add, lengths))
         rest = values.broadcast((*shape[:axis], 1, *shape[axis + 1 :]) for shape in shapes)
         return (*rest[:axis], total, *rest[axis + 1 :])
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import gast
 import numpy as np
 
-from s2s_ad.core import form, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import Operation, Rule, register
+
 from s2s_ad.rules import support
 
 
@@ -109,6 +111,13 @@ class Size(Measure):
         axes = range(1, x.ndim) if axis is None else (axis + 1,)
         return support.product(support.lengths(x, axes))
 
+    def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> sizes.Size | None:
+        shape, axis = operands[0].shape, params.get("axis")
+        if shape is None:
+            return None
+        dims = shape if axis is None else (shape[axis],)
+        return functools.reduce(sizes.product, map(values.size_of_dim, dims), sizes.of(1))
+
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         if isinstance(facts(call.args[0]), values.List):
             return form.operation(len, call.args, {})
@@ -136,6 +145,10 @@ class Largest(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.Scalar(int)
+
+    def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> sizes.Size | None:
+        one, other = map(builder.size, operands)
+        return None if one is None or other is None else one + other - sizes.least(one, other)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         return np.maximum(*operation.operands)

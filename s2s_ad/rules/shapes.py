@@ -97,14 +97,10 @@ class Reshape(Structural):
 
 
 def dim_of(length: Any) -> int | values.Dim:
-    """The dimension that a length gives; a Symbol that was read off a dimension gives it back."""
+    """The dimension that a length gives."""
     if isinstance(length, Symbol):
-        rule, operands, params = length.builder.definition(length)
-        if rule is not None and rule.function is np.size and "axis" in params:
-            shape = operands[0].shape
-            if shape is not None:
-                return shape[params["axis"]]
-        return values.fresh_dim()
+        size = length.builder.size(length)
+        return values.fresh_dim() if size is None else values.dim_of_size(size)
     return values.fresh_dim() if length == -1 else int(length)
 
 

@@ -8,6 +8,8 @@ the same kind finds that program and lowers nothing.
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +181,8 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if family is not None:
         lowering.open[family] = call
     try:
-        found, result = _lowered(lowering, call, frame, arguments)
+        with _numbers_of_any_size(lowering, arguments):
+            found, result = _lowered(lowering, call, frame, arguments)
     finally:
         lowering.open.pop(family, None)
     if found is None:
@@ -187,6 +190,19 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if key is not None and not getattr(found, "free", ()):
         lowering.outlined[key] = *lowering.outlined.get(key, ()), (found, facts)
     return found.call(lowering, arguments)
+
+
+@contextmanager
+def _numbers_of_any_size(lowering: Lowering, arguments: dict[str, Any]) -> Iterator[None]:
+    """Let nothing be known of the whole numbers that a function is given: other calls give it
+    others."""
+    builder = lowering.builder
+    given = {each.name: each.fact for each in leaves_of(arguments)}
+    builder.facts |= {name: values.told_apart(fact) for name, fact in given.items()}
+    try:
+        yield
+    finally:
+        builder.facts |= given
 
 
 def _lowered(
