@@ -441,10 +441,11 @@ class Transformed:
             self._is_renewed()
             bound = self.bind(args, kwargs).arguments
             arguments = Arguments(self.__signature__, self._prepare(bound))
+            lengths = values.lengths_of_inputs(arguments.facts, bound)
         else:
-            arguments = self._general()
+            arguments, lengths = self._general(), {}
         stages: dict[str, Program] = {}
-        with faults.told():
+        with faults.told(), sizes.assuming(sizes.Assumptions(lengths)):
             self._add_stages(arguments, stages)
         return stages
 

@@ -175,20 +175,19 @@ def least(one: Size, other: Size) -> Size:
 
 def between(size: Size, start: Size | None, stop: Size | None) -> Size:
     """How many of `size` elements `start:stop` takes; what is below 0 stands for none."""
-    first = of(0) if start is None else _index(size, start)
-    last = size if stop is None else _index(size, stop)
-    if first is None or last is None:
-        return of(Between(size, of(0) if start is None else start, size if stop is None else stop))
-    return last - first
-
-
-def _index(size: Size, bound: Size) -> Size | None:
-    """A bound of a slice counted from the start, and not behind the end."""
-    if at_least(bound, of(0)):
-        return least(size, bound) if not at_least(size, bound) else bound
-    if at_least(of(-1), bound):  # counted from the end
-        return size + bound if at_least(size + bound, of(0)) else clamped(size + bound)
-    return None
+    first, last = of(0) if start is None else start, size if stop is None else stop
+    if at_least(of(-1), first):  # counted from the end
+        from_end = size + first
+        begin = from_end if at_least(from_end, of(0)) else clamped(from_end)
+    elif at_least(first, of(0)):
+        begin = first
+    else:
+        return of(Between(size, first, last))
+    if at_least(of(-1), last):
+        return size + last - begin
+    if stop is None or at_least(last, of(0)):
+        return (last if at_least(size, last) else least(size, last)) - begin
+    return of(Between(size, first, last))
 
 
 def order(size: Size) -> tuple:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit
+from s2s_ad.diagnostics import UnsupportedError
 
 X = np.array([0.3, -0.7, 1.1])
 THRESHOLD = 0.5
@@ -129,7 +130,7 @@ def test_an_update_of_unknown_lengths_has_to_fit():
         return z
 
     assert_like_python(f, X, X)
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(UnsupportedError, match="another shape"):
         jit(f)(X[:2], X)
 
 

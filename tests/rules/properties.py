@@ -24,7 +24,7 @@ import scipy
 
 import s2s_ad.rules
 from s2s_ad import grad, jit, jvp, runtime, vmap
-from s2s_ad.core import form, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.regions import Region
 from s2s_ad.core.registry import RULES
@@ -588,10 +588,10 @@ def facts_hold(transformed, args) -> None:
     atoms = tuple(form.name(name) for name in names)
     every = program.with_(output=Tree(tuple, tuple(range(len(names))), atoms))
     function = load(every, write(every)).function
-    lengths: dict = {}
+    known = Known()
     given = zip(program.leaves(), args, strict=True)
     for name, value in [*given, *zip(names, function(*args), strict=True)]:
-        holds(program.facts[name], value, lengths)
+        holds(program.facts[name], value, known)
 
 
 def _gives_a_value(statement) -> bool:
@@ -599,10 +599,28 @@ def _gives_a_value(statement) -> bool:
     return not form.is_effect(statement) and not isinstance(form.function_of(statement), Region)
 
 
-def holds(fact, value, lengths: dict) -> None:
-    """The abstract value describes the value; `lengths` has the numbers that Dims stand for."""
+class Known:
+    """The numbers that sizes and what they are computed from turned out to be."""
+
+    def __init__(self):
+        self.sizes, self.atoms = {}, {}
+
+    def is_number(self, size: sizes.Size, number: int) -> bool:
+        """Whether a size may be this number; if so it is."""
+        found = sizes.value_of(size, self.atoms)
+        if found is not None:
+            return found == number
+        (factor, coefficient), *others = size.terms
+        if not others and coefficient == 1 and isinstance(factor, sizes.Atom):
+            self.atoms[factor] = number - size.constant
+        return self.sizes.setdefault(size, number) == number
+
+
+def holds(fact, value, known: Known) -> None:
+    """The abstract value describes the value, given what is known of lengths."""
     if isinstance(fact, values.Scalar):
         assert type(value) is fact.kind, f"{value!r} is not a {fact.kind.__name__}"
+        assert fact.size is None or known.is_number(fact.size, value), f"{fact.size}: {value}"
     if not isinstance(fact, values.Array):
         return
     assert fact.dtype is None or fact.dtype == np.asarray(value).dtype, f"{fact}: {value!r}"
@@ -614,8 +632,7 @@ def holds(fact, value, lengths: dict) -> None:
             assert dim == length, f"{fact}: {value!r}"
             continue
         assert dim.maybe_one or length != 1, f"{fact}: {value!r}"
-        known = lengths.setdefault((dim.base, dim.drop), length)
-        assert known == length, f"{fact}: {value!r}"
+        assert known.is_number(values.size_of_dim(dim), length), f"{fact}: {value!r}"
 
 
 def check_all(each: Case, thorough: bool = False) -> None:
