@@ -36,6 +36,8 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
         line = str(kept.origin.root) if kept.origin else "-"
         rows.append((name, line, shown, _when(kept), kept.why))
     title = f"{text.name}: {text.statements} statements"
+    if text.assumed:
+        title += f"\nfor arguments with {', '.join(text.assumed)}"
     if not rows:
         return f"{title}\nnothing is kept for a backward pass"
     widths = [max(len(row[i]) for row in (HEAD, *rows)) for i in range(len(HEAD) - 1)]

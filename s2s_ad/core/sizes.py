@@ -23,7 +23,7 @@ class Atom:
     """A size that is not computed from others: the length of an axis (then it is at least 0).
 
     `not_one`: it is certain not to be 1. `low` and `high` are sizes that it is not below, and not
-    above, where such are known.
+    above, where such are known. `varies`: each item of a list may have another one.
     """
 
     serial: int
@@ -31,6 +31,7 @@ class Atom:
     not_one: bool = field(compare=False, default=False)
     low: Size | None = field(compare=False, default=None)
     high: Size | None = field(compare=False, default=None)
+    varies: bool = field(compare=False, default=False)
 
 
 @dataclass(frozen=True, slots=True)

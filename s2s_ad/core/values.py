@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -431,8 +431,36 @@ def options_of(value: Any) -> frozenset[str]:
 
 
 def join_items(items: Iterable[Any]) -> AbstractValue:
-    """What holds for each item of lists; one without items says UNDEFINED of them."""
-    return join_all(each for each in items if each != Static(UNDEFINED))
+    """What holds for each item of lists; one without items says UNDEFINED of them.
+
+    Lengths that are not those of all items may be others for each item.
+    """
+    found = [each for each in items if each != Static(UNDEFINED)]
+    joined = unsized(join_all(found))
+    common = set.intersection(*map(dims_of, found)) if found else set()
+    return _with_dims(joined, lambda dim: dim if dim in common else _varying(dim))
+
+
+def _varying(dim: Dim) -> Dim:
+    not_one = not dim.maybe_one
+    return Dim(sizes.of(replace(sizes.fresh(not_one=not_one), varies=True)))
+
+
+def one_item(item: Any) -> Any:
+    """What holds for one item of a list, given what holds for each."""
+
+    def own(dim: Dim) -> Dim:
+        varies = any(atom.varies for atom in sizes.atoms_of(dim.size))
+        return fresh_dim(dim.maybe_one) if varies else dim
+
+    return _with_dims(item, own)
+
+
+def _with_dims(value: Any, change: Callable[[Dim], Dim]) -> Any:
+    if not isinstance(value, Array) or not dims_of(value):
+        return value
+    shape = tuple(dim if isinstance(dim, int) else change(dim) for dim in value.shape)
+    return value if shape == value.shape else replace(value, shape=shape)
 
 
 def as_absent(value: Any) -> Any:

@@ -54,7 +54,7 @@ class GetItem(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         if isinstance(x, values.List):
-            return x if isinstance(params["index"], slice) else x.item
+            return x if isinstance(params["index"], slice) else values.one_item(x.item)
         if not isinstance(x, values.Array):
             return support.unknown(x)
         index = params["index"]
@@ -154,7 +154,7 @@ class Update(Rule):
         if not isinstance(x, values.List):
             return x
         several = isinstance(params["index"], slice) and isinstance(value, values.List)
-        return values.List(values.join(x.item, value.item if several else value))
+        return values.List(values.join_items((x.item, value.item if several else value)))
 
     def may_repeat(self, index: Any, builder: Builder) -> bool:
         """Whether an index may name an element twice."""

@@ -102,7 +102,7 @@ class ListPop(OfLists):
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         (items,) = operands
-        return tree.Tree(tuple, (0, 1), (items.item, items))
+        return tree.Tree(tuple, (0, 1), (values.one_item(items.item), items))
 
     def reverse(self, operation: Operation, y_bar: dict[int, Any]) -> list:
         """`y_bar` holds the adjoints of the outputs that have one."""
@@ -172,7 +172,7 @@ class ListArray(OfLists):
         return builder.emit(self, [items], {} if axis == 0 else {"axis": axis})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        item, axis = operands[0].item, params.get("axis", 0)
+        item, axis = values.one_item(operands[0].item), params.get("axis", 0)
         if support.any_unknown(item):
             return support.unknown(item)
         shape = item.shape

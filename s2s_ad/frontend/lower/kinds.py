@@ -126,7 +126,8 @@ class Leaf:
         if values.accepts(self.fact, fact, self.free):
             return self
         general = values.join(self.fact, fact)
-        free = self.free | (values.dims_of(general) - values.dims_of(self.fact))
+        made = values.dims_of(general) - values.dims_of(self.fact) - values.dims_of(fact)
+        free = self.free | made
         return Leaf(general, self.hint, free)
 
 

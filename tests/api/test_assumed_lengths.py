@@ -1,0 +1,292 @@
+"""What code assumes of the lengths of its arguments is checked before it is called.
+
+One gradient is called with many shapes, one after the other: those that it was compiled for, those
+that break what was assumed, and those that NumPy refuses.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, jit, jvp, vmap
+
+LENGTHS = (4, 1, 2, 3)
+MORE = (0, 5, 4, 2, 1)
+R = np.random.default_rng(5)
+
+
+def differences(w, x):
+    return np.sum(w[1:] * (x[1:] - x[:-1]) ** 2)
+
+
+def first_and_last(x, y):
+    return np.sum(x[:2] * y[-2:]) + np.sum(x[2:] * 3.0)
+
+
+def every_other(x, y):
+    return np.sum(x[::2] * y[1::2])
+
+
+def column(a, b):
+    return np.sum(a[:, :2] / (1.0 + b[:, 2:] ** 2))
+
+
+def layer(h, w, b):
+    z = h @ w + b
+    left = z[:, :2]
+    return np.tanh(left * z[:, -1:])
+
+
+def two_layers(h, w, v):
+    first = layer(h, w, w[0])
+    return np.sum(layer(h, v, v[0]) * first)
+
+
+def pairs(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + np.sum(x[:i] * y[:i]) * x[i]
+    return total
+
+
+def correlated(x, k):
+    out = np.zeros(len(x) - len(k) + 1)
+    for i in range(len(k)):
+        out = out + x[i : i + len(out)] * k[i]
+    return np.sum(out**2)
+
+
+def lags(x, y):
+    total = 0.0
+    for lag in range(1, 3):
+        total = total + np.sum(x[lag:] * y[: len(y) - lag])
+    return total
+
+
+def joined(x, y):
+    both = np.concatenate([x, y])
+    return np.sum(both[: len(x)] * both[len(y) :])
+
+
+def halves(x, y):
+    n = len(x) // 2
+    return np.sum(x[:n] * x[n:] * np.sum(y))
+
+
+def padded(x, y):
+    v = np.empty(len(x) + 1)
+    v[0] = np.sum(y)
+    for t in range(len(x)):
+        v[t + 1] = 0.5 * v[t] + x[t]
+    return np.sum(np.log(1.0 + v[:-1] ** 2) + x * v[:-1])
+
+
+def of_collected(x, y):
+    parts = []
+    for k in range(1, len(x)):
+        parts.append(x[:k] * 2.0)
+    total = np.sum(y)
+    for part in parts:
+        total = total + np.sum(parts[0] * part)
+    return total
+
+
+def length_as_number(x, y):
+    return taken(len(y), x) + taken(2, x) + taken(len(x) // 2, x)
+
+
+def taken(k, x):
+    part = x[:k] * x[0]
+    return np.sum(np.broadcast_to(x[0], (k,)) * part)
+
+
+VECTORS = list(itertools.product(LENGTHS, LENGTHS))
+MORE_VECTORS = list(itertools.product(MORE, MORE))
+MATRICES = [((n, k), (m, p)) for n, m in ((3, 3), (3, 1), (1, 1)) for k in (3, 1, 4) for p in (3, 2)]
+LAYERS = [
+    ((n, k), (k, m), (k, p))
+    for n, k in ((3, 2), (1, 1))
+    for m, p in ((3, 3), (3, 1), (1, 4), (2, 2), (1, 1))
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    function: object
+    shapes: tuple
+
+    def __str__(self):
+        return self.function.__name__
+
+
+CASES = [
+    *(
+        Case(each, tuple(VECTORS))
+        for each in (
+            differences,
+            first_and_last,
+            every_other,
+            pairs,
+            correlated,
+            lags,
+            joined,
+            halves,
+            padded,
+            of_collected,
+            length_as_number,
+        )
+    ),
+    Case(column, tuple(MATRICES)),
+    Case(two_layers, tuple(LAYERS)),
+]
+
+
+def slopes(function, args, position, h=1e-6):
+    """Central differences."""
+    found = np.zeros_like(args[position])
+    for index in np.ndindex(found.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = [np.array(each) for each in args]
+            moved[position][index] += sign * h
+            ends.append(function(*moved))
+        found[index] = (ends[0] - ends[1]) / (2 * h)
+    return found
+
+
+def arguments(shapes):
+    return [R.normal(size=shape) + 0.5 for shape in shapes]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_gradient_is_right_for_all_shapes_in_turn(case):
+    positions = tuple(range(len(case.shapes[0])))
+    gradient = grad(case.function, positions)
+    for shapes in case.shapes:
+        args = arguments(shapes)
+        try:
+            case.function(*args)
+        except (ValueError, IndexError) as error:
+            with pytest.raises((type(error), S2SError)):
+                gradient(*args)
+            continue
+        for position, found in zip(positions, gradient(*args), strict=True):
+            expected = slopes(case.function, args, position)
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7, err_msg=str(shapes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_gradient_is_right_for_more_shapes(case):
+    if isinstance(case.shapes[0][0], int):
+        case = Case(case.function, tuple(MORE_VECTORS))
+    test_a_gradient_is_right_for_all_shapes_in_turn(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_batches_and_tangents_are_right_for_all_shapes_in_turn(case):
+    positions = tuple(range(len(case.shapes[0])))
+    of_batch = vmap(grad(case.function, positions))
+    of_one = grad(case.function, positions)
+    for shapes in case.shapes[::4]:
+        args = arguments(shapes)
+        try:
+            case.function(*args)
+        except (ValueError, IndexError):
+            continue
+        batch = [np.stack([each, each * 0.5, each + 0.1]) for each in args]
+        found = of_batch(*batch)
+        for i in range(3):
+            sample = [each[i] for each in batch]
+            for one, own in zip(of_one(*sample), found, strict=True):
+                np.testing.assert_allclose(own[i], one, rtol=1e-9, atol=1e-12)
+        directions = arguments(shapes)
+        tangent = jvp(case.function, tuple(args), tuple(directions))[1]
+        inner = sum(map(np.vdot, of_one(*args), directions))
+        np.testing.assert_allclose(tangent, inner, rtol=1e-8, atol=1e-10)
+
+
+def compiled(transformed):
+    """What was compiled, as lists of what each assumes."""
+    every = transformed._dispatch.by_signature.values()
+    return [each.assumed.texts() for variants in every for each in variants]
+
+
+def test_one_compilation_serves_all_sizes_of_a_batch():
+    def loss(w, x, y):
+        h = np.tanh(x @ w[:, :2]) * w[0, 2]
+        return np.sum((h[:, 0] - y) ** 2) / len(x)
+
+    gradient = grad(loss)
+    w = R.normal(size=(3, 4))
+    for n in R.integers(2, 10_000, size=50):
+        gradient(w, np.ones((n, 3)), np.zeros(n))
+    assert len(compiled(gradient)) == 1
+
+
+def test_what_is_assumed_is_the_least_that_answers():
+    gradient = grad(differences, (0, 1))
+    gradient(np.ones(5), np.arange(5.0))
+    assert sorted(*compiled(gradient)) == ["len(w) != 2", "len(x) != 2"]
+    gradient = grad(first_and_last)
+    gradient(np.ones(4), np.ones(4))
+    assert sorted(*compiled(gradient)) == ["len(x) >= 2", "len(y) >= 2"]
+
+
+def test_text_says_what_it_assumes_unless_it_assumes_nothing():
+    args = np.ones(5), np.ones(5)
+    gradient = grad(differences, (0, 1))
+    assert "# for arguments with len(w) != 2, len(x) != 2" in gradient.source(*args)
+    assert "for arguments" not in gradient.source(*args, standalone=True)
+    assert "for arguments" not in gradient.source()
+    assert "for arguments" not in grad(lambda x: np.sum(x * x)).source(np.ones(3))
+
+
+def test_text_that_stands_alone_is_right_for_other_lengths_too():
+    source = grad(differences, (0, 1)).source(np.ones(5), np.ones(5), standalone=True)
+    space: dict = {}
+    exec(source, space)
+    function = space["differences_grad"]
+    for n, m in ((2, 4), (4, 2), (2, 2)):
+        args = arguments(((n,), (m,)))
+        for position, found in enumerate(function(*args)):
+            np.testing.assert_allclose(found, slopes(differences, args, position), rtol=1e-5)
+
+
+def test_assumptions_that_are_broken_again_and_again_are_given_up():
+    def f(x, y):
+        return np.sum(x[: len(y)] * y) + np.sum(x[:5]) + np.sum(x[:7]) + np.sum(x[3:] * y[3:])
+
+    gradient = grad(f, (0, 1))
+    shapes = [(n, m) for n in range(3, 12) for m in range(3, n + 1)]
+    for n, m in shapes:
+        args = arguments(((n,), (m,)))
+        try:
+            f(*args)
+        except ValueError:
+            continue
+        for position, found in enumerate(gradient(*args)):
+            np.testing.assert_allclose(found, slopes(f, args, position), rtol=1e-5, atol=1e-7)
+    assert len(compiled(gradient)) <= 10
+
+
+def test_a_helper_stays_one_function_for_arguments_of_several_lengths():
+    source = grad(two_layers).source(*arguments(((3, 2), (2, 3), (2, 4))))
+    assert source.count("def layer_forward") == source.count("def layer_backward") == 1
+    assert "layer_2" not in source
+
+
+def test_values_are_right_for_all_shapes_in_turn():
+    for case in CASES:
+        code = jit(case.function)
+        for shapes in case.shapes[::3]:
+            args = arguments(shapes)
+            try:
+                expected = case.function(*args)
+            except (ValueError, IndexError):
+                continue
+            np.testing.assert_allclose(code(*args), expected, rtol=1e-12)
