@@ -106,7 +106,9 @@ def taken(k, x):
 
 VECTORS = list(itertools.product(LENGTHS, LENGTHS))
 MORE_VECTORS = list(itertools.product(MORE, MORE))
-MATRICES = [((n, k), (m, p)) for n, m in ((3, 3), (3, 1), (1, 1)) for k in (3, 1, 4) for p in (3, 2)]
+MATRICES = [
+    ((n, k), (m, p)) for n, m in ((3, 3), (3, 1), (1, 1)) for k in (3, 1, 4) for p in (3, 2)
+]
 LAYERS = [
     ((n, k), (k, m), (k, p))
     for n, k in ((3, 2), (1, 1))

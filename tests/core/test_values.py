@@ -88,7 +88,7 @@ SLICES = [
 ]
 
 
-@pytest.mark.parametrize("length", (*LENGTHS, 4, 5))
+@pytest.mark.parametrize("length", [*LENGTHS, 4, 5])
 def test_slices_shorten_a_symbol_as_they_shorten_an_array(length):
     dim = values.fresh_dim(length == 1)
     for item in SLICES:
