@@ -5,6 +5,7 @@ Rules are written as the NumPy that they mean, so they would call what stands th
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from s2s_ad.core.homes import PREFIXES
@@ -25,7 +26,7 @@ def refuse_replaced() -> None:
         UnsupportedError: it says which one.
     """
     for text, now, before in _BEFORE:
-        if len(now) == len(before) and all(now.get(name) is before[name] for name in before):
+        if list(now) == list(before) and all(map(operator.is_, now.values(), before.values())):
             continue
         for name, value in before.items():
             if now.get(name) is not value and _is_known(value):

@@ -177,6 +177,9 @@ def verify(body: list[Statement], inputs: list[str], outputs: list[gast.AST]) ->
 
 
 def _verify_operation(statement: gast.Assign) -> None:
+    """Check a statement by itself: once, for it never changes and most passes hand it on."""
+    if hasattr(statement, "verified"):
+        return
     value = statement.value
     if len(statement.targets) != 1 or not isinstance(statement.targets[0], gast.Name):
         raise _broken("an assignment to anything but one name", statement)
@@ -188,6 +191,7 @@ def _verify_operation(statement: gast.Assign) -> None:
                 raise _broken(f"an operand that is a {type(atom).__name__}", statement)
             if isinstance(getattr(atom, "value", None), np.ndarray):  # computed past the builder
                 raise _broken("an array as a constant", statement)
+    statement.verified = True
 
 
 def _broken(what: str, node: gast.AST) -> InternalError:

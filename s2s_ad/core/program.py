@@ -175,9 +175,14 @@ class Program:
     def with_(self, **changes: Any) -> Program:
         return replace(self, **changes)
 
-    def verify(self, seen: set[int] | None = None) -> Program:
-        """Check the form and that every name has a fact, blocks included; returns the program."""
-        seen = {*(seen or ()), id(self)}
+    def verify(self) -> Program:
+        """Check the form and that every name has a fact, blocks included; returns the program.
+
+        A program never changes: it is checked once.
+        """
+        if "verified" in self.__dict__:
+            return self
+        self.__dict__["verified"] = True  # said before: a function that calls itself is in itself
         known = [*self.leaves(), *(each.name for each in self.captured())]
         form.verify(list(self.body), known, self.outputs())
         for statement in self.body:
@@ -188,6 +193,5 @@ class Program:
             function = form.function_of(statement)
             stub = getattr(function, "is_stub", False)  # its body is not known yet
             for block in () if stub else getattr(function, "blocks", ()):
-                if id(block) not in seen:
-                    block.verify(seen)
+                block.verify()
         return self

@@ -51,6 +51,7 @@ PRODUCTS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "kind", ["csr_array", "csc_matrix", "coo_array", "bsr_matrix", "dia_array"]
 )
