@@ -133,10 +133,15 @@ def zeros_like(x: Symbol) -> Any:
 
 
 def _arrays(builder: Builder, index: Any) -> Any:
-    """Lists in an index are arrays."""
-    if isinstance(index, tuple):
-        return tuple(_arrays(builder, item) for item in index)
-    return builder.call(np.array, (index,), {}) if isinstance(index, list) else index
+    """Lists in an index, and tuples among its items, are arrays."""
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = tuple(
+        builder.call(np.array, (item,), {} if item else {"dtype": np.intp})
+        if isinstance(item, list | tuple)
+        else item
+        for item in items
+    )
+    return arrays if isinstance(index, tuple) else arrays[0]
 
 
 class Update(Rule):

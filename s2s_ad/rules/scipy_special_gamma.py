@@ -65,9 +65,16 @@ def beta_density_by_shapes(a: Any, b: Any, x: Any, by_a: int, by_b: int) -> Any:
     return beta_density(a, b, x) * factor(by_a, by_b)
 
 
+class Multigammaln(Special):
+    """The dimension is known; the function raises of dimensions that are too large for a sample."""
+
+    def _dtype(self, operands: list, d: int) -> np.dtype | None:
+        return super()._dtype(operands, d=1)
+
+
 def multipsi(a: Any, d: int) -> Any:
     """The derivative of multigammaln, a sum of digamma functions."""
-    terms = [a.builder.call(scipy.special.psi, (a - j / 2,), {}) for j in range(d)]
+    terms = [called("psi", a - j / 2 if j else a) for j in range(d)]
     return functools.reduce(operator.add, terms)
 
 
@@ -152,12 +159,14 @@ register(
 row(("gammaln", "loggamma"), "y_bar * special.psi(x)", **POSITIVE, **HOLOMORPHIC)
 row("factorial", "y_bar * (y * special.psi(n + 1))", operands=("n",), domain="positive")
 row("gammasgn", None)
-row(
-    "multigammaln",
-    "y_bar * multipsi(a, d)",
-    None,
-    operands=("a", "d"),
-    helpers={"multipsi": multipsi},
+register(
+    Multigammaln(
+        scipy.special.multigammaln,
+        ("y_bar * multipsi(a, d)",),
+        operands=("a",),
+        options=", d",
+        helpers={"multipsi": multipsi},
+    )
 )
 row(
     "poch",

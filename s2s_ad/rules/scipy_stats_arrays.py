@@ -152,8 +152,10 @@ register(
 # ---- densities of vectors ------------------------------------------------------------------------
 
 
-def _normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
+def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any) -> Any:
     _check_normal(mean, cov)
+    if static(allow_singular, "allow_singular of multivariate_normal"):
+        return _singular_logpdf(x - (0.0 if mean is None else mean), cov)
     centred = x - (0.0 if mean is None else mean)
     if not isinstance(cov, Symbol):
         raise NotImplementedError
@@ -163,6 +165,27 @@ def _normal_logpdf(x: Any, mean: Any, cov: Any) -> Any:
     distance = np.sum(centred * whitened, axis=-1)
     size = support.length(cov, 0)
     return -(size * math.log(2 * math.pi) + np.linalg.slogdet(cov)[1] + distance) / 2
+
+
+def _singular_logpdf(centred: Any, cov: Any) -> Any:
+    """Along the eigenvectors whose eigenvalues SciPy does not take for 0; none beside these.
+
+    The derivative by the covariance is that at a constant rank.
+    """
+    double = values.strong_dtype(cov.fact) == np.float64
+    tolerance = (
+        1e6 * float(np.finfo(float).eps) if double else 1e3 * float(np.finfo(np.float32).eps)
+    )
+    eigenvalues = np.linalg.eigvalsh(cov)
+    limit = tolerance * np.max(np.abs(eigenvalues))
+    taken = eigenvalues > limit
+    log_det = np.sum(np.log(np.where(taken, eigenvalues, 1.0)))
+    inverse = np.linalg.pinv(cov, tolerance, hermitian=True)
+    whitened = centred @ inverse
+    distance = np.sum(centred * whitened, axis=-1)
+    found = -(np.sum(taken) * math.log(2 * math.pi) + log_det + distance) / 2
+    beside = np.linalg.norm(centred - whitened @ cov, axis=-1)
+    return np.where(np.all(taken) | (beside < limit), found, -np.inf)
 
 
 def _check_normal(mean: Any, cov: Any) -> None:
@@ -226,8 +249,9 @@ def exponential(meaning: Callable) -> Callable:
     return lambda **arguments: np.exp(meaning(**arguments))
 
 
-density(scipy.stats.multivariate_normal.logpdf, "x, mean=None, cov=1", _normal_logpdf)
-density(scipy.stats.multivariate_normal.pdf, "x, mean=None, cov=1", exponential(_normal_logpdf))
+NORMAL = "x, mean=None, cov=1, allow_singular=False"
+density(scipy.stats.multivariate_normal.logpdf, NORMAL, _normal_logpdf)
+density(scipy.stats.multivariate_normal.pdf, NORMAL, exponential(_normal_logpdf))
 density(scipy.stats.multivariate_normal.entropy, "mean=None, cov=1", _normal_entropy)
 density(scipy.stats.dirichlet.logpdf, "x, alpha", _dirichlet_logpdf)
 density(scipy.stats.dirichlet.pdf, "x, alpha", exponential(_dirichlet_logpdf))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rules.properties import case, check_all, distinct, integers, mask, real
+from rules.properties import case, check_all, distinct, integers, mask, positive, real
 from s2s_ad import grad, vmap
 from s2s_ad.check import central_differences
 
@@ -85,6 +85,10 @@ ARRAYS += [
     case("x[[0, 0, 2]]", x=real(3, 2), **LIKE),
     case("x[[0, 2], [1, 1]]", x=real(3, 2), **LIKE),
     case("x[[[0, 1], [2, 2]]]", x=real(3, 2), **LIKE),
+    case("x[(0, 2), (1, 1)]", x=real(3, 2), **LIKE),
+    case("np.real(1j * x[(0, 1, 0), 1] ** 1j)", x=positive(3, 2), **LIKE),
+    case("x[[]]", x=real(3, 2), **LIKE),
+    case("x[(), 0]", x=real(3, 2), **LIKE),
     case("x[np.array([0, 0, 1])]", x=real(3, 2), **LIKE),
     case("x[np.arange(3), i]", x=real(3, 4), i=integers(3), **LIKE),
     case("x[np.arange(len(x)), i]", x=real(3, 4), i=integers(3), **LIKE),

@@ -161,6 +161,15 @@ def test_function(each):
     check_all(each)
 
 
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_a_dimension_that_is_an_argument(d):
+    """The sum of log-gammas that stands on SciPy's page has the sum of digammas for its slope."""
+    f = module("def f(a, d):\n    return np.sum(scipy.special.multigammaln(a, d))\n").f
+    a = np.array([2.5, 7.0])
+    expected = sum(scipy.special.digamma(a - i / 2) for i in range(d))
+    np.testing.assert_allclose(grad(f)(a, d), expected, rtol=1e-13)
+
+
 @pytest.mark.parametrize(
     "text, at, slope",
     [

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from rules.properties import Draw, case, check_all, distinct, integers, module, positive, real
-from s2s_ad import grad
+from s2s_ad import grad, vmap
 
 METHODS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 LOCATED = {"scale": positive(3), "loc": real(3)}
@@ -209,3 +210,26 @@ def test_a_multivariate_normal_density():
     np.testing.assert_allclose(x_bar, -u, rtol=1e-10)
     np.testing.assert_allclose(m_bar, u, rtol=1e-10)
     np.testing.assert_allclose(c_bar, (np.outer(u, u) - np.linalg.inv(c)) / 2, rtol=1e-10)
+
+
+def test_a_singular_normal_density():
+    """That of the plane in which there is one, none beside it; else what it is by default."""
+    call = "scipy.stats.multivariate_normal.logpdf(x, m, c, allow_singular=singular)"
+    f = module(f"def f(x, m, c, singular):\n    return {call}\n").f
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.normal(size=(4, 4)))[0][:, :2]
+    root = rng.normal(size=(2, 2)) + 2 * np.eye(2)
+    s, t = rng.normal(size=(2, 2))
+    x, m, c = basis @ s, basis @ t, basis @ root @ root.T @ basis.T
+    inside = basis @ np.linalg.solve(root @ root.T, s - t)
+    for got, expected in zip(grad(f, (0, 1))(x, m, c, True), (-inside, inside), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-8)
+    xs = np.stack([x, m, x + rng.normal(size=4)])
+    expected = scipy.stats.multivariate_normal.logpdf(xs, m, c, allow_singular=True)
+    assert list(np.isfinite(expected)) == [True, True, False]
+    np.testing.assert_allclose(vmap(f, (0, None, None, None))(xs, m, c, True), expected)
+    arguments = x, m, c + np.eye(4)
+    for got, expected in zip(
+        grad(f, (0, 1, 2))(*arguments, True), grad(f, (0, 1, 2))(*arguments, False), strict=True
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-10)
