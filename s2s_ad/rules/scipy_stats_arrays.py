@@ -176,6 +176,7 @@ def _singular_logpdf(centred: Any, cov: Any) -> Any:
     tolerance = (
         1e6 * float(np.finfo(float).eps) if double else 1e3 * float(np.finfo(np.float32).eps)
     )
+    cov = (cov + cov.T) / 2  # one triangle is read: the adjoint has to be symmetric
     eigenvalues = np.linalg.eigvalsh(cov)
     limit = tolerance * np.max(np.abs(eigenvalues))
     taken = eigenvalues > limit
