@@ -15,7 +15,12 @@ from s2s_ad.core import tree
 from s2s_ad.core.program import Input, Program
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.transforms.common import Target, pair
-from s2s_ad.transforms.gradients import cotangent_program, partition, tangent_program
+from s2s_ad.transforms.gradients import (
+    cotangent_program,
+    linear_program,
+    partition,
+    tangent_program,
+)
 from s2s_ad.transforms.jacobians import jacobian
 
 BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -215,7 +220,7 @@ class Linearization(Halves):
     """The second half: a tangent for each leaf of the inputs -> the tangent of the output."""
 
     def joint(self, program: Program, arguments: Arguments) -> Program:
-        return tangent_program(program, self.targets(program, arguments))
+        return linear_program(program, self.targets(program, arguments))
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,9 @@ class Program:
     function has to do with Tensors: then what it returns are Tensors. `writes` are the Parameters
     that it changes: the output is a tuple of the function's result and of the new value of each,
     which the door of the compiled function stores (`load/doors.py`). `derived` says that a
-    derivative or a batched form is in it, whose results share no memory with what came in.
+    derivative or a batched form is in it, whose results share no memory with what came in. `kept`
+    is how many of the result's leaves, the last ones, are there for a backward pass alone: some may
+    have no value on a path, where nobody reads them.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Program:
     tensors: bool = False
     writes: tuple[Capture, ...] = ()
     derived: bool = False
+    kept: int = 0
 
     @property
     def result(self) -> Any:
@@ -140,6 +143,11 @@ class Program:
             return result
         items = (result, *self.output.items[1:])
         return replace(self.output, items=items)
+
+    def kept_atoms(self) -> list[gast.AST]:
+        """What is handed to a backward pass."""
+        leaves = tree.leaves(self.result)
+        return leaves[len(leaves) - self.kept :]
 
     def written(self) -> list[Any]:
         """The new values of Parameters, one for each of `writes`."""

@@ -124,14 +124,19 @@ class _Moves:
 # ---- what is not there on every path -------------------------------------------------------------
 
 
-def unbound(lines: list[Line], variables: Variables, bound: Iterable[str]) -> set[str]:
-    """The variables that are moved on where they may have no value yet.
+def unbound(
+    lines: list[Line], variables: Variables, bound: Iterable[str], kept: Iterable[gast.AST]
+) -> set[str]:
+    """The variables that are moved on, or `kept` at the end, where they may have no value yet.
 
     A name that a path does not have may be handed on as long as nobody reads it; but Python wants
     to see some value then.
     """
     found: set[str] = set()
-    _Bound(variables, found, bound).block(lines)
+    walk = _Bound(variables, found, bound)
+    if walk.block(lines):
+        at_the_end = {variables.of(name) for atom in kept for name in form.reads(atom)}
+        found |= at_the_end - walk.bound
     return found
 
 

@@ -184,7 +184,9 @@ class Module:
         elsewhere = self.parameters | self.taken
         naming = Naming(program, lines, variables, reserved, self.captured, elsewhere)
         _check_keywords(program, naming, keywords)
-        statements = Statements(naming, surface, unbound(lines, variables, _outside(program)))
+        kept = map(opening.atom, program.kept_atoms())
+        missing = unbound(lines, variables, _outside(program), kept)
+        statements = Statements(naming, surface, missing)
         body = _destructuring(program, lines, output, naming)
         body += statements.of(lines)
         body.append(_return(naming.renamed(output)))

@@ -16,7 +16,7 @@ from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
-from s2s_ad.rules.composite import composite
+from s2s_ad.rules.composite import Composite, composite
 
 TYPED = "*, dtype=None, casting='same_kind'"
 
@@ -226,9 +226,36 @@ register(Concatenate(np.concatenate, "concatenate"))
 register(Stack(np.stack, "stack"))
 
 
+class StackedItems(Composite):
+    """Lists whose length is not known: items that already have the axis are joined along it, so
+    that they may differ in length; others are the items of one array."""
+
+    lists = True
+
+    def __init__(self, *args: Any, joined: Callable[[int], bool]):
+        super().__init__(*args)
+        self.joined = joined
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        arguments = support.bind_call(builder, self, self.text, args, kwargs)
+        arrays = arguments.pop("arrays")
+        if isinstance(arrays, Symbol) and isinstance(arrays.fact, values.List):
+            rank = values.rank_of(arrays.fact.item)
+            if rank is not None and self.joined(rank):
+                return builder.call(np.concatenate, (arrays,), arguments)
+            arrays = builder.call(np.array, (arrays,), {})
+        elif not isinstance(arrays, Symbol):
+            arrays = [
+                each if isinstance(each, Symbol) else builder.call(np.array, (each,), {})
+                for each in arrays
+            ]
+        return self.meaning(arrays, **arguments)
+
+
 composite(np.append, "x, values, axis=None", _append)
 composite(np.column_stack, "arrays", _column_stack)
-composite(np.hstack, f"arrays, {TYPED}", _hstack)
+register(StackedItems(np.hstack, f"arrays, {TYPED}", _hstack, joined=lambda rank: rank == 1))
 for _name in ("row_stack", "vstack"):  # the old name, which NumPy is about to drop, and the new
     if hasattr(np, _name):
-        composite(getattr(np, _name), f"arrays, {TYPED}", _vstack)
+        _stack = getattr(np, _name)
+        register(StackedItems(_stack, f"arrays, {TYPED}", _vstack, joined=lambda rank: rank > 1))

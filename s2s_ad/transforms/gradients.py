@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gast
@@ -15,6 +15,7 @@ from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.simplify.pipelines import AFTER
+from s2s_ad.transforms.calls import without_effects
 from s2s_ad.transforms.common import (
     Target,
     bare_aux,
@@ -29,6 +30,7 @@ from s2s_ad.transforms.common import (
     with_respect_to,
 )
 from s2s_ad.transforms.forward import forward
+from s2s_ad.transforms.refusals import refuse_twice
 from s2s_ad.transforms.reverse import Reverse
 from s2s_ad.transforms.seeds import Sens
 
@@ -164,6 +166,37 @@ def tangent_program(
     )
 
 
+def linear_program(program: Program, targets: Sequence[Target]) -> Program:
+    """As `tangent_program`, but no value depends on a tangent.
+
+    A loop, a branch or a call that carries tangents beside its values is computed once without
+    them, too. What stands outside of such is the same operation for both.
+    """
+    made = tangent_program(program, targets)
+    given = set(made.leaves()[len(program.leaves()) :])
+    depends = {form.target(s) for s in _split(made, given)[1] if not form.is_effect(s)}
+    values_of = [made.result.items[0], *made.written()]
+    if not any(getattr(leaf, "id", None) in depends for leaf in tree.leaves(pair(*values_of))):
+        return made
+    refuse_twice(program, program.name)
+    builder = Builder()
+    with_tangents = without_effects(made)
+    leaves = {name: builder.import_name(made, name) for name in made.leaves()}
+    output = builder.splice(program, {name: leaves[name] for name in program.leaves()})
+    again = builder.splice(with_tangents, leaves)
+    value, written = (output.items[0], output.items[1:]) if program.writes else (output, ())
+    again = again.items[0] if program.writes else again
+    return finished(
+        builder,
+        program,
+        name=made.name,
+        doc=made.doc,
+        inputs=made.inputs,
+        output=pair(value, again.items[1]),
+        written=written,
+    )
+
+
 def _tangent_leaf(builder: Builder, program: Program, leaf: str) -> str:
     hint = program.hints.get(leaf, TEMPORARY).derived("_dot")
     return builder.symbol(program.facts[leaf], hint).name
@@ -210,13 +243,7 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
     leaves. `program` returns a pair, whose first item is early and whose second is late. Captured
     objects are handed on too: they may be others when the second runs.
     """
-    depends = set(late)
-    first, second = [], []
-    for statement in program.body:
-        is_late = any(name in depends for name in form.reads(statement))
-        (second if is_late else first).append(statement)
-        if is_late and not form.is_effect(statement):
-            depends.add(form.target(statement))
+    first, second = _split(program, late)
     value, result = program.result.items
     own = {form.target(s) for s in second if not form.is_effect(s)} | set(late)
     read = [name for s in second for name in form.reads(s)]
@@ -230,6 +257,7 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
         body=tuple(first),
         output=program.with_result(pair(value, residuals)),
         doc=f"{program.doc}: the value, and what the backward pass needs",
+        kept=len(kept),
     )
     inputs = [Input("residuals", pair(*kept)), *(e for e in program.inputs if _is_late(e, late))]
     tail = program.with_(
@@ -241,6 +269,18 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
         doc=f"{program.doc}: the backward pass",
     )
     return run(head, AFTER), run(tail, AFTER)
+
+
+def _split(program: Program, late: Iterable[str]) -> tuple[list, list]:
+    """(the statements that do not depend on the `late` leaves, those that do)"""
+    depends = set(late)
+    first, second = [], []
+    for statement in program.body:
+        is_late = any(name in depends for name in form.reads(statement))
+        (second if is_late else first).append(statement)
+        if is_late and not form.is_effect(statement):
+            depends.add(form.target(statement))
+    return first, second
 
 
 def _is_late(each: Input, late: Sequence[str]) -> bool:

@@ -129,6 +129,7 @@ def _divided(
             body=tuple(made.early),
             name=f"{swept.program.name}_forward",
             doc=f"{swept.program.doc}, and what its backward pass needs",
+            kept=len(saved),
         )
     needed = [name for name in made.read if name not in swept.seeds]
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
@@ -147,7 +148,7 @@ def _recomputed(
     call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
     swept = Swept(outer, call, active, seeds, whole=call.is_recursive)
     again = without_effects(swept.joint.with_(tried=False))
-    refuse_twice(again, call)
+    refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)
     backward = stub.define(swept.backward(made, swept.leaves, {}).program)
     return Passes(call, backward, needs, seeds, scattered=swept.scattered)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import Parameter, Tensor, derivative, grad, jet, jit, linearize, vmap
+from s2s_ad.diagnostics import DerivativeError
 
 X, Y = np.array([0.5, -2.0]), np.array([3.0, 1.5])
 
@@ -98,3 +99,58 @@ def test_the_linear_function_keeps_the_values_of_parameters():
     _, linear = linearize(lambda x: x**2 * w, X)
     w.set_data(Tensor(np.zeros(2)))
     np.testing.assert_allclose(linear(Y), 2 * X * Y * [2.0, 3.0])
+
+
+def power_in_a_loop(x, y):
+    product = x
+    for _ in range(3):
+        product = product * x
+        if np.sum(y) > 100.0:
+            break
+    return product * y
+
+
+def square_of_one_side(x, y):
+    if x[0] > 0.0:
+        return x**2 * y
+    return x * y
+
+
+def power(x):
+    square = x * x
+    return square * square
+
+
+def power_in_a_helper(x, y):
+    return power(x) * y
+
+
+def power_tried(x, y):
+    try:
+        if x[1] < 0.0:
+            raise ValueError
+        return x * y
+    except ValueError:
+        return x**4 * y
+
+
+@pytest.mark.parametrize(
+    "function, n",
+    [(power_in_a_loop, 4), (square_of_one_side, 2), (power_in_a_helper, 4), (power_tried, 4)],
+)
+def test_the_linear_function_of_control_flow_and_calls(function, n):
+    """Of x**n * y."""
+    value, linear = linearize(function, (X, Y))
+    np.testing.assert_allclose(value, X**n * Y)
+    for v, w in [(X, Y), (Y, np.zeros(2)), (np.ones(2), X)]:
+        np.testing.assert_allclose(linear(v, w), n * X ** (n - 1) * Y * v + X**n * w)
+
+
+def test_what_is_drawn_in_a_loop_is_not_drawn_twice():
+    def drawn(x):
+        for _ in range(2):
+            x = x * np.random.rand()
+        return x
+
+    with pytest.raises(DerivativeError, match="the second pass computes again"):
+        linearize(drawn, X)

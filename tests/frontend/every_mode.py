@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2s_ad import grad, jvp, value_and_grad, vmap
+from s2s_ad import grad, jvp, linearize, value_and_grad, vjp, vmap
 from s2s_ad.check import central_differences
 
 
@@ -36,3 +36,19 @@ def assert_batched(function, args, scales=(1.0, 0.8, -1.1)):
     np.testing.assert_allclose(of_batch(batch, *args[1:]), values)
     np.testing.assert_allclose(vmap(grad(function), in_axes=axes)(batch, *args[1:]), gradients)
     np.testing.assert_allclose(grad(total)(batch, *args[1:]), gradients)
+
+
+def assert_in_halves(function, args):
+    """vjp and linearize by the first argument against grad: what one half hands to the other."""
+    expected = grad(function)(*args)
+
+    def of_the_first(x):
+        return function(x, *args[1:])
+
+    value, pullback = vjp(of_the_first, args[0])
+    np.testing.assert_allclose(value, function(*args))
+    np.testing.assert_allclose(pullback(1.0)[0], expected)
+    value, linear = linearize(of_the_first, args[0])
+    np.testing.assert_allclose(value, function(*args))
+    change = linear(np.ones_like(args[0]) if isinstance(args[0], np.ndarray) else 1.0)
+    np.testing.assert_allclose(change, np.sum(expected), atol=1e-12)

@@ -18,7 +18,7 @@ from frontend import (
     test_flow_sorting,
     test_flow_texts,
 )
-from frontend.every_mode import assert_batched, assert_both_modes
+from frontend.every_mode import assert_batched, assert_both_modes, assert_in_halves
 from frontend.flow import assert_like_python
 
 MODULES = (test_flow_functions, test_flow_iterators, test_flow_optional, test_flow_rows)
@@ -40,6 +40,12 @@ def test_core_says_what_python_does(function, args):
 @every_program
 def test_both_modes_against_central_differences(function, args):
     assert_both_modes(function, args)
+
+
+@pytest.mark.thinned(8)
+@every_program
+def test_both_halves_of_a_derivative(function, args):
+    assert_in_halves(function, args)
 
 
 @pytest.mark.thinned(10)

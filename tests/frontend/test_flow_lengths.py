@@ -138,7 +138,23 @@ def spread_over_a_graph(xs, graph):
     return total
 
 
+def pieces_side_by_side(x):
+    pieces = [x[:0]]
+    for i in range(len(x)):
+        pieces.append(x[i:] * x[i])
+    return np.sum(np.hstack(pieces) ** 2)
+
+
+def pieces_on_top_of_each_other(x):
+    pieces = []
+    for i in range(len(x)):
+        pieces.append(np.outer(x[i:], x))
+    return np.sum(np.vstack(pieces) ** 2)
+
+
 PROGRAMS = [
+    (pieces_side_by_side, (XS,)),
+    (pieces_on_top_of_each_other, (XS,)),
     (objects_that_are_changed, (ROWS,)),
     (chain, (XS,)),
     (rows_of_other_lengths, (XS,)),

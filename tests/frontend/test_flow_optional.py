@@ -207,7 +207,29 @@ def is_a_number(x):
     return (x if y == 3.0 else -x) * (2.0 if y != 3.0 else 1.0)
 
 
+def found_by_one_of_two_breaks(x):
+    n, hit = 1.0, None
+    for i in range(len(x)):
+        n = n + x[i] ** 2
+        if n > 3.0:
+            hit = n * x[i]
+            break
+        if n < -2.0:
+            hit = n + x[i]
+            break
+    if hit is None:
+        return n
+    return hit * n
+
+
+def found_in_a_helper(x):
+    return found_by_one_of_two_breaks(x) * found_by_one_of_two_breaks(0.1 * x)
+
+
 PROGRAMS = [
+    (found_by_one_of_two_breaks, (XS,)),
+    (found_by_one_of_two_breaks, (0.1 * XS,)),
+    (found_in_a_helper, (XS,)),
     (is_a_number, (1.0,)),
     (is_a_number, (-1.5,)),
     (smallest, (XS, 1.3)),

@@ -46,6 +46,8 @@ REARRANGING += [
     case("np.dstack(x)", x=real(2, 3), **LIKE),
     case("np.dstack(x)", x=real(2, 3, 2, 2), **LIKE),
     case("np.hstack(x)", x=real(2, 3, 4), **LIKE),
+    case("np.hstack([[], x, 1.0])", x=real(3), **LIKE),
+    case("np.vstack([[1.0, 2.0], x])", x=real(3, 2), **LIKE),
     case("np.vstack(x)", x=real(3), **LIKE),
     case("np.vstack(x)", x=real(2, 3, 4), **LIKE),
     case("np.concatenate(x, axis=-1)", x=real(2, 3, 4), **LIKE),
