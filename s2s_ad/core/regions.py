@@ -208,6 +208,15 @@ def everywhere(change: Callable[[Program], Program]) -> Callable[[Program], Prog
     return changed
 
 
+def everywhere_inwards(change: Callable[[Program], Program]) -> Callable[[Program], Program]:
+    """The same change of a program and of all blocks in it, the outermost first."""
+
+    def changed(program: Program) -> Program:
+        return map_blocks(change(program), changed)
+
+    return changed
+
+
 def block(
     builder: Builder,
     leaves: Sequence[str],

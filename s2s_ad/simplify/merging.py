@@ -9,7 +9,7 @@ from s2s_ad.core.builder import Builder
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
-from s2s_ad.core.regions import Branch, block, everywhere, region_of
+from s2s_ad.core.regions import Branch, block, everywhere_inwards, region_of
 
 
 def merge(program: Program) -> Program:
@@ -115,4 +115,4 @@ def _renumbered(each: form.Statement, old: str, new: str, count: int) -> form.St
     return form.assign(form.target(each), call, each.origin, each.phase)
 
 
-MERGE = Pass("merge branches", everywhere(merge))
+MERGE = Pass("merge branches", everywhere_inwards(merge))
