@@ -60,7 +60,7 @@ def gradient(
     check_real(program, floats)
     builder = Builder()
     targets = tree.leaves(wanted)
-    sweep = Reverse(builder, program, wanted_leaves(targets))
+    sweep = Reverse(builder, program, wanted_leaves(targets), at_once=sens is None)
     sweep.forward_sweep()
     more = [] if sens is None else [sens.entered(sweep, output)]
     for atom in floats if sens is None else ():

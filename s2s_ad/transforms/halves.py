@@ -55,12 +55,7 @@ def joint(
         results: everything that is computed.
         like: leaves that the backward sweep may read shapes off; without it the block's own.
     """
-    made = block.with_(
-        body=tuple(builder.body),
-        facts=dict(builder.facts),
-        hints=dict(builder.hints),
-        output=outputs(results),
-    )
+    made = swept(builder, block, results)
     if like is None:
         made = nearest_shapes_in_block(made)
     else:
@@ -68,6 +63,16 @@ def joint(
         pairs = zip(made.body, nearer.body, strict=True)
         made = made.with_(body=tuple(b if _is_late(b) else a for a, b in pairs))
     return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
+
+
+def swept(builder: Builder, block: Program, results: Iterable[Any]) -> Program:
+    """What a builder holds of both sweeps over a block, as a block with the same leaves."""
+    return block.with_(
+        body=tuple(builder.body),
+        facts=dict(builder.facts),
+        hints=dict(builder.hints),
+        output=outputs(results),
+    )
 
 
 def leaves(names: Iterable[str]) -> tuple[Input, ...]:

@@ -53,6 +53,8 @@ class Reverse:
         repeated: whether the forward sweep runs many times before the backward sweep does.
         handed: whether the backward sweep is a function of its own, to which values are handed.
         saves: whether functions that call themselves save what their backward passes need.
+        at_once: whether both sweeps run right behind each other, and the adjoints of the outputs
+            are numbers or leaves, known before.
     """
 
     def __init__(
@@ -65,18 +67,21 @@ class Reverse:
         repeated: bool = False,
         handed: bool = False,
         saves: bool = True,
+        at_once: bool = False,
     ):
         program = without_saved(program)
         self.builder, self.program, self.wanted = builder, program, list(wanted)
         self.saves = saves
         self.repeated, self.handed = repeated, handed
         self.collected = repeated or handed  # values have to be there to be handed on
+        self.at_once = at_once and not self.collected and not program.tried
         self.atoms: dict[str, Any] = {}
         self.adjoints: dict[str, Any] = {}
         atoms = program.outputs()
         chosen = atoms if outputs is None else [atoms[place] for place in outputs]
         names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
         self.active = activity.varied(program, wanted) & activity.useful(program, names)
+        self.entered = set(program.leaves())  # names of the builder that no statement defines
         self._first: dict[str, str] = {}  # a result -> the name that it was computed for first
 
     def inner(
@@ -89,6 +94,7 @@ class Reverse:
         repeated: bool = False,
         handed: bool = False,
         saves: bool = True,
+        at_once: bool = False,
     ) -> Reverse:
         """A sweep over a block of this program."""
         return Reverse(
@@ -99,6 +105,7 @@ class Reverse:
             repeated=self.repeated or repeated,
             handed=self.handed or handed,
             saves=self.saves and saves,
+            at_once=at_once,
         )
 
     # ---- the forward sweep

@@ -3,12 +3,16 @@
 The forward pass hands over what each block's backward half needs; a value that another block does
 not have is undefined there. The backward pass is a branch on the same condition. Where an operand
 has an adjoint already, that goes into the blocks, and comes out with their contributions.
+
+Where the adjoints of a branch's outputs are known before it runs, as those of what is returned are,
+both sweeps over a block are one block. So of branches in branches, which a row of early returns is,
+none hands over what those inside of it computed.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,18 +99,26 @@ class Choice:
         """The names of operands, and their adjoints."""
         sums = self._take_sums()
         names = {key: fresh_name() for key in self.known if key[0] in ("seed", "sum")}
+        self.at_once = self._is_known_before(names)
         sides = [self._swept(each, names) for each in self.region.blocks]
         changed = [p for p in self.active if any(p in side.adjoints for side in sides)]
         unchanged = [(self.args[p].id, each) for p, each in sums.items() if p not in changed]
         if not changed:
             return unchanged
-        for side in sides:
-            self._halve(side, changed)
-        self._save(sides)
-        adjoints = self._backward(sides)
+        outputs = [self._finish(side, changed) for side in sides]
+        if self.at_once:
+            adjoints = self._in_one(sides, outputs, changed)
+        else:
+            adjoints = self._in_two(sides, outputs)
         return unchanged + [
             (self.args[place].id, each) for place, each in zip(changed, adjoints, strict=True)
         ]
+
+    def _is_known_before(self, adjoints: Collection[Key]) -> bool:
+        """Whether nothing that the branch is given depends on what it computes."""
+        given = [each for key in adjoints if isinstance(each := self.known[key], Symbol)]
+        known = self.outer.at_once and isinstance(self.region, Branch)
+        return known and all(each.name in self.outer.entered for each in given)
 
     def _take_sums(self) -> dict[int, Any]:
         """The adjoints that operands have already, by the position of the operand."""
@@ -126,7 +138,7 @@ class Choice:
         leaves, atoms = program.leaves(), program.outputs()
         places = [place for kind, place in names if kind == "seed"]
         wanted = [leaves[place] for place in self.active]
-        sweep = self.outer.inner(builder, program, wanted, places)
+        sweep = self.outer.inner(builder, program, wanted, places, at_once=self.at_once)
         sweep.forward_sweep()
         entered: dict[Key, Any] = {("leaf", i): Symbol(builder, x) for i, x in enumerate(leaves)}
         for key, name in names.items():
@@ -134,6 +146,7 @@ class Choice:
             primal = form.name(leaves[place]) if kind == "sum" else atoms[place]
             if isinstance(primal, gast.Name):
                 entered[key] = self._enter(builder, program, primal.id, key, name)
+        sweep.entered |= {each.name for each in entered.values() if isinstance(each, Symbol)}
         before = {place: entered.get(("sum", place)) for place in self.active}
         sweep.adjoints |= {leaves[p]: each for p, each in before.items() if each is not None}
         for place in places:
@@ -152,24 +165,61 @@ class Choice:
         hint = program.hints.get(primal, TEMPORARY).derived("_bar")
         return builder.adopt(name, adjoint_fact(program.facts[primal], value.fact), hint)
 
-    def _halve(self, side: Side, changed: Sequence[int]) -> None:
-        """Divide the sweeps over a block; its results are the adjoints that a block changes."""
+    def _finish(self, side: Side, changed: Sequence[int]) -> list:
+        """All that the block computes, last the adjoints that it changes."""
         sweep, builder = side.sweep, side.sweep.builder
         with builder.at(side.block.origin, "backward"):
             side.results = [self._result(side, place) for place in changed]
-        outputs = [sweep.output(atom) for atom in side.block.outputs()]
-        more = [
-            each.name
-            for (kind, _), each in side.entered.items()
-            if kind != "leaf" and isinstance(each, Symbol)
-        ]
-        side.joint = halves.joint(builder, side.block, more, [*outputs, *side.results])
-        side.halves = halves.halve(side.joint, side.results, repeated=self.outer.repeated)
+        return [*map(sweep.output, side.block.outputs()), *side.results]
 
     def _result(self, side: Side, place: int) -> Any:
         """The adjoint of a leaf: what it was before where the block does not contribute."""
         before = side.entered.get(("sum", place), 0.0)
         return side.sweep.settled(side.block.leaves()[place], side.adjoints.get(place, before))
+
+    # ---- both passes in one
+
+    def _in_one(self, sides: Sequence[Side], outputs: list[list], changed: Sequence[int]) -> list:
+        """The adjoints, from a branch that takes the place of the forward pass."""
+        keys = [k for k, each in self.known.items() if k[0] == "leaf" or isinstance(each, Symbol)]
+        pairs = zip(sides, outputs, strict=True)
+        blocks = [self._whole_block(side, keys, results) for side, results in pairs]
+        operands = [self.known[key] for key in keys]
+        hints = [self.outer.program.hints.get(self.args[p].id, TEMPORARY) for p in changed]
+        with self.outer.instead_of(self.result), self.builder.at(self.builder.origin, "backward"):
+            self.outer.define(self.result.name, Branch(*blocks), [*self.condition, *operands])
+            return [
+                self.outer.take(self.result, self.region.count + i, hint.derived("_bar"))
+                for i, hint in enumerate(hints)
+            ]
+
+    def _whole_block(self, side: Side, keys: Sequence[Key], results: list) -> Program:
+        builder = side.sweep.builder
+        leaves = [
+            side.entered[key].name
+            if isinstance(side.entered.get(key), Symbol)
+            else builder.symbol(self.builder.fact(self.known[key])).name
+            for key in keys
+        ]
+        return halves.swept(builder, side.block, results).with_(inputs=halves.leaves(leaves))
+
+    # ---- a forward and a backward pass
+
+    def _in_two(self, sides: Sequence[Side], outputs: list[list]) -> list:
+        """The adjoints, from a backward pass, to which the forward pass hands what it needs."""
+        for side, results in zip(sides, outputs, strict=True):
+            self._halve(side, results)
+        self._save(sides)
+        return self._backward(sides)
+
+    def _halve(self, side: Side, results: list) -> None:
+        more = [
+            each.name
+            for (kind, _), each in side.entered.items()
+            if kind != "leaf" and isinstance(each, Symbol)
+        ]
+        side.joint = halves.joint(side.sweep.builder, side.block, more, results)
+        side.halves = halves.halve(side.joint, side.results, repeated=self.outer.repeated)
 
     # ---- the forward pass
 
