@@ -11,6 +11,7 @@ from s2s_ad.simplify.decided import DECIDE
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.inlining import in_place
 from s2s_ad.simplify.merging import MERGE
+from s2s_ad.simplify.nesting import with_parts
 from s2s_ad.simplify.order import READERS_FIRST
 from s2s_ad.simplify.settled import PASS_BY, TELL
 from s2s_ad.simplify.sinking import SINK
@@ -39,7 +40,7 @@ Finished = dict[int, tuple[Callee, list[int]]]  # the callee, the operands that 
 
 
 def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Program:
-    program = run(in_place(program), pipeline)
+    program = with_parts(run(in_place(program), pipeline))
     return everywhere(lambda block: _with_calls(block, made))(program)
 
 
