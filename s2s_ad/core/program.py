@@ -8,7 +8,7 @@ import itertools
 import keyword
 import operator
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -182,6 +182,12 @@ class Program:
 
     def with_(self, **changes: Any) -> Program:
         return replace(self, **changes)
+
+    def with_body(self, body: Sequence[form.Statement]) -> Program:
+        """The program with these statements; itself where they are its own."""
+        if len(body) == len(self.body) and all(map(operator.is_, body, self.body)):
+            return self
+        return replace(self, body=tuple(body))
 
     def verify(self) -> Program:
         """Check the form and that every name has a fact, blocks included; returns the program.

@@ -7,6 +7,7 @@ transform of its blocks. The operation's outputs are always a tuple, which `ITEM
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -166,19 +167,25 @@ def region_of(statement: form.Statement) -> Region | None:
 
 
 def map_blocks(program: Program, change: Callable[[Program], Program]) -> Program:
-    """The program with each block of its regions changed; blocks inside blocks are not."""
-    if not any(region_of(statement) for statement in program.body):
-        return program
+    """The program with each block of its regions changed; blocks inside blocks are not.
+
+    What is not changed stays the object that it is, and with it what is known of it.
+    """
     body = []
     for statement in program.body:
         region = region_of(statement)
         if region is not None:
-            made = region.with_blocks([change(each) for each in region.blocks])
-            call = form.operation(made, statement.value.args, {})
-            name = form.target(statement)
-            statement = form.assign(name, call, statement.origin, statement.phase)
+            statement = with_blocks(statement, region, [change(each) for each in region.blocks])
         body.append(statement)
-    return program.with_(body=tuple(body))
+    return program.with_body(body)
+
+
+def with_blocks(statement: gast.Assign, region: Region, blocks: Sequence[Program]) -> gast.Assign:
+    """The operation of a statement with other blocks; itself where they are its own."""
+    if all(map(operator.is_, blocks, region.blocks)):
+        return statement
+    call = form.operation(region.with_blocks(blocks), statement.value.args, {})
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
 
 
 def tried(program: Program) -> Program:

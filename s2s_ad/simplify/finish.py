@@ -16,7 +16,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import Loop, everywhere, region_of
+from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
 from s2s_ad.core.registry import ITEM, Rule, rule_for
 
 
@@ -68,11 +68,9 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
                 )
                 for each in region.blocks
             ]
-            call = form.operation(region.with_blocks(blocks), statement.value.args, {})
-            name = form.target(statement)
-            statement = form.assign(name, call, statement.origin, statement.phase)
+            statement = with_blocks(statement, region, blocks)
         body.append(statement)
-    program = program.with_(body=tuple(body))
+    program = program.with_body(body)
     inputs = [name for name in leaves if _is_array(program.facts[name])]
     made = {form.target(each): each for each in program.body if not form.is_effect(each)}
     body = []
@@ -86,7 +84,7 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
         elif rule is not None and rule.shape_position is not None:
             statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)
-    return program.with_(body=tuple(body))
+    return program.with_body(body)
 
 
 Made = dict[str, gast.Assign]  # how each name of a body is made

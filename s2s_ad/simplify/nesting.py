@@ -10,7 +10,7 @@ from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.program import TEMPORARY, Program
-from s2s_ad.core.regions import Branch, block, region_of
+from s2s_ad.core.regions import Branch, Region, block, region_of, with_blocks
 
 DEEPEST = 12  # blocks inside of each other in one function
 
@@ -34,17 +34,15 @@ def _limited(program: Program, name: str, depth: int) -> Program:
     for statement in program.body:
         region = region_of(statement)
         if region is not None:
-            inner = [
-                _limited(each, name, depth + (not _is_elif(region, each))) for each in region.blocks
-            ]
-            call = form.operation(region.with_blocks(inner), statement.value.args, {})
-            target = form.target(statement)
-            statement = form.assign(target, call, statement.origin, statement.phase)
+            depths = [depth if _is_elif(region, each) else depth + 1 for each in region.blocks]
+            pairs = zip(region.blocks, depths, strict=True)
+            blocks = [_limited(each, name, inside) for each, inside in pairs]
+            statement = with_blocks(statement, region, blocks)
         body.append(statement)
-    return program.with_(body=tuple(body))
+    return program.with_body(body)
 
 
-def _is_elif(region: object, inner: Program) -> bool:
+def _is_elif(region: Region, inner: Program) -> bool:
     """Whether a block is no deeper in the text than its branch: it is a branch, and a condition."""
     if not isinstance(region, Branch) or inner is not region.orelse:
         return False

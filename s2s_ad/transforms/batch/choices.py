@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.regions import Branch
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.regions import Branch, region_of
 from s2s_ad.core.registry import Ragged
 from s2s_ad.transforms.batch.blocks import Block
 from s2s_ad.transforms.batch.gathers import Whole
@@ -34,11 +35,30 @@ def select(
     facts = [
         each.fact if isinstance(each, Whole) else context.builder.fact(each) for each in operands
     ]
-    blocks = [context.block(each, facts, flags[1:]) for each in region.blocks]
-    found = _where(context, region, condition, operands, blocks)
+    found = None
+    if _is_short(region):
+        blocks = [context.block(each, facts, flags[1:]) for each in region.blocks]
+        found = _where(context, region, condition, operands, blocks)
     if found is None:
         found = Partition(context, region, condition, operands, flags[1:]).outputs()
     return found, [context.is_batched(each) for each in found]
+
+
+def _is_short(region: Branch) -> bool:
+    """Whether `np.where` may come into question, which is asked of the batched blocks.
+
+    Blocks are batched again where it does not; of branches in branches each would be, twice as
+    often as the one around it.
+    """
+    count, waiting = 0, list(region.blocks)
+    while waiting:
+        for statement in waiting.pop().body:
+            inner = region_of(statement)
+            waiting += inner.blocks if inner is not None else ()
+            count += inner is None and (form.is_effect(statement) or item_of(statement) is None)
+            if count > MOST_FOR_WHERE:
+                return False
+    return True
 
 
 # ---- np.where ------------------------------------------------------------------------------------
