@@ -9,6 +9,8 @@ from typing import Any
 
 from s2s_ad.core import tree, values
 
+MOST_APART = 32  # numbers of a list, each of which is an input of its own
+
 STAR = inspect.Parameter.VAR_POSITIONAL
 DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
@@ -109,6 +111,33 @@ def any_length(fact: Any) -> Any:
     return values.with_shape(
         fact, tuple(n if n == 1 else values.fresh_dim(False) for n in fact.shape)
     )
+
+
+def with_lists(fact: Any) -> Any:
+    """An abstract value in which a long list of floats, or of lists of such, is one input.
+
+    So the code is the same for all lengths. Of a short list each number is an input.
+    """
+    if not isinstance(fact, tree.Tree):
+        return fact
+    if len(tree.leaves(fact)) > MOST_APART and (whole := _as_list(fact)) is not None:
+        return whole
+    return tree.Tree(fact.kind, fact.keys, tuple(map(with_lists, fact.items)))
+
+
+def _as_list(fact: Any) -> values.AbstractValue | None:
+    """A float, or a list of what is alike and such; None for anything else."""
+    if fact == values.Scalar(float):
+        return fact
+    if not isinstance(fact, tree.Tree) or fact.kind is not list:
+        return None
+    items = set(map(_as_list, fact.items))
+    return values.List(items.pop()) if len(items) == 1 and None not in items else None
+
+
+def has_lists(fact: Any) -> bool:
+    """Whether a list is one input in it."""
+    return any(isinstance(leaf, values.List) for leaf in tree.leaves(fact))
 
 
 def unknown(signature: inspect.Signature) -> Arguments:

@@ -23,8 +23,10 @@ from s2s_ad.api.arguments import (
     Arguments,
     any_length,
     exact,
+    has_lists,
     sens_of,
     unknown,
+    with_lists,
 )
 from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_signature, signature_of
 from s2s_ad.api.collection import patient
@@ -93,6 +95,7 @@ class Transformed:
         self.fn, self.transform, self.label = fn, transform, label
         self._read_signature()
         self._by_value: tuple[tuple[str, tree.Path], ...] = ()
+        self._lists_apart = False  # whether each item of a list is an input, however long it is
         self._dispatch = Dispatcher(Transformed._key, Transformed._prepare, Transformed._compile)
         self._methods = Recent()
         self._hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
@@ -220,7 +223,10 @@ class Transformed:
         """Let the fast path serve calls like this one."""
         if self._last is not None:
             return
-        names = self._watched(exact(self.__signature__, arguments))
+        given = exact(self.__signature__, arguments)
+        if self._takes_lists() and any(has_lists(with_lists(x)) for x in given.facts.values()):
+            return  # it would compare each of their items
+        names = self._watched(given)
         hots = with_call(
             self._hot,
             self.__signature__,
@@ -283,7 +289,15 @@ class Transformed:
                 return each if isinstance(each, values.Array) else values.Static(known[place])
 
             facts[name] = tree.tree_map(leaf, fact)
-        return self.transform.loosen(Arguments(self.__signature__, facts)).facts
+        facts = self.transform.loosen(Arguments(self.__signature__, facts)).facts
+        if not self._takes_lists():
+            return facts
+        return {name: with_lists(fact) for name, fact in facts.items()}
+
+    def _takes_lists(self) -> bool:
+        """Whether a long list of floats is one input, until the function asks for its length."""
+        inner = not isinstance(self.fn, Transformed) or self.fn._takes_lists()
+        return inner and self.transform.takes_lists and not self._lists_apart
 
     def _check(self, arguments: Arguments) -> None:
         """Each transform of the chain checks what it will be called with."""
@@ -318,15 +332,28 @@ class Transformed:
         self, abstract: dict[str, Any], arguments: dict[str, Any], assumes: bool
     ) -> tuple[Loaded, Callable, Assumed]:
         while True:
+            lists = {name for name, fact in abstract.items() if has_lists(fact)}
             lengths = values.lengths_of_inputs(abstract, arguments) if assumes else {}
             assumptions = sizes.Assumptions(lengths)
             try:
                 with sizes.assuming(assumptions):
                     programs = self._finished(Arguments(self.__signature__, abstract))
-                break
+                changed = {name for name, _ in programs[0][0].mutated}
+                if not lists & changed:
+                    break
+                self._lists_apart = True
             except StaticNeeded as need:
-                self._count_by_value(need, arguments)
-                abstract = self._prepare(arguments)
+                try:
+                    self._count_by_value(need, arguments)
+                except S2SError:
+                    if not lists:
+                        raise
+                    self._lists_apart = True
+            except S2SError:
+                if not lists:
+                    raise
+                self._lists_apart = True
+            abstract = self._prepare(arguments)
         assumed = Assumed(abstract, assumptions.needed())
         program, text = programs[0]
         programs[0] = program, replace(text, assumed=tuple(assumed.texts()))

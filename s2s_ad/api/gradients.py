@@ -21,6 +21,8 @@ from s2s_ad.transforms.seeds import Sens
 class Grad(Differentiation):
     """grad, value_and_grad and GradOperation: the gradients of inputs, then those of weights."""
 
+    takes_lists = True
+
     weights: Weights | None = None
     with_value: bool = False
     return_ids: bool = False

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import EllipsisType
-from typing import Any
+from typing import Any, ClassVar
 
 from s2s_ad.api.arguments import DOUBLE_STAR, KEYWORD_ONLY, STAR, Arguments, Slot
 from s2s_ad.api.check_arguments import check_differentiable, check_like, check_real
@@ -31,7 +31,12 @@ Positions = tuple[int, ...] | EllipsisType
 
 @dataclass(frozen=True)
 class Transform:
-    """One step of a chain. It knows nothing of the function: that is `Transformed`'s to know."""
+    """One step of a chain. It knows nothing of the function: that is `Transformed`'s to know.
+
+    `takes_lists` says whether a list of floats may be one input.
+    """
+
+    takes_lists: ClassVar[bool] = False
 
     def signature(self, inner: inspect.Signature) -> inspect.Signature:
         """The signature of the transformed function."""
@@ -84,6 +89,8 @@ class Transform:
 @dataclass(frozen=True)
 class Jit(Transform):
     """The function itself, simplified and compiled."""
+
+    takes_lists = True
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:
         return [program]
@@ -226,6 +233,8 @@ class Linearization(Halves):
 @dataclass(frozen=True)
 class Jvp(Transform):
     """The first `count` inputs, then a tangent for each -> (output, its tangent[, aux])."""
+
+    takes_lists = True
 
     count: int = 1
     has_aux: bool = False

@@ -60,6 +60,8 @@ def exact_key(value: Any) -> Any:
         return (kind, value.dtype, value.shape)
     if kind in (float, int, complex) or isinstance(value, np.generic):
         return kind
+    if kind is list and set(map(type, value)) == {float}:
+        return (kind, float, len(value))
     if tree.is_container(value):
         top = tree.one_level(value)
         return (kind, keys_key(top.keys), tuple(map(exact_key, top.items)))

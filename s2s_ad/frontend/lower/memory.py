@@ -284,6 +284,10 @@ class Memory(Kinship):
 
     def passed(self, value: Any, name: str, path: Path = ()) -> Any:
         """An argument: its arrays and containers may be changed, which nobody outside sees."""
+        if isinstance(value, Symbol) and isinstance(value.fact, List):
+            box = Box(self, value, list)
+            box.source = (name, path)
+            return box
         if isinstance(value, Symbol):
             return self.argument(value, (name, path))
         if not isinstance(value, Tree):
