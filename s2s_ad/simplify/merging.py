@@ -91,11 +91,14 @@ def _joined(
         for leaf, symbol in own.items():
             builder.facts[symbol.name] = a.facts[leaf]
         outputs = tree.leaves(builder.splice(a, own))
+        shared = {getattr(each, "id", None): given[i] for i, each in enumerate(one)}
         others = iter(given[len(one) :])
         passed = {}
         for leaf, operand in zip(b.leaves(), second.value.args[1:], strict=True):
             name = getattr(operand, "id", None)
             passed[leaf] = outputs[items[name]] if name in items else next(others)
+            if name in shared and shared[name].fact == b.facts[leaf]:
+                passed[leaf] = shared[name]  # so that what both compute of it is computed once
             if name not in items:
                 builder.facts[passed[leaf].name] = b.facts[leaf]
         outputs += tree.leaves(builder.splice(b, passed))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from s2s_ad.core import form, values
-from s2s_ad.storage.costs import NUMBER, cost_of_keeping, value_of
+from s2s_ad.storage.costs import NUMBER, cost_of_computing, cost_of_keeping, value_of
 from s2s_ad.storage.cut import Value, cheapest
 
 
@@ -27,6 +27,7 @@ def decide(
     free: Set[str] = frozenset(),
     restored: Collection[str] = (),
     only_kept: Collection[str] = (),
+    asked_again: Collection[str] = (),
     repeated: bool,
 ) -> Plan:
     """How the names that are `needed` of a forward pass are had.
@@ -40,12 +41,18 @@ def decide(
         free: names that cost nothing to keep, because they are kept anyway.
         restored: arrays that are had again by putting back a few elements.
         only_kept: what that needs, the elements among it, and nothing else can stand for.
+        asked_again: conditions that are asked again rather than kept, where what they ask about
+            is at hand and they cost little.
         repeated: whether the forward pass runs many times before the backward pass does.
     """
     described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
     computed = {form.target(each): each for each in body if not form.is_effect(each)}
     for name, statement in computed.items():
         described[name] = value_of(statement, facts[name], repeated=repeated)
+    for name in described.keys() & {*asked_again}:
+        cost = cost_of_computing(computed[name], facts[name]) if name in computed else None
+        if cost is not None and cost <= NUMBER:
+            described[name] = Value(described[name].keep, 0, described[name].operands)
     for name in restored:
         described[name] = Value(described[name].keep, NUMBER, described[name].operands)
     for name in only_kept:

@@ -94,6 +94,7 @@ def halve(
     free: Set[str] = frozenset(),
     instead: Mapping[str, gast.Assign] | None = None,
     restoring: Restoring | None = None,
+    asked_again: Collection[str] = (),
     repeated: bool,
 ) -> Halves:
     """The two halves of both sweeps over a block; `results` are the adjoints it computes.
@@ -103,6 +104,7 @@ def halve(
         free: names that are kept in any case.
         instead: statements by which the second half can compute names in another way.
         restoring: arrays into which the second half puts elements back.
+        asked_again: conditions that the second half finds out again, if it can.
         repeated: whether the first half runs many times before the second does.
     """
     late = [each for each in program.body if _is_late(each)]
@@ -125,6 +127,7 @@ def halve(
         free=free,
         restored=restoring.again if restoring else (),
         only_kept=(*restoring.overwritten, *restoring.indices) if restoring else (),
+        asked_again=asked_again,
         repeated=repeated,
     )
     late = [*map(_again, _in_order(chosen.again)), *late]

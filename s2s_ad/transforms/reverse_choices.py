@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.regions import Attempt, Branch, Region, block
+from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.halves import Halves, adjoint_fact
 
@@ -219,7 +220,12 @@ class Choice:
             if kind != "leaf" and isinstance(each, Symbol)
         ]
         side.joint = halves.joint(side.sweep.builder, side.block, more, results)
-        side.halves = halves.halve(side.joint, side.results, repeated=self.outer.repeated)
+        side.halves = halves.halve(
+            side.joint,
+            side.results,
+            asked_again=_conditions(side.joint),
+            repeated=self.outer.repeated,
+        )
 
     # ---- the forward pass
 
@@ -336,3 +342,18 @@ class Choice:
 def _alike(a: values.AbstractValue, b: values.AbstractValue) -> bool:
     """Whether values are of one kind: numbers, or arrays, or lists."""
     return type(a) is type(b) and values.rank_of(a) == values.rank_of(b)
+
+
+def _conditions(program: Program) -> set[str]:
+    """The truths on which branches of a block decide.
+
+    Of branches in branches each would hand the conditions inside on to the one around it, and they
+    would need some value where they were not asked.
+    """
+    branches = (each for each in program.body if isinstance(region_of(each), Branch))
+    names = (getattr(each.value.args[0], "id", None) for each in branches)
+    return {name for name in names if name in program.facts and _is_truth(program.facts[name])}
+
+
+def _is_truth(fact: values.AbstractValue) -> bool:
+    return values.shape_of(fact) == () and values.strong_dtype(fact) == np.dtype(bool)
