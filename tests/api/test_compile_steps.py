@@ -12,9 +12,10 @@ import threading
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jit, jvp
+from s2s_ad import grad, jit, jvp, value_and_grad, vmap
 
 MOST = 2.3  # times as many steps for twice as many parts: n**1.2
+MOST_OF_RETURNS = 2.8  # each stands in the block of the one before
 
 
 def scalar_statements(n):
@@ -36,6 +37,29 @@ def several_at_once(n):
 
 def sum_of_terms(n):
     return ["x = " + " + ".join(f"np.sin(x * {i}.5)" for i in range(n))]
+
+
+def early_returns(n):
+    return [f"if x > {n - i}.5:\n        return x * {i}.5" for i in range(n)]
+
+
+def returns_between(n):
+    lines = (f"if x > {n - i}.5:\n        return np.cos(x) * {i}.5" for i in range(n))
+    return [f"{line}\n    x = x + 0.5 + 0.1 * np.sin(x)" for line in lines]
+
+
+def nested_returns(n):
+    lines = [f"{'    ' * i}if x > {i}.5:" for i in range(n)]
+    return [*lines, *(f"{'    ' * i}return x * {i}.5" for i in range(n, 0, -1))]
+
+
+def entries(n):
+    lines = (f"d['k{i}'] = d['k{i - 1}'] * x" for i in range(1, n))
+    return ["d = {'k0': x}", *lines, f"x = d['k{n - 1}']"]
+
+
+def statements_in_a_loop(n):
+    return ["for _ in range(3):", *(f"    x = np.sin(x) * {i}.5 + a[0]" for i in range(n))]
 
 
 def helpers(n):
@@ -63,6 +87,10 @@ def program(lines, folder, name, below=""):
 
 def tangent(f):
     return lambda x, a: jvp(f, (x, a), (1.0, np.ones_like(a)))
+
+
+def batched(f):
+    return lambda x, a: vmap(f, in_axes=(0, None))(np.full(3, x), a)
 
 
 def steps(function, *args):
@@ -104,6 +132,11 @@ def growth(parts, n, transform, folder):
         (updates, 16),
         (several_at_once, 20),
         (sum_of_terms, 20),
+        (early_returns, 16),
+        (returns_between, 12),
+        (nested_returns, 12),
+        (entries, 20),
+        (statements_in_a_loop, 16),
         pytest.param(helpers, 40, marks=pytest.mark.slow),
     ],
     ids=lambda each: getattr(each, "__name__", None),
@@ -119,6 +152,46 @@ def test_steps_grow_as_the_program_does(parts, n, tmp_path):
 def test_steps_grow_as_a_long_program_does(parts, transform, tmp_path):
     few, many = growth(parts, 150, transform, tmp_path)
     assert many < MOST * few
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transform", [grad, jit, tangent])
+@pytest.mark.parametrize("parts", [early_returns, returns_between])
+def test_steps_grow_as_a_long_row_of_returns_does(parts, transform, tmp_path):
+    few, many = growth(parts, 48, transform, tmp_path)
+    assert many < MOST_OF_RETURNS * few
+
+
+def test_a_row_of_returns_for_each_sample(tmp_path):
+    few, many = growth(early_returns, 8, batched, tmp_path)
+    assert many < MOST_OF_RETURNS * few
+
+
+@pytest.mark.parametrize("parts", [early_returns, returns_between, nested_returns])
+@pytest.mark.parametrize("transform", [grad, value_and_grad, jit])
+def test_text_is_as_long_as_the_program(parts, transform, tmp_path):
+    few, many = (
+        transform(program(parts(n), tmp_path, f"{parts.__name__}_{n}")).source(0.3, np.ones(3))
+        for n in (12, 24)
+    )
+    assert many.count("\n") < 2.1 * few.count("\n")
+    assert len(many) < 2.6 * len(few)
+
+
+@pytest.mark.parametrize("parts", [early_returns, returns_between, nested_returns])
+def test_returns_deeper_than_text_is_wide(parts, tmp_path):
+    """What is a function of its own has the derivative of what it was."""
+    n, a, h = 26, np.ones(3), 1e-6
+    function = program(parts(n), tmp_path, f"deep_{parts.__name__}")
+    derived = value_and_grad(function)
+    points = np.linspace(-1.0, n + 1.0, 41) + 0.013
+    slopes = [(function(x + h, a) - function(x - h, a)) / (2 * h) for x in points]
+    made = [derived(x, a) for x in points.tolist()]
+    np.testing.assert_array_equal([value for value, _ in made], [function(x, a) for x in points])
+    np.testing.assert_allclose([slope for _, slope in made], slopes, rtol=1e-6, atol=1e-6)
+    batch = vmap(grad(function), in_axes=(0, None))(points, a)
+    np.testing.assert_allclose(batch, slopes, rtol=1e-6, atol=1e-6)
+    assert ("_part(" in derived.source(0.3, a)) == (parts is not early_returns)
 
 
 @pytest.mark.slow

@@ -1,0 +1,228 @@
+"""Long lists of floats are one input: code, and the time to compile it, do not grow with the data.
+
+The expected gradients are those of the same function of an array, or differences.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vjp, vmap
+
+LENGTHS = (40, 57)
+
+
+def indexed(p):
+    total = 0.0
+    for i in range(1, len(p)):
+        total += np.sin(p[i] - p[i - 1]) * i
+    return total
+
+
+def iterated(p):
+    total = 1.0
+    for k, v in enumerate(p):
+        total += np.cos(k * v) * v
+    return total
+
+
+def paired(p):
+    return sum([(b - a) ** 2 * a for a, b in itertools.pairwise(p)])
+
+
+def of_builtins(p):
+    return max(p) * min(p) + sum(p) * p[-1] / len(p)
+
+
+def selected(p):
+    total = 0.0
+    for v in p:
+        if v > 0.5:
+            total += v * v
+        else:
+            total -= v
+    return total
+
+
+def as_array(p):
+    return np.sum(np.sin(p) * np.array(p))
+
+
+def copied(p):
+    q = list(p)
+    q[0] = q[1] * 2.0
+    return sum(q) * q[0] + p[0]
+
+
+def unpacked(p):
+    a, b, *others = p
+    return a * b + sum(others) * a
+
+
+def stored(p):
+    p[3] = p[2] * p[1]
+    return sum(p) * p[3]
+
+
+def appended(p):
+    p.append(p[2] * p[1])
+    return sum(p) * p[-1]
+
+
+def path_length(points):
+    total = 0.0
+    for i in range(1, len(points)):
+        dx = points[i][0] - points[i - 1][0]
+        dy = points[i][1] - points[i - 1][1]
+        total += np.sqrt(dx * dx + dy * dy)
+    return total
+
+
+def area(points):
+    total = 0.0
+    for i in range(len(points)):
+        x, y = points[i]
+        u, v = points[(i + 1) % len(points)]
+        total += x * v - u * y * x
+    return 0.5 * total
+
+
+def rows(points):
+    return sum([x * np.sin(y) for x, y in points])
+
+
+def row_stored(points):
+    points[0][1] = points[2][0] * points[2][1]
+    return sum([row[0] * row[1] for row in points])
+
+
+def columns(points):
+    xs, ys = zip(*points, strict=True)
+    return sum(xs) * sum(ys) * xs[0]
+
+
+ONE_INPUT = [indexed, iterated, paired, of_builtins, selected, as_array, copied, unpacked]
+POINTS = [path_length, area, rows]
+APART = [stored, appended, row_stored, columns]
+OF_POINTS = {*POINTS, row_stored, columns}
+
+
+def data(function, length):
+    rng = np.random.default_rng(length)
+    shape = (length, 2) if function in OF_POINTS else (length,)
+    return rng.uniform(0.2, 1.0, shape).tolist()
+
+
+def slopes(function, p):
+    """Central differences by each number."""
+    at, h, found = np.array(p), 1e-6, np.zeros(np.shape(p))
+    for index in np.ndindex(at.shape):
+        above, below = at.copy(), at.copy()
+        above[index] += h
+        below[index] -= h
+        found[index] = (function(above.tolist()) - function(below.tolist())) / (2 * h)
+    return found
+
+
+@pytest.mark.parametrize("function", [*ONE_INPUT, *POINTS, *APART])
+def test_derivatives(function):
+    derived = grad(function)
+    for length in LENGTHS:
+        p = data(function, length)
+        expected = slopes(function, data(function, length))
+        found = derived(p)
+        assert isinstance(found, list)
+        assert isinstance(found[0], type(p[0]))
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
+        assert p == data(function, length)  # the caller's list is as it was
+        along = np.random.default_rng(1).normal(size=np.shape(p))
+        _, tangent = jvp(function, (p,), (along.tolist(),))
+        np.testing.assert_allclose(tangent, np.sum(expected * along), rtol=1e-6)
+        assert jit(function)(p) == pytest.approx(function(data(function, length)), rel=1e-12)
+
+
+@pytest.mark.parametrize("function", [indexed, iterated, path_length])
+def test_second_derivatives(function):
+    p = data(function, LENGTHS[0])
+    along = np.random.default_rng(2).normal(size=np.shape(p))
+    _, found = jvp(grad(function), (p,), (along.tolist(),))
+    h, derived = 1e-6, grad(function)
+    above, below = (derived((np.array(p) + s * h * along).tolist()) for s in (1, -1))
+    np.testing.assert_allclose(found, np.subtract(above, below) / (2 * h), rtol=1e-5, atol=1e-5)
+
+
+GRADIENT = grad(selected)
+
+
+def squared_gradient(p):
+    return sum([v * v for v in GRADIENT(p)])
+
+
+def test_a_gradient_inside_of_a_function():
+    p = data(selected, LENGTHS[0])
+    found = grad(squared_gradient)(p)
+    np.testing.assert_allclose(found, [8 * v if v > 0.5 else 0.0 for v in p])
+
+
+@pytest.mark.parametrize("function", [*ONE_INPUT, *POINTS])
+@pytest.mark.parametrize("transform", [grad, jit])
+def test_the_text_does_not_depend_on_the_length(function, transform):
+    texts = {transform(function).source(data(function, n)) for n in (40, 300)}
+    assert len(texts) == 1
+    derived = transform(function)
+    for length in (40, 57, 300):
+        derived(data(function, length))
+    assert len(derived._dispatch.by_signature) == 1
+
+
+def test_short_lists_and_other_items_are_inputs_of_their_own():
+    assert "p_0" in grad(iterated).source([0.5, 0.25])
+    mixed = [0.5] * 40 + [np.float64(0.25)]
+    np.testing.assert_allclose(grad(iterated)(mixed), slopes(iterated, mixed), rtol=1e-6)
+    with pytest.raises(S2SError, match="gradients need floating-point numbers"):
+        grad(iterated)([0.5] * 40 + [1])
+
+
+def scaled(weights, x):
+    return np.sum(sum(weights["w"]) * x * weights["b"]) * weights["w"][2]
+
+
+def test_inside_of_other_containers_and_for_a_batch():
+    w, x = data(indexed, 40), np.array([1.0, 2.0, 3.0])
+    weights = {"w": w, "b": 2.0}
+    found = value_and_grad(scaled)(weights, x)[1]
+    expected = np.full(40, 12.0 * w[2])
+    expected[2] += 12.0 * sum(w)
+    np.testing.assert_allclose(found["w"], expected)
+    assert found["b"] == pytest.approx(6.0 * sum(w) * w[2])
+    each = vmap(grad(scaled), in_axes=(None, 0))(weights, x)
+    np.testing.assert_allclose(each["b"], x * sum(w) * w[2])
+    _, back = vjp(iterated, w)
+    np.testing.assert_allclose(np.ravel(back(2.0)), 2 * slopes(iterated, w), rtol=1e-6)
+
+
+def test_the_same_list_twice_and_a_list_that_is_not_read():
+    def product(p, q, r):
+        return paired(p) * iterated(q)
+
+    p = data(indexed, 40)
+    by_p, by_q, by_r = grad(product, (0, 1, 2))(p, p, p)
+    np.testing.assert_allclose(by_p, slopes(paired, p) * iterated(p), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(by_q, slopes(iterated, p) * paired(p), rtol=1e-6, atol=1e-7)
+    assert by_r == [0.0] * 40
+
+
+def test_an_index_beyond_the_end_is_an_error_of_the_call():
+    def beyond(p):
+        return p[50] * p[50]
+
+    p = data(indexed, 57)
+    derived = grad(beyond)
+    assert derived(p)[50] == 2 * p[50]
+    with pytest.raises(IndexError):
+        derived(p[:40])
+    with pytest.raises(S2SError, match="a list of 39"):
+        jvp(indexed, (p[:40],), (p[:39],))
