@@ -291,7 +291,8 @@ class Liveness:
 
 def flat(lines: Sequence[Line]) -> Iterator[Line]:
     """The lines and all in their blocks, in the order of the text."""
-    for line in lines:
+    waiting = list(reversed(lines))
+    while waiting:
+        line = waiting.pop()
         yield line
-        for block in line.blocks:
-            yield from flat(block)
+        waiting += (each for block in reversed(line.blocks) for each in reversed(block))

@@ -85,8 +85,9 @@ class Refold:
     def _count(self, entry: Entry) -> None:
         read = list(direct_reads(entry))
         self.counts.update(read)
-        self.counts.update(_tested(entry))
-        for name in (*read, *_tested(entry)):
+        tested = [] if entry.test is None else form.reads(entry.test)
+        self.counts.update(tested)
+        for name in (*read, *tested):
             self.read_under.setdefault(name, set()).add(settings_of(entry.statement))
         if entry.kind == "effect":
             self.read_by_effect.update(read)
@@ -232,17 +233,15 @@ class Readers:
         self.nested: set[str] = set()
         self.tried: set[str] = set()
         for place in range(len(entries) - 1, -1, -1):
-            inside = set(_tested(entries[place]))
-            for each in every(_inside(entries[place])):
-                inside.update(direct_reads(each), _tested(each))
-            self.nested |= inside
-            if any(each.kind == "try" for each in every([entries[place]])):
-                self.tried |= inside
-            for name in {*direct_reads(entries[place]), *inside}:
+            inside = inside_of(entries[place])
+            self.nested |= inside.reads
+            if inside.tries:
+                self.tried |= inside.reads
+            for name in {*direct_reads(entries[place]), *inside.reads}:
                 self.last.setdefault(name, place)
         self._changed: dict[str | None, list[int]] = {}  # where a variable changes; None: any
         for place, each in enumerate(entries):
-            changes = _changes(each)
+            changes = inside_of(each).changes
             for variable in (*changes, None) if changes else ():
                 self._changed.setdefault(variable, []).append(place)
 
@@ -265,13 +264,35 @@ def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:
     return () if statement.origin is None else statement.origin.settings
 
 
-def _changes(entry: Entry) -> set[str]:
-    """The variables that are assigned anew, or whose memory changes."""
-    found: set[str] = set()
-    for each in every([entry]):
-        found.update(() if each.store is None else each.store.changed)
-        found.update(name for name, _ in each.moves)
-    return found
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What happens in an entry.
+
+    Attributes:
+        reads: the names that its blocks read, and the condition of a while: in each pass.
+        changes: the variables that it assigns anew, or whose memory it changes.
+        tries: whether it is a "try", or there is one in its blocks.
+    """
+
+    reads: set[str]
+    changes: set[str]
+    tries: bool
+
+
+def inside_of(entry: Entry) -> Inside:
+    """What happens in an entry: of blocks in blocks each is looked at once."""
+    if entry.inside is None:
+        reads = set() if entry.test is None else set(form.reads(entry.test))
+        changes = {name for name, _ in entry.moves}
+        changes.update(() if entry.store is None else entry.store.changed)
+        tries = entry.kind == "try"
+        for each in (each for block in entry.blocks for each in block):
+            inner = inside_of(each)
+            reads.update(inner.reads, direct_reads(each))
+            changes |= inner.changes
+            tries |= inner.tries
+        entry.inside = Inside(reads, changes, tries)
+    return entry.inside
 
 
 def subtracted(node: gast.AST) -> gast.AST:
@@ -295,21 +316,13 @@ def negative_of(value: gast.AST) -> gast.AST | None:
     return None
 
 
-def _tested(entry: Entry) -> list[str]:
-    """What the condition of a while reads: in each pass."""
-    return [] if entry.test is None else form.reads(entry.test)
-
-
-def _inside(entry: Entry) -> list[Entry]:
-    return [each for block in entry.blocks for each in block]
-
-
 def every(entries: Sequence[Entry]) -> Iterator[Entry]:
     """The entries and all in their blocks."""
-    for each in entries:
-        yield each
-        for block in each.blocks:
-            yield from every(block)
+    waiting = list(reversed(entries))
+    while waiting:
+        entry = waiting.pop()
+        yield entry
+        waiting += (each for block in reversed(entry.blocks) for each in reversed(block))
 
 
 def direct_reads(entry: Entry) -> Iterator[str]:

@@ -37,6 +37,7 @@ class Entry:
         call: the operation, or the head of a region: a condition, the bounds of a range.
         blocks: the entries of each block; of a "while" those of its test, then its body.
         test: of a "while" the condition, when the entries of its test have run.
+        inside: what is known of its blocks, once that was asked.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Entry:
     test: Any = None
     backwards: bool = False
     errors: tuple = ()
+    inside: Any = None
 
 
 class Opening:

@@ -20,6 +20,7 @@ class Kinship:
 
     def __init__(self) -> None:
         self.links: list[tuple[Any, Any]] = []
+        self.linked: set[frozenset[int]] = set()
         self.unions: list[Box] = []
 
     def relate(self, a: Any, b: Any) -> None:
@@ -123,7 +124,9 @@ def holds_itself(holder: Box, box: Box) -> bool:
 
 def link(a: Any, b: Any) -> None:
     """Two objects may share memory."""
-    if a is not b and not any(b is each for each in a.kin):
+    memory, pair = a.memory, frozenset((id(a), id(b)))
+    if a is not b and pair not in memory.linked:
+        memory.linked.add(pair)  # `links` keeps both alive
         a.kin.append(b)
         b.kin.append(a)
-        a.memory.links.append((a, b))
+        memory.links.append((a, b))
