@@ -61,19 +61,21 @@ def _bound_outside(function: gast.AST) -> set[str]:
 
 def _walk(node: gast.AST) -> Iterator[gast.AST]:
     """The nodes of one scope, in the order of the text."""
-    yield node
-    if isinstance(node, FUNCTIONS):
-        inside = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
-        inside += getattr(node, "decorator_list", [])
-    elif isinstance(node, gast.ClassDef):
-        inside = [*node.bases, *(each.value for each in node.keywords), *node.decorator_list]
-    elif isinstance(node, COMPREHENSIONS):
-        inside = [node.generators[0].iter]
-        inside += [each for each in gast.walk(node) if isinstance(each, gast.NamedExpr)]
-    else:
-        inside = gast.iter_child_nodes(node)
-    for child in inside:
-        yield from _walk(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, FUNCTIONS):
+            inside = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+            inside += getattr(node, "decorator_list", [])
+        elif isinstance(node, gast.ClassDef):
+            inside = [*node.bases, *(each.value for each in node.keywords), *node.decorator_list]
+        elif isinstance(node, COMPREHENSIONS):
+            inside = [node.generators[0].iter]
+            inside += [each for each in gast.walk(node) if isinstance(each, gast.NamedExpr)]
+        else:
+            inside = list(gast.iter_child_nodes(node))
+        waiting += reversed(inside)
 
 
 def bound_by(node: gast.AST) -> Iterator[str]:
