@@ -1106,7 +1106,8 @@ def unbroadcast(value, array):
         value = np.sum(value, axis=tuple(range(value.ndim - len(shape))))
     ones = tuple(axis for axis, n in enumerate(shape) if n == 1 and value.shape[axis] != 1)
     value = np.sum(value, axis=ones, keepdims=True) if ones else value
-    return value.astype(dtype, copy=False) if shape and dtype.kind in "fc" else value[()]
+    typed = shape or isinstance(array, np.ndarray | np.generic)
+    return (value.astype(dtype, copy=False) if typed and dtype.kind in "fc" else value)[()]
 
 
 def upper_factor(a):

@@ -184,4 +184,5 @@ def copy_call(atom: gast.Name, fact: Any) -> gast.Call:
     """`a.copy()`, `items[:]`."""
     if isinstance(fact, values.List):
         return form.operation(operator.getitem, [atom], {"index": gast.Slice(None, None, None)})
-    return form.operation(runtime.copied if values.may_be_absent(fact) else np.copy, [atom], {})
+    perhaps = values.may_be_absent(fact) or values.may_be_python(fact)
+    return form.operation(runtime.copied if perhaps else np.copy, [atom], {})

@@ -40,12 +40,20 @@ def in_precision(derivative: Any, fact: values.AbstractValue) -> Any:
     """A derivative in single or double precision, as the value is that the fact describes."""
     if not isinstance(derivative, Symbol) or not isinstance(fact, values.Array):
         return derivative
-    dtype = derivative.dtype if isinstance(derivative.fact, values.Array) else None
-    if values.missing((dtype, fact.dtype)) or values.is_dtype(dtype, fact.dtype):
+    if not isinstance(derivative.fact, values.Array) or fact.dtype is None:
+        return derivative
+    dtype = derivative.dtype
+    if dtype is None:  # that depends on the path
+        return as_dtype(derivative, fact.dtype) if _is_single(fact.dtype) else derivative
+    if values.is_dtype(dtype, fact.dtype):
         return derivative
     if dtype.kind != fact.dtype.kind or dtype.kind not in "fc":
         return derivative
     return as_dtype(derivative, fact.dtype)
+
+
+def _is_single(dtype: np.dtype | None) -> bool:
+    return values.is_dtype(dtype, np.float32) or values.is_dtype(dtype, np.complex64)
 
 
 def as_dtype(value: Symbol, dtype: np.dtype) -> Any:
@@ -75,7 +83,10 @@ def in_kind_of(builder: Builder, derivative: Any, fact: values.AbstractValue) ->
     if values.is_complex(fact):
         derivative = as_complex(derivative, fact)
     if not isinstance(derivative.fact, values.Scalar) or derivative.fact == fact:
-        return derivative
+        derivative = in_precision(derivative, fact)
+        weak = getattr(derivative.fact, "weak", False) and not getattr(fact, "weak", False)
+        single = weak and _is_single(getattr(fact, "dtype", None))
+        return as_dtype(derivative, fact.dtype) if single else derivative
     kind = complex if values.is_complex(fact) else float
     kind = getattr(getattr(fact, "dtype", None), "type", kind)
     return builder.call(kind, (derivative,), {})

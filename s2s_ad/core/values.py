@@ -71,6 +71,7 @@ class Array:
     `absent`: on some path there is no such array, and nobody reads it there.
     `number`: an argument without axes is a number, which nothing changes in place, or (False) an
     array; that matters to the user's code alone, too.
+    `weak`: on some path it is a Python number, whose dtype is weak, and which has no attributes.
     """
 
     dtype: np.dtype | None
@@ -79,6 +80,7 @@ class Array:
     tensor: bool = field(default=False, compare=False)
     absent: bool = False
     number: bool | None = field(default=None, compare=False)
+    weak: bool = False
 
     @property
     def rank(self) -> int | None:
@@ -88,7 +90,8 @@ class Array:
         if not isinstance(other, Array) or (self.dtype is None) != (other.dtype is None):
             return False  # NumPy's float64 dtype claims to equal None
         same = self.dtype == other.dtype and self.shape == other.shape
-        return same and (self.selects, self.absent) == (other.selects, other.absent)
+        mine, its = ((e.selects, e.absent, e.weak) for e in (self, other))
+        return same and mine == its
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,9 +395,8 @@ def as_inexact(value: Any) -> Any:
 def join(a: Any, b: Any) -> AbstractValue:
     """What holds for a value that is known to be one of the two.
 
-    Python numbers of several kinds are the widest of them, and a Python number or a NumPy number
-    is a NumPy number: where the kind matters, so does the first pass of a loop, and nobody wants
-    general code for the 0 that a sum begins with.
+    Python numbers of several kinds are the widest of them. A Python number or a NumPy number is a
+    NumPy number that may be `weak`: nobody wants general code for the 0 that a sum begins with.
 
     Example:
         >>> join(Scalar(int), Scalar(float))
@@ -417,8 +419,9 @@ def join(a: Any, b: Any) -> AbstractValue:
     absent = may_be_absent(a) or may_be_absent(b)
     if isinstance(a, Array | Scalar) and isinstance(b, Array | Scalar):
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
-        tensor = is_tensor(a) or is_tensor(b)
-        return Array(_joined_dtype(a, b), _joined_shape(a.shape, b.shape), selects, tensor, absent)
+        tensor, weak = is_tensor(a) or is_tensor(b), may_be_python(a) or may_be_python(b)
+        dtype, shape = _joined_dtype(a, b), _joined_shape(a.shape, b.shape)
+        return Array(dtype, shape, selects, tensor, absent, weak=weak)
     return Unknown(bool(is_inexact(a) or is_inexact(b)), absent=absent)
 
 
@@ -475,6 +478,11 @@ def may_be_absent(value: Any) -> bool:
     return getattr(value, "absent", False)
 
 
+def may_be_python(value: Any) -> bool:
+    """Whether the value is a Python number, or is one on some path."""
+    return isinstance(value, Scalar) or getattr(value, "weak", False)
+
+
 def join_all(items: Iterable[Any]) -> AbstractValue:
     found = list(items)
     return functools.reduce(join, found) if found else Static(UNDEFINED)
@@ -507,7 +515,7 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
             return False
         if (general.selects and not joined.selects) or (joined.absent and not general.absent):
             return False
-        if is_tensor(special) and not general.tensor:
+        if (is_tensor(special) and not general.tensor) or (joined.weak and not general.weak):
             return False
         if missing((general.shape, special.shape)) or len(general.shape) != len(special.shape):
             return general.shape is None
@@ -640,7 +648,7 @@ def canonical(facts: Iterable[Any], order: dict[Atom, int] | None = None) -> tup
         dtype = None if value.dtype is None else value.dtype.str
         shape = value.shape
         dims = None if shape is None else tuple(_numbered_dim(dim, numbers) for dim in shape)
-        return (Array, dtype, dims, value.selects, value.tensor, value.absent)
+        return (Array, dtype, dims, value.selects, value.tensor, value.absent, value.weak)
 
     return tuple(map(numbered, facts))
 

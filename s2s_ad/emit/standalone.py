@@ -162,9 +162,9 @@ def _homes(program: Program, value: Any) -> Iterator[tuple[str, str]]:
     if all(isinstance(each, str) for each in named):
         yield named
     for capture in program.captures:
-        holder, key = capture.source or (None, "")
-        if type(holder) is dict and capture.value is value:
-            yield str(holder.get("__name__")), key
+        holder, *keys = capture.source or (None,)
+        if type(holder) is dict and len(keys) == 1 and capture.value is value:
+            yield str(holder.get("__name__")), keys[0]
 
 
 # ---- numbers and arrays that are written out -----------------------------------------------------

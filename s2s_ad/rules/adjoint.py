@@ -182,6 +182,8 @@ class BroadcastLike(TwoOperands):
         if not isinstance(fact, values.Array):
             return call
         shape = gast.Attribute(value=array, attr="shape", ctx=gast.Load())
+        if fact.weak:
+            shape = form.operation(np.shape, [array], {})
         if not isinstance(facts(value), values.Scalar):
             return form.operation(np.broadcast_to, [value, shape], {})
         if not values.is_inexact(fact):

@@ -54,9 +54,10 @@ class AsType(Structural):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         (x,), dtype = call.args, call.keywords[0].value
-        is_array = getattr(facts(x), "number", None) is False
-        if values.shape_of(facts(x)) == () and not is_array:  # it may be a number of Python's
-            return form.operation(dtype.value, [x], {})
+        fact = facts(x)
+        is_array = getattr(fact, "number", None) is False
+        if (values.shape_of(fact) == () or values.may_be_python(fact)) and not is_array:
+            return form.operation(dtype.value, [x], {})  # it may be a number of Python's
         method = gast.Attribute(value=x, attr="astype", ctx=gast.Load())
         return gast.Call(func=method, args=[dtype], keywords=[])
 
@@ -161,7 +162,8 @@ class Identity(Structural):
         return batch.builder.emit(self, operation.operands, {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        if not isinstance(facts(call.args[0]), values.Array):
+        fact = facts(call.args[0])
+        if not isinstance(fact, values.Array) or fact.weak:
             return call
         method = gast.Attribute(value=call.args[0], attr="copy", ctx=gast.Load())
         return gast.Call(func=method, args=[], keywords=[])

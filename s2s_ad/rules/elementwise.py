@@ -8,6 +8,7 @@ the tangent for `y_bar`, is the forward mode.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -142,8 +143,11 @@ class Elementwise(Rule):
             return values.as_inexact(arrays[0]) if alike else support.unknown(*operands)
         if self.function is not self.ufunc and all(isinstance(e, values.Scalar) for e in operands):
             return self._infer_python(operands)
-        dtype = self._dtype(operands, **params)
-        return values.Array(dtype, values.broadcast(map(values.shape_of, operands)))
+        weak = self.function is not self.ufunc and all(map(values.may_be_python, operands))
+        dtypes = [self._dtype(each, **params) for each in _as_they_may_be(operands, weak)]
+        same = not values.missing(dtypes) and all(each == dtypes[0] for each in dtypes)
+        shape = values.broadcast(map(values.shape_of, operands))
+        return values.Array(dtypes[0] if same else None, shape, weak=weak)
 
     def _infer_python(self, operands: list) -> values.AbstractValue:
         """The type that Python gives an operator on numbers."""
@@ -177,6 +181,8 @@ class Elementwise(Rule):
         """Shapes that need not fit together raise, some of Python's numbers, and whole powers."""
         if isinstance(result, values.Scalar):
             return not self.total
+        if getattr(result, "weak", False) and not self.total:
+            return True
         fits = values.broadcasts(map(values.shape_of, operands))
         return not fits or not (self.flat or self.total or values.is_inexact(result))
 
@@ -367,6 +373,23 @@ def broadcast_source(builder: Builder, value: Any) -> tuple[Any, Symbol] | None:
     """(s, x) where the value is broadcast_like(s, x)."""
     rule, operands, _ = builder.definition(value)
     return tuple(operands) if rule is not None and rule.function is runtime.broadcast_like else None
+
+
+def _as_they_may_be(operands: list, to_number: bool) -> list[list]:
+    """The operands with each one that may be a Python number as that number, too.
+
+    `to_number`: where all of them are, the result is one, which promotes as it is.
+    """
+    if not any(getattr(each, "weak", False) and each.dtype is not None for each in operands):
+        return [operands]
+    options = [
+        [each, values.Scalar(type(each.dtype.type(0).item()))]
+        if getattr(each, "weak", False) and each.dtype is not None
+        else [each]
+        for each in operands
+    ]
+    found = list(map(list, itertools.product(*options)))
+    return found[:-1] if to_number else found
 
 
 def _is_symbolic(value: Any) -> bool:

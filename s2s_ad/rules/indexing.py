@@ -232,7 +232,7 @@ class Update(Rule):
         if _is_batched_mask(index, base, batch) and support.sample_rank(value, batched[1]) == 0:
             rank = support.sample_rank(base, True)
             mask, value = support.align(index, True, rank), support.align(value, batched[1], rank)
-            return np.where(mask, self.where(base, value), base)
+            return np.where(mask, _in_dtype_of(base, self.where(base, value)), base)
         index_batched = batch.is_batched(index)
         index, found = batched_index(index, base, True, batch)
         value = laid_like_batch(value, batched[1], found, index_batched)
@@ -382,6 +382,14 @@ def _is_mask_of(x: Symbol, index: Any) -> bool:
     """Whether the index is one mask over all axes."""
     single = isinstance(index, Symbol) and dtype_kind(index) == "b"
     return single and index.ndim is not None and index.ndim == x.ndim
+
+
+def _in_dtype_of(base: Symbol, value: Any) -> Any:
+    """What is stored into an array takes its dtype; Python's numbers do so by themselves."""
+    dtype = values.dtype_argument(base.builder.fact(value))
+    if base.dtype is None or isinstance(dtype, type) or dtype == base.dtype:
+        return value
+    return value.astype(base.dtype.type)
 
 
 def _is_batched_mask(index: Any, base: Symbol, batch: Any) -> bool:

@@ -83,7 +83,14 @@ class OfNumber(Elementwise):
             raise CannotBatch
         operands = support.align_all(operation.operands, batched)
         result = batch.builder.call(self.counterpart, operands, {})
+        if self.kind is float and not _is_double(result):  # Python's numbers are
+            operands = [e.astype(float) if isinstance(e, Symbol) else e for e in operands]
+            result = batch.builder.call(self.counterpart, operands, {})
         return result if self.kind is not int else result.astype(int)
+
+
+def _is_double(value: Symbol) -> bool:
+    return value.dtype is None or values.is_dtype(value.dtype, float)
 
 
 class Truth(OfNumber):

@@ -233,6 +233,24 @@ def to_pair(a):
     return Pair(a, 2 * a)
 
 
+def _scaled(p, *, factor=2.0):
+    return p * factor
+
+
+def changed_in_place(point):
+    """Reads a default that is not in a module, but in a dict of the function's."""
+    point.x = _scaled(point.x)
+    return point.x * point.y
+
+
+def test_a_gradient_of_an_object_imports_its_class():
+    source = grad(changed_in_place).source(Point(3.0, 4.0), standalone=True)
+    assert f"from {__name__} import Point\n" in source
+    space: dict = {}
+    exec(source, space)
+    assert space["changed_in_place_grad"](Point(3.0, 4.0)) == Point(8.0, 6.0)
+
+
 @pytest.mark.parametrize("fn, kind", [(to_point, Point), (to_pair, Pair)])
 def test_classes_of_results_are_imported(fn, kind):
     source = jit(fn).source(1.0, standalone=True)

@@ -67,9 +67,16 @@ def three_ranges(X):
     return s
 
 
+def part_beside_a_list(xs):
+    """The part is shorter than one list, and longer than the other."""
+    few = [a * b for a, b in zip(xs[1:3], [1.0, 2.0, 3.0], strict=False)]
+    more = [a * b for a, b in zip(xs[1:5], [1.0, 2.0, 3.0], strict=False)]
+    return sum(few) * len(few) + sum(more) * len(more)
+
+
 PROGRAMS = [
     *((each, (ROWS,)) for each in (product, by_ndindex, by_ndenumerate, open_mesh, three_ranges)),
-    *((each, (XS,)) for each in (sets, list_surgery)),
+    *((each, (XS,)) for each in (sets, list_surgery, part_beside_a_list)),
 ]
 
 

@@ -277,7 +277,21 @@ def quiet(x, A):
     return y
 
 
+def handler_that_changes_and_finally(x, A):
+    """`finally` makes two of the `try`: what says which of them has failed are two flags."""
+    B = A.copy()
+    try:
+        y = x * root(A, 2)
+    except ERROR:
+        y = 3.0 * x
+        B[0, 0] *= 4.0
+    finally:
+        B[0, 1] += x
+    return y + B[0, 0] * x + B[0, 1]
+
+
 PROGRAMS = [
+    handler_that_changes_and_finally,
     *(assigned_twice, nothing_to_do, several_names, with_else_clause, with_finally_clause),
     *(which_of_several, branches_inside, loop_inside, loop_left_inside, while_inside),
     *(while_on_a_number, returned_inside, inside_a_loop, one_in_another, elements),

@@ -138,3 +138,24 @@ def test_sides_of_several_dtypes_give_what_numpy_makes_of_both(function):
     assert found.dtype == expected.dtype
     slopes = [grad(function)(*each) for each in zip(x, n, strict=True)]
     np.testing.assert_allclose(vmap(grad(function))(x, n), slopes, rtol=1e-12)
+
+
+def changed_in_a_pass(x):
+    """A branch that a loop over the samples runs, on an array of which a pass reads a part."""
+    y, k = np.full((1, 2), 2.0), 0
+    while k < 2 and np.any(y >= 0.25):
+        k += 1
+        try:
+            y[np.array([True]), 0] = x
+            np.linalg.cholesky(np.array([[x]]))
+        except np.linalg.LinAlgError:
+            y[:, k:] = x * 0.1
+    return np.sum(y) + k
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_region_of_some_samples_is_run_one_by_one():
+    x = np.array([0.5, 0.1, -0.2])
+    np.testing.assert_allclose(vmap(changed_in_a_pass)(x), [changed_in_a_pass(e) for e in x])
+    slopes = [(changed_in_a_pass(e + 1e-5) - changed_in_a_pass(e - 1e-5)) / 2e-5 for e in x]
+    np.testing.assert_allclose(vmap(grad(changed_in_a_pass))(x), slopes, rtol=1e-6)

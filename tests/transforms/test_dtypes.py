@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from s2s_ad import custom_rule, grad, jvp, vmap
+from s2s_ad import custom_rule, grad, jit, jvp, vmap
 
 
 def by_power(x, n):
@@ -89,3 +91,95 @@ def test_the_adjoint_of_what_is_squeezed_has_the_kind_of_the_argument():
     np.testing.assert_allclose(single, np.full(3, 1.31), rtol=1e-6)
     assert np.shape(grad(lambda x: np.squeeze(3.0 * x * np.ones(1) - x))(2.0)) == ()
     assert grad(lambda x: np.squeeze(3.0 * x * np.ones(1) - x))(2.0) == 2.0
+
+
+# ---- a Python number on one path, NumPy's on another ---------------------------------------------
+
+
+def item_or_number(x, k):
+    try:
+        y = x[k]
+    except IndexError:
+        y = 0.25
+    return y * 3.0
+
+
+def narrowed(x, k):
+    return np.float32(item_or_number(x, k) ** 0.5) * x[0]
+
+
+def beside_double(x, k):
+    """The item is as wide as the square; a Python number would leave the sum in its dtype."""
+    return item_or_number(x, k) + np.square(0.5) + np.sum(x)
+
+
+def beside_shape(x, k):
+    y = x if k < 2 else 2.0
+    return np.sum(y + 0.5) * x[0]
+
+
+def list_item(x, k):
+    items = [x[0], x[1]]
+    if k > 1:
+        items = [x[1] * 2.0]
+    return items[k - 2] * 0.5
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("f", [narrowed, beside_double, beside_shape, list_item])
+def test_a_number_that_is_of_python_on_one_path(f, k, dtype):
+    x = np.array([2.0, 3.0], dtype)
+    expected, found = f(x, k), jit(f)(x, k)
+    assert (found.dtype, type(found)) == (expected.dtype, type(expected))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    slope, change = grad(f)(x, k), jvp(lambda x: f(x, k), x, np.ones_like(x))[1]
+    assert slope.dtype == dtype
+    assert change.dtype == expected.dtype
+    moved = [f(x.astype(float) + step, k) for step in (1e-3, -1e-3)]
+    np.testing.assert_allclose(change, (moved[0] - moved[1]) / 2e-3, rtol=2e-3)
+    np.testing.assert_allclose(np.sum(slope), change, rtol=1e-5)
+
+
+def divided(x, k):
+    y = np.log(x) if k < 2 else x
+    try:
+        z = y / int(k - k)
+    except ZeroDivisionError:
+        z = -1.0
+    return z
+
+
+def test_a_python_number_divided_by_zero_raises_and_one_of_numpy_does_not():
+    with np.errstate(divide="ignore"):
+        assert [jit(divided)(2.0, k) for k in (1, 2)] == [math.inf, -1.0]
+
+
+def stored_where(x, y):
+    z = x.copy()
+    z[z > 0.5] = y
+    return z
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: math.atan(x[0]),
+        lambda x, y: math.sqrt(bool(x.all())),
+        stored_where,
+        lambda x, y: stored_where(x, np.float64(2.5)),
+    ],
+)
+def test_a_batch_has_the_dtype_of_the_samples(function):
+    x, y = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([0.5, 1.5])
+    expected = np.stack([function(*sample) for sample in zip(x, y, strict=True)])
+    found = vmap(function)(x, y)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_the_adjoint_of_what_was_made_real_and_single_is_complex_and_double():
+    slope = grad(lambda x: np.sin(x.astype(np.float32)))(np.array(0.5 + 2.0j))
+    assert slope.dtype == np.complex128
+    np.testing.assert_allclose(slope, np.cos(0.5), rtol=1e-6)

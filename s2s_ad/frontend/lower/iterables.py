@@ -206,7 +206,7 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
     """The length of the shortest of several columns.
 
     Where it has to be `decided` now, for the items of one are known, the lengths of arrays count by
-    value; any other length has to be as large as that: this is checked.
+    value; any other length has to be as large as that, or larger: this is checked.
     """
     known = {each for each in lengths if isinstance(each, int)}
     unknown = {each.name: each for each in lengths if isinstance(each, Symbol)}
@@ -229,14 +229,16 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
 
 
 def counts_by_value(lowering: Lowering, number: Symbol) -> bool:
-    """Whether code can be made for each value of a number: of the lengths of arguments it can."""
+    """Whether code can be made for each value of a number: of the lengths of arguments it can.
+
+    Where they are known already, the number depends on what the arrays hold.
+    """
     builder = lowering.builder
     names = builder.ancestors(number.name)
     facts = [builder.facts[each] for each in names]
     given = [builder.facts[each] for each in names if each not in builder.definitions]
-    known = set().union(*map(values.atoms_of, given))
     return (
-        all(values.atoms_of(fact) <= known for fact in facts)
+        any(map(values.atoms_of, given))
         and not any(isinstance(fact, values.Unknown) for fact in facts)
         and may_be_known(lowering, number)
     )

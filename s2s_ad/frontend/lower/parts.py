@@ -150,7 +150,9 @@ class _Parts:
         self, node: gast.Try, stays: Sequence[bool], around: Sequence[gast.ExceptHandler]
     ) -> list[gast.stmt]:
         """The parts of a `try`, inside of others whose handlers are `around` it."""
-        flag = f"{FAILED} at {node.lineno}:{node.col_offset}"
+        flag, outer = f"{FAILED} at {node.lineno}:{node.col_offset}", _flags(around)
+        while flag in outer:  # a `try` with a `finally` stands for two in the same position
+            flag += ", inside"
         catching, moved, single = [], [], len(stays) == 1
         for handler, stay in zip(node.handlers, stays, strict=True):
             number = quote(f"F = {single or len(moved) + 1}", node, {"F": flag})
@@ -160,7 +162,6 @@ class _Parts:
             name = handler.name if stay else None
             made = gast.ExceptHandler(handler.type, name, body)
             catching.append(gast.copy_location(made, handler))
-        outer = _flags(around)
         body = self.body(node.body, [*catching, *around], [flag, *outer])
         after = self._body_around(node.orelse, around, outer)
         for number, handler in reversed([*enumerate(moved, 1)]):

@@ -31,6 +31,7 @@ def batch_region(
     try:
         return emit(context, region, operands, flags)
     except Ragged:
+        operands = [context.gathered(each) for each in operands]
         return samples.each_of_region(context, region, operands, flags)
 
 
