@@ -258,6 +258,11 @@ def is_inexact(value: Any) -> bool | None:
     return True if isinstance(value, Unknown) and value.inexact else None
 
 
+def is_truth(value: Any) -> bool:
+    """Whether the value is one True or False, be it Python's or NumPy's."""
+    return rank_of(value) == 0 and is_dtype(strong_dtype(value), bool)
+
+
 def is_complex(value: Any) -> bool:
     """Whether the value is known to hold complex numbers."""
     if isinstance(value, List):

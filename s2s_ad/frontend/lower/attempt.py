@@ -7,24 +7,29 @@ it is taken apart; what is left of that is not to be read.
 from __future__ import annotations
 
 import operator
+from collections.abc import Hashable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import may_raise
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
+from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import method_of
+from s2s_ad.frontend.lower.chosen import Taken
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, FLAGS, Exits, leavers
+from s2s_ad.frontend.lower.in_place import STORING
 from s2s_ad.frontend.lower.joins import Join
 from s2s_ad.frontend.lower.meeting import branch, go_on, unite
 from s2s_ad.frontend.lower.objects import class_of
-from s2s_ad.frontend.lower.parts import half_done, in_parts, values_of_change
+from s2s_ad.frontend.lower.parts import CHANGES, half_done, in_parts, values_of_change
 from s2s_ad.frontend.lower.paths import Path, explore
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, Reference
@@ -70,7 +75,9 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
         position.append(last)
         return results
 
-    left = unite(lowering, Join(lowering, [body, *handlers]), emit)
+    join = Join(lowering, [body, *handlers])
+    left = unite(lowering, join, emit)
+    join.decided_by(Taken(position[0], is_number=True)) if position else None
     return with_else(lowering, node, left, position[0], handlers)
 
 
@@ -146,8 +153,10 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
 
 def _is_plain_change(lowering: Lowering, node: gast.stmt) -> bool:
     """Whether the change that the statement makes runs no code of the user's."""
+    if isinstance(node, gast.Delete):
+        return True
     if isinstance(node, gast.Expr):
-        return _is_container(lowering.evaluate(node.value.func.value))
+        return _stores_at_once(lowering, node.value.func)
     (target,) = node.targets if isinstance(node, gast.Assign) else [node.target]
     if isinstance(node, gast.AugAssign) and class_of(lowering.evaluate(_loaded(target))):
         return False
@@ -158,6 +167,22 @@ def _is_plain_change(lowering: Lowering, node: gast.stmt) -> bool:
         kind = class_of(lowering.evaluate(target.value)) or object
         return not isinstance(method_of(kind, target.attr), property)
     return True
+
+
+def _stores_at_once(lowering: Lowering, function: gast.expr) -> bool:
+    """Whether what is called looks at all that it is given before it stores anything.
+
+    So do NumPy's functions, and the methods of arrays, lists, dicts and sets.
+    """
+    if isinstance(function, gast.Attribute):
+        value = unwrap(lowering.evaluate(function.value))
+        if isinstance(value, Reference | np.ufunc):
+            return True
+        if _is_container(value):
+            return function.attr in CHANGES
+    called = unwrap(lowering.evaluate(function))
+    hashable = isinstance(called, Hashable)
+    return hashable and (called in STORING or rule_for(called) is not None)
 
 
 def _is_container(value: Any) -> bool:

@@ -98,8 +98,7 @@ def is_truth(value: Any) -> bool:
     """Whether the value is one True or False, be it Python's or NumPy's."""
     if not isinstance(value, Symbol):
         return isinstance(value, bool)
-    fact = value.fact
-    return fact == values.Scalar(bool) or fact == values.Array(np.dtype(bool), ())
+    return values.is_truth(value.fact)
 
 
 def _is_harmless(lowering: Lowering, path: Path) -> bool:

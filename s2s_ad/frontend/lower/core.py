@@ -19,6 +19,7 @@ from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.diagnostics import NestingError, Origin, S2SError, UnsupportedError
+from s2s_ad.frontend.lower.chosen import Choices
 from s2s_ad.frontend.lower.exits import (
     CONTINUE,
     MAYBE,
@@ -93,6 +94,7 @@ class Lowering:
         static: keys of the captured numbers that are part of the code (see `Captures`).
         apart: where the loops stand that are written out, for what they make has to be known.
         recursive: definitions that are known to call themselves through others.
+        follows: let stores follow arrays that are others on other paths, by a branch on the path.
         lacks_entries: let dicts and objects have entries on some paths only; other ways to know
             which there are have failed.
     """
@@ -103,11 +105,13 @@ class Lowering:
         apart: frozenset[tuple] = frozenset(),
         recursive: frozenset[gast.AST] = frozenset(),
         lacks_entries: bool = False,
+        follows: bool = False,
     ) -> None:
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
         self.memory = Memory(self.builder)
+        self.memory.choices = Choices(self) if follows else None
         self.assumptions = Assumptions()
         self.partial: set[str] = set()  # values that are not there on some paths
         self.captures = Captures(self.builder, static, self.memory.captured)

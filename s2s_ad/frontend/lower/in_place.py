@@ -37,6 +37,9 @@ from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import index_of
 from s2s_ad.rules.support import length, lengths, may_equal, normal_axis
 
+#: functions that look at all that they are given before they store anything
+STORING: set[Any] = set()
+
 
 def evaluates(*functions: Any) -> Callable:
     """Register the handler of some functions: handler(lowering, array, ...)."""
@@ -55,6 +58,7 @@ def evaluates(*functions: Any) -> Callable:
             return handler(lowering, target, *rest, **kwargs)
 
         HANDLERS.update(dict.fromkeys(functions, checked))
+        STORING.update(functions)
         return handler
 
     return register

@@ -12,6 +12,7 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED, Scalar, join_all
 from s2s_ad.frontend.lower import rows
+from s2s_ad.frontend.lower.chosen import Choice, Taken
 from s2s_ad.frontend.lower.exits import FLAGS, LEAVES, is_flag
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
@@ -63,6 +64,7 @@ class Join:
         self.hints: dict[tuple, Hint] = {}
         self.arrays: list[tuple[Reference, Sequence[Any]]] = []
         self._joined: dict[tuple, Any] = {}
+        self.choices: list[Choice] = []
         self._bare = False  # whether it is the contents of objects that are joined
 
     def value(self, items: Sequence[Any], hint: Hint = TEMPORARY) -> Any:
@@ -234,7 +236,11 @@ class Join:
         pairs = zip(items, self.paths, strict=True)
         atoms = [to_node(path.now(each)) for each, path in pairs]
         key = tuple(_atom_key(each) for each in atoms)
+        others = list(self.arrays)
         symbol = joined_array(self.lowering, items, self.arrays)
+        choices = self.lowering.memory.choices
+        if choices is not None and isinstance(symbol, Reference):
+            self.choices += choices.note(symbol, items, self.paths, others)
         self.columns.setdefault(key, (atoms, []))[1].append(symbol)
         if self.hints.get(key, TEMPORARY) is TEMPORARY:
             self.hints[key] = hint
@@ -248,6 +254,11 @@ class Join:
         """Whether the items say which path was taken."""
         truths = all(type(each) is bool for each in items)
         return self.chooser is not None and truths and [*items] == [True, False]
+
+    def decided_by(self, taken: Taken) -> None:
+        """Tell the arrays that are others on other paths what says which one was taken."""
+        for each in self.choices:
+            each.taken = taken
 
     def bind(self, results: Sequence[Symbol]) -> None:
         """Give the joined values the names of the region's outputs."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch
+from s2s_ad.frontend.lower.chosen import Taken
 from s2s_ad.frontend.lower.exits import (
     CONTINUE,
     FLAGS,
@@ -49,7 +50,9 @@ def meet(lowering: Lowering, condition: Symbol, paths: Sequence[Path]) -> Exits:
     def emit(blocks: list[Program], operands: list[Symbol]) -> list[Symbol]:
         return Branch(*blocks).call(lowering.builder, [settled(condition), *operands])
 
-    left = unite(lowering, Join(lowering, paths, condition), emit)
+    join = Join(lowering, paths, condition)
+    left = unite(lowering, join, emit)
+    join.decided_by(Taken(settled(condition), is_number=False))
     for path, other in zip(paths, (False, True), strict=True):
         if path.stops:
             lowering.assumptions.assume(condition, other)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.tree import Path, Tree
@@ -33,6 +33,9 @@ from s2s_ad.frontend.lower.references import (
     settled,
     symbols,
 )
+
+if TYPE_CHECKING:
+    from s2s_ad.frontend.lower.chosen import Choices
 
 CHANGED = "a value that may share memory with what was changed"
 UNCERTAIN = "whether that is the same memory is not known when the code is generated"
@@ -66,6 +69,7 @@ class Memory(Kinship):
         self.builder = builder
         self.journal: list[tuple[Any, Any]] = []
         self.mutated: dict[tuple, None] = {}
+        self.choices: Choices | None = None  # where stores follow them
         self._clock = 0
         self._marks: list[int] = []
         self._dead: list[tuple[int, int]] = []  # from when to when objects were born in vain
@@ -93,6 +97,8 @@ class Memory(Kinship):
 
     def rollback(self, mark: Mark) -> None:
         """Undo what was done since to the objects that existed then; newer ones are left alone."""
+        if self.choices is not None:
+            self.choices.forget(mark.clock)
         for each, content in reversed(self.journal[mark.changes :]):
             if each.born <= mark.clock:
                 each.content = content
@@ -244,9 +250,18 @@ class Memory(Kinship):
         self.allow(target)
         root = target.root
         kin = [k for k in root.kin if isinstance(root, Box) or not is_known(k)]
-        self._spoil([*kin, *self.unions_after(root)], CHANGED)
-        self._note(root)
+        if self.choices is not None:
+            kin = [each for each in kin if not self.choices.explains(root, each)]
+        self.spoil([*kin, *self.unions_after(root)])
+        self.note(root)
         self._write(target, value)
+        if self.choices is not None:
+            self.choices.follow(root)
+
+    def hold(self, root: Any, value: Symbol) -> None:
+        """Let an array hold a value of its shape and dtype from now on, with its views."""
+        self._hold(root, value)
+        self._refresh(root)
 
     def _write(self, target: Any, value: Any) -> None:
         """Let an object hold a value, and what it is a view of the whole that goes with it."""
@@ -260,7 +275,7 @@ class Memory(Kinship):
             part = holder.view.write(self.content(base), part)
             written, holder = holder, base
 
-    def _note(self, root: Any) -> None:
+    def note(self, root: Any) -> None:
         """The function changes its argument; of a list perhaps one that is among the items."""
         for each in (root, *(root.kin if isinstance(root, Box) else ())):
             if each.source is not None:
@@ -268,10 +283,11 @@ class Memory(Kinship):
 
     def forget(self, root: Any, what: str) -> None:
         """From now on nobody may read an array, nor what may share its memory."""
-        self._note(root)
-        self._spoil([root, *(k for k in root.kin if not is_known(k))], what)
+        self.note(root)
+        self.spoil([root, *(k for k in root.kin if not is_known(k))], what)
 
-    def _spoil(self, values: Iterable[Any], what: str) -> None:
+    def spoil(self, values: Iterable[Any], what: str = CHANGED) -> None:
+        """From now on nobody may read these."""
         for each in values:
             self._hold(each, Poison(what, self.builder.origin if self.builder else None, UNCERTAIN))
             self._refresh(each)
@@ -331,8 +347,8 @@ class Memory(Kinship):
                 f"a {box.kind.__name__} that holds itself",
                 help="hold what is needed of it, not the object",
             )
-        self._note(box.root)
-        self._spoil([each for each in box.holders if not holds_itself(each, box)], CHANGED)
+        self.note(box.root)
+        self.spoil(each for each in box.holders if not holds_itself(each, box))
         if is_open(content):
             if not box.is_dynamic:
                 self.hold_items(box, box.content)

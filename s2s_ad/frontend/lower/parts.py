@@ -22,7 +22,7 @@ Branches and loops around the parts stay outside of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gast
 
@@ -52,7 +52,7 @@ def in_parts(
     stays = [_stays(each) for each in node.handlers]
     if not (changes or half_done(node) & seen) or not all(map(_may_move, node.handlers, stays)):
         return None
-    return _Parts(seen).of(node, stays, ())
+    return _Parts(seen, changes).of(node, stays, ())
 
 
 def half_done(node: gast.Try) -> set[str]:
@@ -66,8 +66,11 @@ def half_done(node: gast.Try) -> set[str]:
 def values_of_change(node: gast.stmt) -> list[gast.expr] | None:
     """What a statement computes before the one change that it makes; None where it makes others."""
     if isinstance(node, gast.Expr) and isinstance(node.value, gast.Call):
-        called = getattr(node.value.func, "attr", "") in CHANGES
-        return [*node.value.args] if called else None
+        given = [*node.value.args, *(each.value for each in node.value.keywords)]
+        return None if any(isinstance(each, gast.Starred) for each in given) else given
+    if isinstance(node, gast.Delete):
+        plain = len(node.targets) == 1 and isinstance(node.targets[0], gast.Name)
+        return [] if plain else None
     return [node.value] if _is_atomic(node) else None
 
 
@@ -142,9 +145,10 @@ def _may_move(handler: gast.ExceptHandler, stays: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Takes bodies apart; `seen` as above."""
+    """Takes bodies apart; `seen` and `changes` as above."""
 
     seen: set[str]
+    changes: bool
 
     def of(
         self, node: gast.Try, stays: Sequence[bool], around: Sequence[gast.ExceptHandler]
@@ -200,7 +204,12 @@ class _Parts:
 
     def _ends(self, node: gast.stmt) -> bool:
         """Whether a part ends with the statement."""
-        return bool(self.seen & set().union(*bound_names([node]))) or _changes_memory(node)
+        updates = self.changes and _updates_a_name(node)
+        return updates or bool(self.seen & bound_in(node)) or _changes_memory(node)
+
+    def _in_loop(self, node: gast.For | gast.While) -> _Parts:
+        """What a pass leaves, the next one may read, or the test."""
+        return replace(self, seen=self.seen | (set(_read(gast.walk(node))) & bound_in(node)))
 
     def _unless(self, flags: Sequence[str], body: list, node: gast.stmt) -> list[gast.stmt]:
         for flag in flags if body else ():
@@ -269,7 +278,7 @@ class _Parts:
         if not isinstance(node.target, gast.Name) and not known:
             return None  # taking an item apart may fail
         first, items = self._head(node.iter)
-        body = [*self.body(node.body, catching, flags), *_leave(flags, node)]
+        body = [*self._in_loop(node).body(node.body, catching, flags), *_leave(flags, node)]
         orelse = self.body(node.orelse, catching, flags)
         made = gast.For(node.target, items, body, orelse, None)
         return self._after(first, [gast.copy_location(made, node)], catching, flags)
@@ -277,7 +286,7 @@ class _Parts:
     def _while(
         self, node: gast.While, catching: Sequence, flags: Sequence[str]
     ) -> list[gast.stmt] | None:
-        body = [*self.body(node.body, catching, flags), *_leave(flags, node)]
+        body = [*self._in_loop(node).body(node.body, catching, flags), *_leave(flags, node)]
         first, test = self._head(node.test)
         if not first:
             orelse = self.body(node.orelse, catching, flags)
@@ -305,6 +314,17 @@ def _tried(body: Sequence[gast.stmt], catching: Sequence[gast.ExceptHandler]) ->
     return made
 
 
+def bound_in(node: gast.stmt) -> set[str]:
+    """The names that a statement assigns."""
+    return set().union(*bound_names([node]))
+
+
+def _updates_a_name(node: gast.stmt) -> bool:
+    """Whether arrays that have names may be changed in place: a += b."""
+    nodes = (each for each in gast.walk(node) if isinstance(each, gast.AugAssign))
+    return any(isinstance(each.target, gast.Name) for each in nodes)
+
+
 def _changes_memory(node: gast.stmt) -> bool:
     """Whether the statement seems to change an array or a container."""
     for each in gast.walk(node):
@@ -326,4 +346,4 @@ def _may_raise(head: gast.expr) -> bool:
     return any(isinstance(each, RAISING) for each in nodes)
 
 
-__all__ = ["half_done", "in_parts", "values_of_change"]
+__all__ = ["CHANGES", "half_done", "in_parts", "values_of_change"]

@@ -6,6 +6,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -23,7 +24,6 @@ from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNe
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.poisons import StructureChanges
 from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.lower.words import as_result, is_word
 from s2s_ad.frontend.resolve import Captured
@@ -44,35 +44,56 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
     Raises:
         S2SError: the function uses what is not supported; the error points at the place.
     """
-    static: frozenset[tuple] = frozenset()
-    apart: frozenset[tuple] = frozenset()
-    recursive: frozenset[gast.AST] = frozenset()
-    lacks_entries = False
+    ways = Ways()
     while True:
-        lowering = Lowering(static, apart, recursive, lacks_entries)
+        lowering = Lowering(**vars(ways))
         inputs, given = inputs_of(lowering, function, arguments)
         try:
             return _program(lowering, function, inputs, given)
         except NeedStatic as need:
-            ancestors = lowering.builder.ancestors(need.name)
-            numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
-            loops = {lowering.rolled.get(name) for name in ancestors} - {None}
-            if not lacks_entries and getattr(need.error, "entries", False):
-                lacks_entries = True  # rather than code for one length
-            elif loops:
-                apart |= loops
-            elif numbers:
-                static |= numbers
-            else:
-                raise _static_needed(lowering, inputs, ancestors, need) from None
+            ways = _with_static(ways, lowering, inputs, need)
         except CallsItself as found:
-            if found.node in recursive:
+            if found.node in ways.recursive:
                 raise found.error from None
-            recursive |= {found.node}
-        except StructureChanges as change:
-            if lacks_entries or not change.entries:
-                raise
-            lacks_entries = True
+            ways = replace(ways, recursive=ways.recursive | {found.node})
+        except UnsupportedError as error:
+            ways = _by_other_means(ways, error)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How a function is lowered, see `Lowering`: first as simply as can be."""
+
+    static: frozenset[tuple] = frozenset()
+    apart: frozenset[tuple] = frozenset()
+    recursive: frozenset[gast.AST] = frozenset()
+    lacks_entries: bool = False
+    follows: bool = False
+
+
+def _with_static(
+    ways: Ways, lowering: Lowering, inputs: tuple[Input, ...], need: NeedStatic
+) -> Ways:
+    """How to lower the function so that a value is known."""
+    ancestors = lowering.builder.ancestors(need.name)
+    numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
+    loops = {lowering.rolled.get(name) for name in ancestors} - {None}
+    if not ways.lacks_entries and getattr(need.error, "entries", False):
+        return replace(ways, lacks_entries=True)  # rather than code for one length
+    if loops:
+        return replace(ways, apart=ways.apart | loops)
+    if numbers:
+        return replace(ways, static=ways.static | numbers)
+    raise _static_needed(lowering, inputs, ancestors, need) from None
+
+
+def _by_other_means(ways: Ways, error: UnsupportedError) -> Ways:
+    """How to lower a function that was refused, if there is another way to."""
+    if not ways.lacks_entries and getattr(error, "entries", False):
+        return replace(ways, lacks_entries=True)
+    if not ways.follows and error.code == "S2S207":
+        return replace(ways, follows=True)
+    raise error
 
 
 def _program(
