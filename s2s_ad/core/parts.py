@@ -53,6 +53,7 @@ def in_precision(derivative: Any, fact: values.AbstractValue) -> Any:
 
 
 def _is_single(dtype: np.dtype | None) -> bool:
+    """Whether a dtype is known to be of single precision."""
     return values.is_dtype(dtype, np.float32) or values.is_dtype(dtype, np.complex64)
 
 

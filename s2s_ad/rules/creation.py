@@ -231,6 +231,8 @@ def _full_like(x: Any, fill_value: Any, dtype: Any, **_: Any) -> Any:
     wanted = x.dtype if dtype is None else np.dtype(static(dtype, "dtype of np.full_like"))
     if wanted is not None and not (dtype is None and _keeps_dtype(x, fill_value)):
         fill_value = support.as_dtype(x.builder, fill_value, wanted)
+    if x.shape == () and not x.builder.derived:
+        return x.builder.call(np.array, (fill_value,), {})
     return x.builder.call(runtime.broadcast_like, (fill_value, x), {})
 
 

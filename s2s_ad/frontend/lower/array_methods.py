@@ -16,6 +16,7 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import known_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.memory import Reference, View, settled
 from s2s_ad.frontend.lower.stores import replace
 from s2s_ad.frontend.lower.subscripts import read_item
@@ -104,6 +105,8 @@ def _too_deep() -> Any:
 def view(lowering: Lowering, x: Symbol, dtype: Any = None, **more: Any) -> Any:
     if dtype is not None or more:
         raise _refused("'view' of the memory as another type", "use x.astype(dtype)")
+    if is_number(x):
+        return x
     return read_item(lowering, x, Ellipsis)
 
 

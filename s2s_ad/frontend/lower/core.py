@@ -293,6 +293,9 @@ class Lowering:
         except NameError:
             what = f"the name {node.id!r} is not defined"
         except Unassigned:
+            if self.memory.explores:  # Python raises on this path, if it is taken
+                what = f"cannot access local variable {node.id!r} where it is not associated "
+                raise self.there_is_none(UnboundLocalError(f"{what}with a value")) from None
             what = f"the local name {node.id!r} is read before it is assigned"
         raise UnsupportedError("S2S202", what, origin=self.origin(node))
 

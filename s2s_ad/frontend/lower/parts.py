@@ -187,6 +187,7 @@ class _Parts:
         """The statements in parts, each of which runs where the one before has not failed."""
         found: list[gast.stmt] = []
         part: list[gast.stmt] = []
+        body = [each for node in body for each in _one_by_one(node)]
         for place, node in enumerate(body):
             rest = body[place + 1 :]
             inside = None if isinstance(node, SIMPLE) else self._inside(node, catching, flags)
@@ -312,6 +313,25 @@ def _tried(body: Sequence[gast.stmt], catching: Sequence[gast.ExceptHandler]) ->
     made = gast.copy_location(gast.Try(list(body), list(catching), [], []), body[0])
     made.is_part = True
     return made
+
+
+def _one_by_one(node: gast.stmt) -> list[gast.stmt]:
+    """a[i], a[j] = x, y: the values, then each of the stores, which may fail after the other."""
+    target = node.targets[0] if isinstance(node, gast.Assign) and len(node.targets) == 1 else None
+    plain = isinstance(target, gast.Tuple) and isinstance(node.value, gast.Tuple)
+    if not plain or len(target.elts) != len(node.value.elts):
+        return [node]
+    if not all(isinstance(each, gast.Subscript | gast.Attribute) for each in target.elts):
+        return [node]
+    names = [f"value {i} {node.lineno}:{node.col_offset}" for i in range(len(target.elts))]
+    places = [{"T": n, "E": e} for n, e in zip(names, node.value.elts, strict=True)]
+    first = [each for given in places for each in quote("T = E", node, given)]
+    read = [quote("T", node, {"T": name})[0].value for name in names]
+    stores = [
+        gast.copy_location(gast.Assign([each], value, None), node)
+        for each, value in zip(target.elts, read, strict=True)
+    ]
+    return [*first, *stores]
 
 
 def bound_in(node: gast.stmt) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
@@ -25,6 +25,7 @@ from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
+from s2s_ad.frontend.lower.poisons import may_be_known
 from s2s_ad.frontend.lower.references import Reference
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
 from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
@@ -181,6 +182,9 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     if isinstance(value, LAZY) and known_items(lowering, value) is None:
         value = HANDLERS[list](lowering, [value], {})
     is_array = isinstance(value, Symbol) and value.shape != ()
+    if is_array and stars and lowering.memory.choices is not None and value.shape:
+        value = _as_rows(lowering, value)
+        is_array = isinstance(value, Symbol)
     if is_growing(value) or (is_array and stars):
         value = parts_of(lowering, value, len(target.elts), stars)
         stars = []
@@ -198,6 +202,16 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
         items[start:stop] = [new_list(lowering, rest)]
     for each, item in zip(target.elts, items, strict=True):
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
+
+
+def _as_rows(lowering: Lowering, value: Symbol) -> Any:
+    """The rows, each of them a view, for it was asked which of them share memory with others."""
+    length = np.size(value, 0)
+    if not isinstance(length, Symbol):
+        return sequence(tuple, rows(lowering, value, length))
+    if value.ndim > 1 and may_be_known(lowering, length):
+        raise NeedStatic(length.name, "the number of items that are unpacked")
+    return value
 
 
 def parts_of(lowering: Lowering, value: Any, wanted: int, stars: list[int]) -> Tree:
