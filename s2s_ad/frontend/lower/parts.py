@@ -206,7 +206,9 @@ class _Parts:
     def _ends(self, node: gast.stmt) -> bool:
         """Whether a part ends with the statement."""
         updates = self.changes and _updates_a_name(node)
-        return updates or bool(self.seen & bound_in(node)) or _changes_memory(node)
+        bound = bound_in(node)
+        ours = not all(map(str.isidentifier, bound))  # what the next part reads
+        return updates or ours or bool(self.seen & bound) or _changes_memory(node)
 
     def _in_loop(self, node: gast.For | gast.While) -> _Parts:
         """What a pass leaves, the next one may read, or the test."""
