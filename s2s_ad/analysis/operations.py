@@ -17,7 +17,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Path
-from s2s_ad.core.registry import ITEM, rule_for
+from s2s_ad.core.registry import ITEM, Rule, rule_for
 
 
 @dataclass(slots=True)
@@ -85,6 +85,8 @@ class Operations(Cells):
         for special, walk in SPECIAL:
             if function is special:
                 return walk(self, place)
+        if isinstance(function, Rule) and function.view:
+            return self._unpacked(place)
         if place.site in self.in_place:
             return Held(self._changed(place).own)
         return self._operation(place)
@@ -135,6 +137,20 @@ class Operations(Cells):
     def _item(self, place: Place) -> Held:
         parts = place.atom(place.operands[0]).parts
         return parts[place.index.value] if parts else NUMBER
+
+    def _unpacked(self, place: Place) -> Held:
+        """Rows of an array, which are certain parts of it; of a vector numbers."""
+        source, facts = place.atom(place.operands[0]), place.program.facts[place.target].items
+        parts = []
+        for slot, fact in enumerate(facts):
+            made = self._made(place, (place.target, slot), fact)
+            for cell in made.cells:
+                self._link(cell, source.own)
+                self._link(cell, source.items)
+            if made.own is not None and source.own is not None:
+                self.parts[made.own] = source.own, repr(slot)
+            parts.append(made)
+        return Held(parts=tuple(parts))
 
     def _getitem(self, place: Place) -> Held:
         base, index = place.operands[0], place.index

@@ -9,7 +9,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import DERIVED, Builder, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import ITEM, Rule, rule_for
 from s2s_ad.core.sharing import lazy
@@ -50,6 +50,19 @@ class Compound(Rule):
             if inner.asks_blocks:
                 inner.__dict__["effects"] = False
         return False
+
+    @lazy
+    def checks(self) -> bool:  # type: ignore[override]
+        """Whether something in a block raises where arguments do not fit."""
+        self.__dict__["checks"] = False  # what a function that calls itself knows meanwhile
+        self.__dict__["checks"] = any(
+            statement.phase not in DERIVED
+            and checks(statement)
+            and may_raise(statement, block.fact)
+            for block in self.blocks
+            for statement in block.body
+        )
+        return self.__dict__["checks"]
 
     @property
     def asks_blocks(self) -> bool:
@@ -98,6 +111,7 @@ class Callee(Compound):
         self.derived[change] = made
         made.blocks = (change(self.program),)
         made.__dict__.pop("effects", None)
+        made.__dict__.pop("checks", None)
         return made
 
     def define(self, program: Program) -> Callee:
@@ -105,6 +119,7 @@ class Callee(Compound):
         self.blocks, self.is_stub = (program,), False
         for each in (self, *reached(self.blocks)):
             each.__dict__.pop("effects", None)  # said of the stub
+            each.__dict__.pop("checks", None)
         return self
 
     @property
@@ -143,6 +158,12 @@ def has_effect(statement: form.Statement) -> bool:
         return True
     rule = rule_for(form.function_of(statement))
     return rule is not None and rule.effects
+
+
+def checks(statement: form.Statement) -> bool:
+    """Whether the statement is there to raise, too, where arguments do not fit."""
+    rule = None if form.is_effect(statement) else rule_for(form.function_of(statement))
+    return rule is not None and rule.checks
 
 
 def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:

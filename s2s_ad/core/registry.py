@@ -96,6 +96,8 @@ class Rule:
     allocates = False
     #: raises nothing, whatever its operands are
     quiet = False
+    #: what it raises tells that arguments do not fit: it runs though nobody reads its result
+    checks = False
     #: reads lengths: of the axis that `axis` names, or the number of all elements
     length = False
     #: the position of the operand that is there for its shape and dtype alone
@@ -130,6 +132,8 @@ class Rule:
     distinct = False
     #: takes lists whose length is not known; other functions are given an array of the items
     lists = False
+    #: the same operation for where another one checks the arguments
+    unchecked: Rule | None = None
     #: the number of results where they are a tuple, which ITEM takes apart; None where it is one
     count: int | None = None
     #: what the results are called where they are attributes of one object
@@ -228,6 +232,9 @@ class Item(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> AbstractValue:
         return operands[0].items[params["index"]]
+
+    def grows_with(self, operands: list) -> tuple[int, ...]:
+        return (0,)
 
 
 ITEM = Item()

@@ -299,22 +299,36 @@ class Sum(Elementwise):
         return super().shortcut(builder, operands, params)
 
     def _simpler(self, builder: Builder, a: Any, b: Any) -> Any:
-        rule, inner, params = builder.definition(b)
+        rule, inner, _ = builder.definition(b)
         if rule is None:
             return None
         if rule.function is operator.neg:
             return a - inner[0]
         if rule.function is operator.mul and type(inner[0]) in (int, float) and inner[0] < 0:
             return a - (-inner[0] * inner[1])
-        into_zeros = rule.function is runtime.index_add and is_zeros(builder, inner[0])
-        if into_zeros and values.same_shape(support.shape(a), inner[0].shape):
-            return builder.call(runtime.index_add, (a, params["index"], inner[1]), {})
-        return None
+        elements = elements_in_zeros(builder, b)
+        if not elements or not values.same_shape(support.shape(a), b.shape):
+            return None
+        for index, value in elements:
+            a = builder.call(runtime.index_add, (a, index, value), {})
+        return a
 
 
 def _are_same(a: Any, b: Any) -> bool:
     both = isinstance(a, Symbol) and isinstance(b, Symbol)
     return both and a.name == b.name and values.is_inexact(a.fact) is True
+
+
+def elements_in_zeros(builder: Builder, value: Any) -> list[tuple[Any, Any]]:
+    """The (index, value) that were added to zeros, in this order; none where it is no such sum."""
+    found: list[tuple[Any, Any]] = []
+    while not is_zeros(builder, value):
+        rule, inner, params = builder.definition(value)
+        if rule is None or rule.function is not runtime.index_add:
+            return []
+        found.append((params["index"], inner[1]))
+        value = inner[0]
+    return found[::-1]
 
 
 def is_zeros(builder: Builder, value: Any) -> bool:

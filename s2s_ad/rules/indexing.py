@@ -14,7 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
-from s2s_ad.rules.arithmetic import is_zeros
+from s2s_ad.rules.arithmetic import elements_in_zeros, is_zeros
 from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.index_batches import (
     batched_index,
@@ -26,6 +26,7 @@ from s2s_ad.rules.index_batches import (
 from s2s_ad.rules.index_layout import (
     dtype_kind,
     index_of,
+    is_integer,
     is_mask,
     joined_index,
     layout,
@@ -274,10 +275,27 @@ class IndexAdd(Update):
         x, value = operands
         if _is_one_number(builder, x, value, params["index"]):
             return x + value
+        if builder.derived and (elements := self._of_row(builder, x, value, params["index"])):
+            for index, part in elements:
+                x = builder.emit(self, [x, part], {"index": index})
+            return x
         source = broadcast_source(builder, value) if builder.derived else None
         if source is None or values.shape_of(builder.fact(source[0])) != ():
             return None
         return builder.emit(self, [x, source[0]], params)
+
+    def _of_row(self, builder: Builder, x: Any, row: Any, index: Any) -> list[tuple[Any, Any]]:
+        """What is added to single elements of a row, each with its index into the array."""
+        elements = elements_in_zeros(builder, row)
+        if not elements:
+            return []
+        first = index if isinstance(index, tuple) else (index,)
+        places = [each if isinstance(each, tuple) else (each,) for each, _ in elements]
+        same = x.shape is not None and values.same_shape(x.shape[len(first) :], row.shape)
+        if not same or not all(map(is_integer, (*first, *(i for place in places for i in place)))):
+            return []
+        parts = (value for _, value in elements)
+        return [((*first, *place), value) for place, value in zip(places, parts, strict=True)]
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
         return y_bar

@@ -11,7 +11,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
@@ -172,6 +172,14 @@ class Stack(Joining):
 
     def places(self, arrays: list, axis: int) -> Iterator[int]:
         yield from range(len(arrays))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        """Along the first axis np.array, which takes half of the time; a fifth of numbers."""
+        ranks = {values.rank_of(facts(each)) for each in call.args}
+        if len(ranks) > 1 or None in ranks or call.keywords[0].value.value:
+            return super().surface(call, facts)
+        items = gast.List(elts=call.args, ctx=gast.Load())
+        return gast.Call(func=form.constant(np.array), args=[items], keywords=[])
 
 
 def _at_least(rank: int, arrays: Any) -> list:

@@ -13,6 +13,7 @@ from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.joining import of_items
+from s2s_ad.rules.unpacking import unpacking
 
 # ---- axes ----------------------------------------------------------------------------------------
 
@@ -135,7 +136,8 @@ def _unstack(x: Symbol, axis: Any) -> Any:
     """The rows: a list where their number is not known."""
     axis = support.normal_axis(static(axis, "the axis"), support.known_rank(x, "np.unstack"))
     if isinstance(x.shape[axis], int):
-        return tuple(x[support.at(axis, i)] for i in range(x.shape[axis]))
+        rows = np.moveaxis(x, axis, 0) if axis else x
+        return tuple(unpacking(x.shape[axis]).items(x.builder, rows))
     return x.builder.call(runtime.list_rows, (np.moveaxis(x, axis, 0) if axis else x,), {})
 
 

@@ -18,6 +18,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.structure import Structural, leading
+from s2s_ad.rules.unpacking import unpacking
 
 FEW = 4  # copies that are added one by one
 
@@ -145,7 +146,9 @@ def _split(x: Symbol, indices_or_sections: Any, axis: Any) -> list:
     sizes = support.lengths(x, range(rank))
     sizes[axis : axis + 1] = [parts, sizes[axis] // parts]
     stacked = np.reshape(x, tuple(sizes))
-    return [stacked[(*lead, part) if lead else part] for part in range(parts)]
+    if not axis:
+        return unpacking(parts).items(x.builder, stacked)
+    return [stacked[(*lead, part)] for part in range(parts)]
 
 
 register(Repeat(np.repeat, "repeat"))

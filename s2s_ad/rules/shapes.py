@@ -67,9 +67,15 @@ class Reshape(Structural):
         shape = params["shape"]
         if isinstance(shape, Symbol):
             return None
-        if operands[0].ndim == 1 and len(shape) == 1 and type(shape[0]) is int and shape[0] == -1:
+        if len(shape) != 1 or type(shape[0]) is not int or shape[0] != -1:
+            return None
+        if operands[0].ndim == 1:
             return operands[0]
-        return None
+        rule, rows, params = builder.definition(operands[0])
+        stacked = rule is not None and rule.function is np.stack and operands[0].ndim == 2
+        if not (builder.derived and stacked and params["axis"] == 0):
+            return None
+        return np.concatenate(rows)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         x, shape = call.args[0], call.keywords[0].value

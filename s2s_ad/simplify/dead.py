@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import captured_names, has_effect, item_of, may_raise
+from s2s_ad.core.builder import DERIVED
+from s2s_ad.core.callee import captured_names, checks, has_effect, item_of, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
@@ -82,8 +83,11 @@ class _Marks:
 
 
 def _decides(statement: form.Statement, program: Program) -> bool:
-    """Whether, in a `try`, it counts that the statement may raise."""
-    return program.tried and statement.phase != "backward" and may_raise(statement, program.fact)
+    """Whether it counts that the statement may raise: in a `try`, and of what checks arguments."""
+    if program.tried:
+        return statement.phase != "backward" and may_raise(statement, program.fact)
+    is_check = statement.phase not in DERIVED and checks(statement)
+    return is_check and may_raise(statement, program.fact)
 
 
 class _Block:

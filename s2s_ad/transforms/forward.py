@@ -103,7 +103,8 @@ class _Walk:
         except CannotBatch:
             raise unknown_rank(view.rule.name, statement.origin) from None
         if isinstance(tangent, list):
-            results = [self.builder.emit_item(view.result, i) for i in range(view.rule.count)]
+            with self.builder.at(statement.origin, statement.phase):
+                results = [self.builder.emit_item(view.result, i) for i in range(view.rule.count)]
             pairs = zip(tangent, results, strict=True)
             fit = [x if x is None else fitted(self.builder, x, value) for x, value in pairs]
             self.compounds[name] = results, fit

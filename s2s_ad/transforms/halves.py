@@ -15,10 +15,10 @@ import gast
 from s2s_ad.analysis.restoring import Restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, to_node
-from s2s_ad.core.callee import item_of
+from s2s_ad.core.callee import checks, item_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import nearest_shapes_in_block
@@ -130,6 +130,7 @@ def halve(
         asked_again=asked_again,
         repeated=repeated,
     )
+    early = _checked_once(early, chosen.again)
     late = [*map(_again, _in_order(chosen.again)), *late]
     return Halves(early, late, chosen.kept, _outside(program, late, results))
 
@@ -196,6 +197,20 @@ def _in_order(body: Sequence[gast.Assign]) -> list[gast.Assign]:
 
 def _again(statement: gast.Assign) -> gast.Assign:
     return form.assign(form.target(statement), statement.value, statement.origin, "backward")
+
+
+def _checked_once(early: list, again: Collection[form.Statement]) -> list[form.Statement]:
+    """The first half, which need not run what the second half runs again for its check alone."""
+    names = {form.target(each) for each in again if checks(each)}
+    return [_unchecked(each) if form_target(each) in names else each for each in early]
+
+
+def _unchecked(statement: gast.Assign) -> gast.Assign:
+    rule = rule_for(form.function_of(statement))
+    if rule.unchecked is None:
+        return statement
+    call = form.operation(rule.unchecked, statement.value.args, {})
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
 
 
 def _outside(program: Program, body: Sequence[form.Statement], results: Iterable[Any]) -> list[str]:

@@ -88,7 +88,8 @@ class Saving:
         """
         loop, writer = self.loop, halves.writer(made.joint)
         counts = not made.saved and (loop.exits or not loop.is_for)
-        if not made.saved and not made.lasting and not counts:
+        same = all(any(each is s for s in made.joint.body) for each in made.halves.early)
+        if not made.saved and not made.lasting and not counts and same:
             return [], [], None
         lists = {name: list_leaf(writer, name) for name in made.saved}
         count = writer.symbol(values.Scalar(int), Hint("passes", "derived")) if counts else None

@@ -11,6 +11,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import ITEM, Callee
 from s2s_ad.core.regions import Attempt, Branch, Loop
+from s2s_ad.rules.unpacking import Unpack
 
 
 def interpret(program, leaves):
@@ -42,6 +43,11 @@ def apply(function, args, params):
         return runtime.index_set(args[0], params["index"], args[1])
     if function is ITEM:
         return args[0][params["index"]]
+    if isinstance(function, Unpack):
+        items = tuple(args[0])
+        if len(items) != function.count:
+            raise ValueError("another number of items")
+        return items
     if function is runtime.contract:
         return runtime.contract(params["spec"], *args)
     if function is runtime.index_add:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import operator
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ from s2s_ad.frontend.lower.refused import refusal
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
 from s2s_ad.frontend.source import Source, source_of
+from s2s_ad.rules.unpacking import unpacking
 
 EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {}
 #: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
@@ -139,6 +141,18 @@ class Lowering:
         """The operation(s) that a call of a function with a rule stands for."""
         result = self.builder.call(function, settled(args), settled(kwargs))
         return given(self.memory, function, args, kwargs, result)
+
+    def unpacked(self, array: Symbol, count: int) -> list:
+        """The items of an array along its first axis, as an assignment to so many names takes them.
+
+        Each is what `array[index]` is: a number, or a view.
+        """
+        items = unpacking(count).items(self.builder, settled(array))
+        getitem = operator.getitem
+        return [
+            given(self.memory, getitem, (array, index), {}, item)
+            for index, item in enumerate(items)
+        ]
 
     # ---- nodes
 

@@ -188,7 +188,7 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     if is_growing(value) or (is_array and stars):
         value = parts_of(lowering, value, len(target.elts), stars)
         stars = []
-    items = items_of(lowering, target, value)
+    items = items_of(lowering, value, len(target.elts))
     wanted, count = len(target.elts), len(items)
     if count < wanted - len(stars) or (count > wanted and not stars):
         raise UnsupportedError(
@@ -239,18 +239,15 @@ def parts_of(lowering: Lowering, value: Any, wanted: int, stars: list[int]) -> T
     return sequence(tuple, [each for some in items for each in some])
 
 
-def items_of(lowering: Lowering, target: gast.Tuple, value: Any) -> list:
-    found = all_items(lowering, value)
-    if found is not None:
+def items_of(lowering: Lowering, value: Any, wanted: int) -> list:
+    """The items of a value that is unpacked; of an array as many as there are names."""
+    if not isinstance(value, Symbol):
+        found = all_items(lowering, value)
+        if found is None:
+            raise TypeError(f"cannot unpack a {type(unwrap(value)).__name__}")
         return found
-    if isinstance(value, Symbol) and value.shape != ():
-        return checked_rows(lowering, value, len(target.elts))
-    kind = "number" if isinstance(value, Symbol) else type(unwrap(value)).__name__
-    raise TypeError(f"cannot unpack a {kind}")
-
-
-def checked_rows(lowering: Lowering, value: Symbol, count: int) -> list:
-    """The rows of an array that has to have as many as there are names."""
-    size = np.size(value, 0)
-    require(lowering, size, count, f"{count} values expected to unpack")
-    return rows(lowering, value, count)
+    if value.shape == ():
+        raise TypeError("cannot unpack a number")
+    if value.shape and isinstance(value.shape[0], int) and value.shape[0] != wanted:
+        return rows(lowering, value, value.shape[0])
+    return lowering.unpacked(value, wanted)
