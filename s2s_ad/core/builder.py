@@ -282,7 +282,7 @@ class Builder:
         short = rule.shortcut(self, operands, params)
         if short is not None:
             return short
-        key = (rule.function, *map(_key, operands), *((k, _key(v)) for k, v in params.items()))
+        key = (rule.function, *map(key_of, operands), *((k, key_of(v)) for k, v in params.items()))
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             fact = rule.infer([self.fact(each) for each in operands], params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
@@ -406,14 +406,14 @@ def names_in(value: Any) -> Iterator[str]:
             yield from names_in(each)
 
 
-def _key(value: Any) -> Any:
+def key_of(value: Any) -> Any:
     """A hashable key that tells operands apart: 1, 1.0 and True differ."""
     if isinstance(value, Symbol):
         return (Symbol, value.name)
     if isinstance(value, slice):
-        return (slice, _key(value.start), _key(value.stop), _key(value.step))
+        return (slice, key_of(value.start), key_of(value.stop), key_of(value.step))
     if isinstance(value, tuple | list):
-        return (type(value), *map(_key, value))
+        return (type(value), *map(key_of, value))
     if type(value) is float:
         return (float, repr(value))  # tells 0.0 from -0.0
     try:

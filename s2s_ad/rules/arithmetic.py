@@ -12,11 +12,11 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.magnitudes import is_settled, times_settled
 from s2s_ad.core.registry import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise
-from s2s_ad.rules.magnitudes import is_settled, times_settled
 from s2s_ad.rules.masks import (
     Write,
     inside_mask,

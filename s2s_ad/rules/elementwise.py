@@ -19,10 +19,10 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
+from s2s_ad.core.magnitudes import as_value, is_divided_by, may_overflow, times_settled
 from s2s_ad.core.registry import RULES, Operation, Rule, register
 from s2s_ad.core.sizes import Size
 from s2s_ad.rules import support, ufunc_calls
-from s2s_ad.rules.magnitudes import as_value, is_divided_by, may_overflow, times_settled
 
 OPERAND_NAMES = {1: ("x",), 2: ("a", "b"), 3: ("condition", "a", "b")}
 UFUNC_OF: dict[Callable, np.ufunc] = {  # the ufunc that an operator or builtin is on arrays

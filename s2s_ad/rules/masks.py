@@ -20,9 +20,9 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.magnitudes import as_factor, may_be_infinite
 from s2s_ad.core.registry import Operation
 from s2s_ad.rules.elementwise import Elementwise
-from s2s_ad.rules.magnitudes import as_factor, may_be_infinite
 
 FARTHEST = 30  # factors between a selection and the product
 DEEPEST = 3  # selections inside of each other

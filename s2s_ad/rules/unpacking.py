@@ -13,6 +13,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.magnitudes import may_be_steep
 from s2s_ad.core.registry import Operation, Rule, rule_for
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
@@ -54,7 +55,8 @@ class Unpack(Rule):
         x = operation.operands[0]
         known = isinstance(x.fact, values.Array) and x.dtype is not None
         few = len(y_bar) <= (FEW if _is_row(x) else 1)
-        if known and not few:
+        whole = len(y_bar) == self.count or not may_be_steep(x.builder, x)
+        if known and whole and not few:
             items = self.items(x.builder, x)
             return [np.stack([_full(y_bar.get(i), item) for i, item in enumerate(items)])]
         adjoint = zeros_like(x)

@@ -15,13 +15,13 @@ from s2s_ad.simplify.nesting import with_parts
 from s2s_ad.simplify.order import READERS_FIRST
 from s2s_ad.simplify.settled import PASS_BY, TELL
 from s2s_ad.simplify.sinking import SINK
-from s2s_ad.simplify.sums import SET_SUMS
+from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS
 from s2s_ad.simplify.undefined import BIND
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, KEEP_DIMENSIONS, DEAD),
-    *(SET_SUMS, READERS_FIRST, BIND),
+    *(JOIN_SUMS, SET_SUMS, READERS_FIRST, BIND),
 )
 FINAL_CALLED = (*FINAL, OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)

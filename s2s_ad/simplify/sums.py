@@ -1,6 +1,8 @@
-"""A sum into elements that were just set to zero is a store."""
+"""Sums into elements: one for each element, and a store where there was zero before."""
 
 from __future__ import annotations
+
+import operator
 
 import gast
 
@@ -8,10 +10,77 @@ from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.analysis.indices import are_apart, index_kind, index_text
 from s2s_ad.core import form, values
+from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.core.registry import rule_for
+
+
+def join_sums(program: Program) -> Program:
+    """What is added to one element time and again is added once.
+
+    Before: `b = index_add(a, 0, v); c = index_add(b, 1, w); d = index_add(c, 0, u)`;
+    after: `c = index_add(a, 1, w); s = v + u; d = index_add(c, 0, s)`.
+    """
+    counts = liveness.counts(program.body, program.outputs())
+    chains: dict[str, list[gast.Assign]] = {}  # the last array of each chain -> its sums
+    for statement in program.body:
+        base = _summed(statement)
+        if base is not None and _adds_number(program, statement):
+            chain = chains.pop(base) if base in chains and counts[base] == 1 else []
+            chain.append(statement)
+            chains[form.target(statement)] = chain
+    facts, instead = dict(program.facts), {}
+    for chain in chains.values():
+        instead |= _joined(chain, facts)
+    if not instead:
+        return program
+    body = [each for statement in program.body for each in instead.get(id(statement), [statement])]
+    return program.with_(body=tuple(body), facts=facts)
+
+
+def _adds_number(program: Program, statement: gast.Assign) -> bool:
+    """Whether a derivative adds a number to one element."""
+    array, value = map(program.fact, statement.value.args)
+    index = statement.value.keywords[0].value
+    single = index_kind(index, array, program.fact) == "number"
+    return statement.phase == "backward" and single and values.shape_of(value) == ()
+
+
+def _joined(chain: list[gast.Assign], facts: dict) -> dict[int, list[gast.Assign]]:
+    """What stands in the place of each sum of a chain, by its id; nothing where all stay."""
+    places: dict[str, list[int]] = {}
+    for place, each in enumerate(chain):
+        places.setdefault(index_text(each.value.keywords[0].value), []).append(place)
+    if len(places) == len(chain):
+        return {}
+    instead: dict[int, list[gast.Assign]] = {id(each): [] for each in chain}
+    base = chain[0].value.args[0]
+    for *before, last in sorted(places.values(), key=lambda found: found[-1]):
+        statement, total = chain[last], chain[[*before, last][0]].value.args[1]
+        made = instead[id(statement)]
+        for place in [*before, last][1:]:
+            total = _sum(made, total, chain[place].value.args[1], statement, facts)
+        params = {"index": statement.value.keywords[0].value}
+        call = form.operation(runtime.index_add, [base, total], params)
+        name = form.target(statement)
+        made.append(form.assign(name, call, statement.origin, statement.phase))
+        base = form.name(name)
+    return instead
+
+
+def _sum(made: list, a: gast.AST, b: gast.AST, like: gast.Assign, facts: dict) -> gast.Name:
+    """Append a sum to what is made."""
+    name, call = fresh_name(), form.operation(operator.add, [a, b], {})
+    known = [facts.get(getattr(each, "id", None)) for each in (a, b)]
+    known = [
+        values.of_constant(atom.value) if fact is None else fact
+        for fact, atom in zip(known, (a, b), strict=True)
+    ]
+    facts[name] = rule_for(operator.add).infer(known, {})
+    made.append(form.assign(name, call, like.origin, like.phase))
+    return form.name(name)
 
 
 def set_sums(program: Program) -> Program:
@@ -99,4 +168,5 @@ def _fits(program: Program, statement: gast.Assign) -> bool:
     return weak or values.is_dtype(values.strong_dtype(given), array.dtype)
 
 
+JOIN_SUMS = Pass("join sums", everywhere(join_sums))
 SET_SUMS = Pass("set sums", everywhere(set_sums))

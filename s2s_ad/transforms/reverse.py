@@ -16,8 +16,9 @@ from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.regions import Attempt, Branch, Loop
-from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
+from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
+from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule, rule_for
+from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
@@ -107,6 +108,21 @@ class Reverse:
             saves=self.saves and saves,
             at_once=at_once,
         )
+
+    @lazy
+    def whole_arrays(self) -> set[str]:
+        """The names of arrays that the program computes, or computes with, as a whole."""
+        found: set[str] = set()
+        for statement in self.program.body:
+            if form.is_effect(statement) or region_of(statement) is not None:
+                continue
+            rule = rule_for(form.function_of(statement))
+            if rule.elementwise:
+                found.update(activity.operand_names(statement))
+            made = item_of(statement) is None and not isinstance(rule, Compound)
+            if made and not (rule.updates or rule.marker or rule.view):
+                found.add(form.target(statement))
+        return found
 
     # ---- the forward sweep
 

@@ -14,6 +14,7 @@ from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
+from s2s_ad.core.magnitudes import may_be_steep
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.registry import ITEM
 from s2s_ad.transforms import halves
@@ -32,7 +33,7 @@ def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[i
     args = statement.value.args
     operands = [sweep.output(each) for each in args]
     active = tuple(sweep.name_of(each) in sweep.active for each in args)
-    passes = split(sweep, call, active, tuple(sorted(given)))
+    passes = split(sweep, call, active, tuple(sorted(given)), _worked_on(sweep, args))
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)
     known = {"argument": operands, "output": outputs, "saved": saved}
     needs = [known[kind][place] for kind, place in passes.needs]
@@ -72,17 +73,38 @@ def _forward(
     return outputs, saved
 
 
-def split(sweep: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
-    """The two passes of a callee for these active operands and seeded outputs."""
+def _worked_on(sweep: Any, args: list[gast.AST]) -> tuple[bool, ...]:
+    """Of which operands the block that calls has to do with all elements in any case.
+
+    It computes the array, or computes with it: there an adjoint of all elements costs no more.
+    """
+    found = [each for each in args if sweep.name_of(each) in sweep.whole_arrays]
+    steep = {each.id for each in found if may_be_steep(sweep.builder, sweep.output(each))}
+    return tuple(each in found and each.id not in steep for each in args)
+
+
+def split(
+    sweep: Any,
+    call: Callee,
+    active: tuple[bool, ...],
+    seeds: tuple[int, ...],
+    whole: tuple[bool, ...] = (),
+) -> Passes:
+    """The two passes of a callee for these active operands and seeded outputs.
+
+    `whole` marks the operands whose adjoint may as well be that of all elements.
+    """
     if isinstance(call, CustomCallee):
         from s2s_ad.transforms.custom import custom_passes  # which sweeps, too
 
         return custom_passes(call, active, seeds)
     if isinstance(call, ScheduledCallee):
         return scheduled_passes(sweep, call, active, seeds)
-    key = ("reverse", active, seeds, sweep.repeated, sweep.saves)
+    key = ("reverse", active, seeds, sweep.repeated, sweep.saves, whole)
     if key not in call.derived:
-        call.derived[key] = _way(sweep, call)(sweep, call, active, seeds, key)
+        way = _way(sweep, call)
+        more = {} if way is _nested else {"together": whole}
+        call.derived[key] = way(sweep, call, active, seeds, key, **more)
     return call.derived[key]
 
 
@@ -108,17 +130,22 @@ def _nested(
 
 
 def _divided(
-    outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...], key: Any
+    outer: Any,
+    call: Callee,
+    active: tuple[bool, ...],
+    seeds: tuple[int, ...],
+    key: Any,
+    together: tuple[bool, ...],
 ) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
-    swept = Swept(outer, call, active, seeds)
+    swept = Swept(outer, call, active, seeds, together=together)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
     made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=outer.repeated)
     places = _places(swept.leaves, outputs)
     saved = [name for name in made.kept if name not in places]
     if len(saved) > MOST_SAVED and not call.effects:
-        return _recomputed(outer, call, active, seeds, key)
+        return _recomputed(outer, call, active, seeds, key, together)
     places |= {name: ("saved", i) for i, name in enumerate(saved)}
     forward = call
     if saved:
@@ -139,14 +166,19 @@ def _divided(
 
 
 def _recomputed(
-    outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...], key: Any
+    outer: Any,
+    call: Callee,
+    active: tuple[bool, ...],
+    seeds: tuple[int, ...],
+    key: Any,
+    together: tuple[bool, ...],
 ) -> Passes:
     """The backward pass is given the arguments, and computes everything else again."""
     program = call.program
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
     call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    swept = Swept(outer, call, active, seeds, whole=call.is_recursive)
+    swept = Swept(outer, call, active, seeds, whole=call.is_recursive, together=together)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)

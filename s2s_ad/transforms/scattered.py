@@ -15,7 +15,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, Symbol, key_of
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.registry import ITEM
@@ -36,9 +36,14 @@ class Scattered:
     indices: tuple[Any, ...]
 
 
-def scattered(leaf: str, adjoint: Any, leaves: Sequence[str]) -> Scattered | None:
-    """The elements of an adjoint; None where it is another sum, or an index is not at hand."""
-    added, indices = [], []
+def scattered(
+    leaf: str, adjoint: Any, leaves: Sequence[str], *, together: bool = False
+) -> Scattered | None:
+    """The elements of an adjoint; None where it is another sum, or an index is not at hand.
+
+    Several elements at indices that are known now stay `together`, in one array.
+    """
+    elements: dict[Any, list] = {}  # by the index, which elements they are and what is added
     if not isinstance(adjoint, Symbol) or not isinstance(adjoint.fact, values.Array):
         return None
     while isinstance(adjoint, Symbol):
@@ -46,13 +51,25 @@ def scattered(leaf: str, adjoint: Any, leaves: Sequence[str]) -> Scattered | Non
         if rule is None:
             return None
         if rule.zeros:
-            return Scattered(leaf, tuple(added[::-1]), tuple(indices[::-1])) if added else None
+            fixed = len(elements) > 1 and all(_is_fixed(index) for index, *_ in elements.values())
+            return None if not elements or (together and fixed) else _collected(leaf, elements)
         if rule.function is not runtime.index_add or not _is_known(params["index"], leaves):
             return None
         adjoint = operands[0]
-        added.append(operands[1])
-        indices.append(params["index"])
+        given = elements.setdefault(key_of(params["index"]), [params["index"]])
+        given.append(operands[1])
     return None
+
+
+def _collected(leaf: str, elements: Mapping[Any, list]) -> Scattered:
+    """What is added to the elements of each index, in the order of the program, as one sum."""
+    pairs = [(index, sum(rest[::-1], start=last)) for index, *rest, last in elements.values()]
+    indices, added = zip(*reversed(pairs), strict=True)
+    return Scattered(leaf, added, indices)
+
+
+def _is_fixed(index: Any) -> bool:
+    return all(type(each) is int for each in (index if isinstance(index, tuple) else (index,)))
 
 
 def _is_known(index: Any, leaves: Sequence[str]) -> bool:

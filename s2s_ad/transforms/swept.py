@@ -12,7 +12,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.halves import adjoint_fact
-from s2s_ad.transforms.scattered import scattered
+from s2s_ad.transforms.scattered import Scattered, scattered
 
 
 class Swept:
@@ -20,6 +20,7 @@ class Swept:
 
     Args:
         whole: whether each adjoint is returned as a whole, and not its elements alone.
+        together: the operands for which that is so where elements are at indices that are known.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Swept:
         seeds: tuple[int, ...],
         *,
         whole: bool = False,
+        together: tuple[bool, ...] = (),
     ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()
@@ -38,9 +40,14 @@ class Swept:
         sweep.forward_sweep()
         self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
         adjoints = sweep.backward_sweep()
-        self.scattered = tuple(
-            None if whole else scattered(name, adjoints[name], self.leaves) for name in wanted
-        )
+        self.scattered: tuple[Scattered | None, ...] = (None,) * len(wanted)
+        if not whole:
+            chosen = {x for x, flag in zip(self.leaves, together, strict=bool(together)) if flag}
+            with self.builder.at(call.program.origin, "backward"):
+                self.scattered = tuple(
+                    scattered(name, adjoints[name], self.leaves, together=name in chosen)
+                    for name in wanted
+                )
         self.results = [
             value
             for name, elements in zip(wanted, self.scattered, strict=True)

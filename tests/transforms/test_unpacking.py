@@ -230,6 +230,14 @@ def test_complex_items_have_the_adjoint_of_steepest_ascent():
     np.testing.assert_allclose(grad(f)(z), expected, rtol=1e-12)
 
 
+def test_items_that_nobody_reads_are_left_out_of_steep_functions():
+    def f(p):
+        a, _, c = np.sqrt(p)
+        return a * c
+
+    np.testing.assert_allclose(grad(f)(np.array([4.0, 0.0, 9.0])), [0.75, 0.0, 2 / 6])
+
+
 def test_the_line_stays_and_its_adjoint_is_one_array():
     text = grad(of_an_expression).source(V)
     assert "    amplitude, length, noise = exp_p\n" in text

@@ -36,6 +36,14 @@ def may_overflow(builder: Builder, value: Any) -> bool:
     return _asked(builder, value, "overflow", grown_from, judged)
 
 
+def may_be_steep(builder: Builder, value: Any) -> bool:
+    """Whether the derivative of a value may be infinite, where the inputs are finite.
+
+    Zeros among its adjoints are then no numbers to multiply by: see rules/masks.py.
+    """
+    return may_be_infinite(builder, value) or may_overflow(builder, value)
+
+
 def times_settled(y_bar: Any, slope: Any) -> Any:
     """The product with a slope that is 0 where its operand is infinite.
 
