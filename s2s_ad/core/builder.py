@@ -301,6 +301,11 @@ class Builder:
                 self.derived_names.add(result.name)
         return self._numbered[key]
 
+    def found(self, function: Callable, *operands: Any, **params: Any) -> Symbol | None:
+        """The result of an operation that was computed before."""
+        given = ((key, key_of(value)) for key, value in params.items())
+        return self._numbered.get((function, *map(key_of, operands), *given))
+
     def _holds_tensor(self, operand: Any) -> bool:
         """Whether an operand is a Tensor, or a sequence with one in it."""
         if isinstance(operand, tuple | list):

@@ -179,7 +179,7 @@ class Refold:
         expression = self.surface.expression(call)
         inner = [each for each in form.reads(expression) if each in self.pending]
         size = 1 + sum(self.sizes[each] for each in inner)
-        return subtracted(form.substitute(expression, self.pending)), size
+        return nested(subtracted(form.substitute(expression, self.pending))), size
 
     def _folded(self, node: gast.AST) -> gast.AST:
         return form.substitute(self.surface.spelled(node), self.pending)
@@ -301,6 +301,24 @@ def subtracted(node: gast.AST) -> gast.AST:
         return node
     positive = negative_of(node.right)
     return node if positive is None else gast.BinOp(node.left, gast.Sub(), positive)
+
+
+def nested(node: gast.AST) -> gast.AST:
+    """np.array([[a, b], [c, d]]) for np.array([np.array([a, b]), np.array([c, d])])."""
+    rows = _displayed(node)
+    inner = [_displayed(each) for each in rows or ()]
+    if not inner or None in inner:
+        return node
+    lists = [gast.List(elts=each, ctx=gast.Load()) for each in inner]
+    return gast.Call(node.func, [gast.List(elts=lists, ctx=gast.Load())], [])
+
+
+def _displayed(node: gast.AST) -> list[gast.AST] | None:
+    """What stands in the list of `np.array([...])`."""
+    if not isinstance(node, gast.Call) or node.keywords or len(node.args) != 1:
+        return None
+    path = (getattr(getattr(node.func, "value", None), "id", ""), getattr(node.func, "attr", ""))
+    return getattr(node.args[0], "elts", None) if path == ("np", "array") else None
 
 
 def negative_of(value: gast.AST) -> gast.AST | None:

@@ -21,6 +21,7 @@ from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule, rule_for
 from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
+from s2s_ad.transforms.filling import filled
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.reverse_calls import reverse_call
 from s2s_ad.transforms.reverse_choices import reverse_choice
@@ -301,6 +302,8 @@ class Reverse:
         if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
             adjoint = as_complex(adjoint, self.atoms[name])
         adjoint = in_precision(adjoint, self.program.facts[name])
+        if not (self.handed and name in self.wanted):  # a function is one, known lengths or not
+            adjoint = filled(self.builder, adjoint)
         return self.builder.named(adjoint, hint)
 
     def _has_axes(self, adjoint: Any) -> bool:

@@ -1,0 +1,125 @@
+"""Adjoints whose parts are all known, as one array: np.array, np.stack, np.concatenate.
+
+Of `y = x[:2]` and `z = x[2:]` the adjoint of x is zeros into which y_bar and z_bar are put. Where
+facts say that the parts fill the array it is `np.concatenate([y_bar, z_bar])`. Elements that have
+no adjoint stay zeros that nobody multiplies: see rules/masks.py.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol, key_of
+
+MOST = 32  # numbers in one display
+
+Parts = Mapping[Any, tuple[Any, Any]]  # by a key of the item of the index: (the item, the part)
+
+
+def filled(builder: Builder, adjoint: Any) -> Any:
+    """The adjoint as one array of its parts, where these are known to fill it; else itself."""
+    fact = builder.fact(adjoint)
+    if not isinstance(fact, values.Array) or not fact.shape or fact.dtype is None:
+        return adjoint
+    zeros, added = _added(builder, adjoint)
+    places = [_place(index, len(fact.shape)) for index, _ in added]
+    axes = {None if place is None else place[0] for place in places}
+    if zeros is None or len(axes) != 1 or None in axes:
+        return adjoint
+    (axis,), parts = axes, {}
+    for (_, item), (_, part) in zip(places, added, strict=True):
+        key = key_of(item)
+        parts[key] = (item, parts[key][1] + part if key in parts else part)
+    dtypes = [values.strong_dtype(builder.fact(part)) for _, part in parts.values()]
+    if not all(values.is_dtype(each, fact.dtype) for each in dtypes):
+        return adjoint
+    whole = _stacked if any(type(item) is int for item, _ in parts.values()) else _joined
+    made = whole(builder, parts, zeros, fact, axis)
+    return adjoint if made is None else made
+
+
+def _added(builder: Builder, adjoint: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+    """(the zeros, the indices and values that were added to them); None where it is no such sum."""
+    found: list[tuple[Any, Any]] = []
+    while isinstance(adjoint, Symbol):
+        rule, operands, params = builder.definition(adjoint)
+        if rule is not None and rule.function is runtime.index_add:
+            found.append((params["index"], operands[1]))
+            adjoint = operands[0]
+            continue
+        place = None if rule is None else rule.like_position
+        number = operands[0] if place == 1 else None
+        zeros = number == 0 if type(number) in (int, float) else place == 0 and rule.zeros
+        return (operands[place] if zeros and found else None), found[::-1]
+    return None, []
+
+
+def _place(index: Any, rank: int) -> tuple[int, Any] | None:
+    """(axis, number or slice) of an index that takes a part of one axis and all of the others."""
+    items = index if isinstance(index, tuple) else (index,)
+    if len(items) > rank or not all(map(_is_constant, items)):
+        return None
+    chosen = [(axis, item) for axis, item in enumerate(items) if item != slice(None)]
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _is_constant(item: Any) -> bool:
+    if isinstance(item, slice):
+        bounds = (item.start, item.stop)
+        return item.step is None and all(each is None or _is_count(each) for each in bounds)
+    return _is_count(item)
+
+
+def _is_count(item: Any) -> bool:
+    return type(item) is int and item >= 0
+
+
+def _stacked(builder: Builder, parts: Parts, zeros: Any, fact: values.Array, axis: int) -> Any:
+    """Rows that are all there, side by side."""
+    rest = (*fact.shape[:axis], *fact.shape[axis + 1 :])
+    same = all(values.same_shape(_shape(builder, part), rest) for _, part in parts.values())
+    items = {item: part for item, part in parts.values() if type(item) is int}
+    if not same or len(items) < len(parts) or len(items) > MOST or len(items) != fact.shape[axis]:
+        return None
+    return builder.call(np.stack, ([items[place] for place in sorted(items)],), {"axis": axis})
+
+
+def _joined(builder: Builder, parts: Parts, zeros: Any, fact: values.Array, axis: int) -> Any:
+    """Slices that follow each other, from the first element to the last."""
+    slices = sorted(parts.values(), key=lambda found: found[0].start or 0)
+    bounds = [(each.start or 0, each.stop) for each, _ in slices]
+    follow = all(a[1] == b[0] for a, b in pairwise(bounds))
+    ends = bounds[-1][1] is None or bounds[-1][1] == fact.shape[axis]
+    if len(slices) < 2 or bounds[0][0] != 0 or not follow or not ends:
+        return None
+    for item, part in slices:
+        index = (*(slice(None),) * axis, item) if axis else item
+        if not _fits(builder, part, zeros, index, fact, axis):
+            return None
+    return builder.call(np.concatenate, ([part for _, part in slices],), {"axis": axis})
+
+
+def _fits(
+    builder: Builder, part: Any, zeros: Any, index: Any, fact: values.Array, axis: int
+) -> bool:
+    """Whether a part is certain to have the shape of the slice that it is added to."""
+    shape = _shape(builder, part)
+    if shape is None or len(shape) != len(fact.shape):
+        return False
+    others = [place for place in range(len(shape)) if place != axis]
+    if not all(values.same_dim(shape[place], fact.shape[place]) for place in others):
+        return False
+    taken = builder.found(operator.getitem, zeros, index=index)
+    same = taken is not None and taken.shape is not None and taken.shape[axis] == shape[axis]
+    return same or values.known_not_one(shape[axis])
+
+
+def _shape(builder: Builder, value: Any) -> values.Shape | None:
+    return values.shape_of(builder.fact(value))
