@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import gast
 
-from s2s_ad.core import form
+from s2s_ad.core import form, values
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.emit.coalesce import Variables
@@ -233,3 +234,52 @@ class _Bound:
 
 
 __all__ = ["unbound", "with_values_in_moves", "without_dead"]
+
+
+# ---- lengths -------------------------------------------------------------------------------------
+
+
+def with_shapes_unpacked(lines: list[Line], facts: Mapping[str, Any]) -> list[Line]:
+    """`H, W = x.shape` for the lines `H = len(x)` and `W = x.shape[1]`, where these follow."""
+    found: list[Line] = []
+    for run in _runs(lines):
+        names, source = {axis: line.name for line, (_, axis) in run}, run[0][1][0]
+        rank = values.rank_of(facts.get(source))
+        if len(names) < len(run) or len(run) < 2 or rank is None:
+            found += [line for line, _ in run]
+            continue
+        shape = gast.Attribute(form.name(source), "shape", gast.Load())
+        targets = tuple(names.get(axis) for axis in range(rank))
+        found.append(Line("unpack", run[0][0].statement, expression=shape, names=targets))
+    return [
+        replace(line, blocks=tuple(with_shapes_unpacked(each, facts) for each in line.blocks))
+        if line.blocks
+        else line
+        for line in found
+    ]
+
+
+def _runs(lines: list[Line]) -> Iterator[list[tuple[Line, tuple[str, int]]]]:
+    """Lines that follow each other and read lengths of one array; others each alone."""
+    run: list[tuple[Line, tuple[str, int]]] = []
+    for line in lines:
+        length = _length(line)
+        if run and (not length[0] or length[0] != run[0][1][0]):
+            yield run
+            run = []
+        run.append((line, length))
+    if run:
+        yield run
+
+
+def _length(line: Line) -> tuple[str, int]:
+    """(x, axis) of `len(x)` and `x.shape[axis]`; ("", 0) of other lines."""
+    value = line.expression
+    if line.kind != "assign":
+        return "", 0
+    if isinstance(value, gast.Call) and getattr(value.func, "id", "") == "len":
+        return getattr(value.args[0], "id", ""), 0
+    if isinstance(value, gast.Subscript) and getattr(value.value, "attr", "") == "shape":
+        axis = getattr(value.slice, "value", None)
+        return (getattr(value.value.value, "id", ""), axis) if type(axis) is int else ("", 0)
+    return "", 0

@@ -28,7 +28,12 @@ from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores
 from s2s_ad.emit.surface import Surface
-from s2s_ad.emit.tidy import unbound, with_values_in_moves, without_dead
+from s2s_ad.emit.tidy import (
+    unbound,
+    with_shapes_unpacked,
+    with_values_in_moves,
+    without_dead,
+)
 from s2s_ad.emit.variables import Opening
 
 WIDTH = 88
@@ -170,7 +175,7 @@ class Module:
         taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
         fold = Refold(program, entries, output, surface)
-        lines = fold.lines()
+        lines = with_shapes_unpacked(fold.lines(), program.facts)
         output = _output_expression(fold.output(), surface)
         weak = program.facts.keys() - known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)

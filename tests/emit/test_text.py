@@ -262,3 +262,28 @@ def test_a_sum_that_begins_as_an_array_without_axes_leaves_others_as_they_are(st
     """`s += v` would change the array that was put into the list."""
     x = np.array([1.0, 2.0, 3.0])
     assert jit(sums_from_an_array)(x, start) == sums_from_an_array(x, start)
+
+
+def of_lengths(x, k):
+    H, W, C = x.shape
+    kh, kw = k.shape
+    for i in range(H - kh):
+        x = x * (W - kw + C + i)
+    return np.sum(x) / (H * W)
+
+
+def one_length(x, k):
+    _, width, _ = x.shape
+    return np.sum(x) / width
+
+
+def test_an_unpacked_shape_stays_one_line():
+    x, k = np.ones((4, 5, 2)), np.ones((2, 3))
+    text = grad(of_lengths).source(x, k)
+    assert "    H, W, C = x.shape" in text
+    assert "    kh, kw = k.shape" in text
+    np.testing.assert_allclose(grad(of_lengths)(x, k), np.full(x.shape, 4 * 5 / 20.0))
+
+
+def test_one_length_is_read_by_itself():
+    assert "x.shape[1]" in grad(one_length).source(np.ones((4, 5, 2)), np.ones(2))
