@@ -434,6 +434,13 @@ def equals(one: Size, other: Size) -> bool:
     return one == other or _assumed(one - other, ZERO, True)
 
 
+def may_equal(one: Size, other: Size) -> bool:
+    """Whether neither the forms nor the lengths of the call tell that two sizes differ."""
+    current = _assumptions.get()
+    answer = None if current is None else _answer(one - other, ZERO, current.lengths)
+    return answer is not False and not is_never(one - other, 0)
+
+
 def at_least(one: Size, other: Size) -> bool:
     """Whether the one is not below the other, by their forms or by assumption."""
     return is_natural(one - other) or is_natural(one - other, assumed=True)

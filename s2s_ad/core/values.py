@@ -354,7 +354,16 @@ def same_dim(a: int | Dim, b: int | Dim) -> bool:
 
     Of lengths that need not broadcast (the two axes of a matrix, say) it says nothing: use ==.
     """
-    return a == b or (known_not_one(a) and known_not_one(b))
+    if a == b:
+        return True
+    possible = sizes.may_equal(size_of_dim(a), size_of_dim(b))
+    return possible and known_not_one(a) and known_not_one(b)
+
+
+def stored_whole(a: int | Dim, b: int | Dim) -> bool:
+    """Whether what has the one length can be stored where the other is without being stretched:
+    they are equal, or NumPy refuses it."""
+    return a == b or sizes.equals(size_of_dim(a), size_of_dim(b)) or same_dim(a, b)
 
 
 def same_shape(a: Shape | None, b: Shape | None) -> bool:

@@ -89,7 +89,7 @@ def written(context: Batch, base: Symbol, places: Symbol, value: Any) -> Symbol:
     if not _takes(base.dtype, context.builder.fact(value)):
         raise Ragged
     sample = own[1:] if context.is_batched(value) else own
-    if len(sample) != len(shape) - 1 or not all(map(values.same_dim, sample, shape[1:])):
+    if len(sample) != len(shape) - 1 or not all(map(values.stored_whole, sample, shape[1:])):
         raise Ragged
     return context.builder.call(runtime.index_set, (base, places, value), {})
 
