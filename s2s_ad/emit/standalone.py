@@ -17,6 +17,7 @@ from s2s_ad.core import form
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.records import definition
 from s2s_ad.emit.surface import dotted
 from s2s_ad.emit.write import WIDTH, Text, import_groups
 
@@ -35,17 +36,24 @@ def standalone_module(program: Program, text: Text) -> str:
     objects = {name: value for name, value in text.objects.items() if name in read}
     constants = [_assignment(program, name, text.captured[name]) for name in shown]
     taken = {text.name, *shown, *objects}
-    classes = _exceptions(program, objects, taken)
+    records = {name: definition(name, value) for name, value in objects.items()}
+    classes = _exceptions(program, objects, taken) | {
+        n: each for n, each in records.items() if each
+    }
     helpers = _helpers(text.helpers, taken | set(classes))
     body = [print_statements(constants, WIDTH), text.function, print_statements(helpers, WIDTH)]
-    needs_numpy = any("np" in _names_in(each) for each in body)
+    by_classes = set().union(*map(_names_in, classes.values()))
+    needs_numpy = "np" in by_classes or any("np" in _names_in(each) for each in body)
+    modules = {*text.modules, *(by_classes & {"collections", "dataclasses"})}
     groups = [
-        *import_groups(text.modules, numpy=needs_numpy),
+        *import_groups(modules, numpy=needs_numpy),
         sorted(_import(program, name, objects[name]) for name in objects if name not in classes),
     ]
     imports = "\n".join("".join(f"{line}\n" for line in group) for group in groups if group)
-    head = "\n".join(filter(None, [imports, body[0]]))
-    return "\n\n".join(filter(None, [head, *classes.values(), *body[1:]]))
+    lines = [each for each in classes.values() if each.count("\n") == 1]
+    blocks = [each for each in classes.values() if each not in lines]
+    head = "\n".join(filter(None, [imports, "".join([*lines, body[0]])]))
+    return "\n\n".join(filter(None, [head, *blocks, *body[1:]]))
 
 
 def _names_in(source: str) -> set[str]:

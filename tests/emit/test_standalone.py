@@ -225,6 +225,21 @@ class Point:
 Pair = collections.namedtuple("Pair", "left right")
 
 
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    x: np.ndarray
+    y: "list[float]" = None
+
+
+@dataclasses.dataclass
+class Measured:
+    x: float
+    y: float
+
+    def __abs__(self):
+        return np.hypot(self.x, self.y)
+
+
 def to_point(a):
     return Point(a, 2 * a)
 
@@ -243,21 +258,42 @@ def changed_in_place(point):
     return point.x * point.y
 
 
-def test_a_gradient_of_an_object_imports_its_class():
+def test_a_gradient_of_an_object_brings_its_class():
     source = grad(changed_in_place).source(Point(3.0, 4.0), standalone=True)
-    assert f"from {__name__} import Point\n" in source
-    space: dict = {}
+    space: dict = {"__name__": "alone"}
     exec(source, space)
-    assert space["changed_in_place_grad"](Point(3.0, 4.0)) == Point(8.0, 6.0)
+    assert repr(space["changed_in_place_grad"](Point(3.0, 4.0))) == repr(Point(8.0, 6.0))
 
 
-@pytest.mark.parametrize("fn, kind", [(to_point, Point), (to_pair, Pair)])
-def test_classes_of_results_are_imported(fn, kind):
+def to_fixed(a):
+    return Fixed(a, 2 * a)
+
+
+def to_measured(a):
+    return Measured(a, 2 * a)
+
+
+@pytest.mark.parametrize("fn, kind", [(to_point, Point), (to_pair, Pair), (to_fixed, Fixed)])
+def test_classes_of_results_are_defined_anew(fn, kind):
     source = jit(fn).source(1.0, standalone=True)
-    assert f"from {kind.__module__} import {kind.__name__}\n" in source
+    assert kind.__module__ not in source
+    space: dict = {"__name__": "alone"}
+    exec(source, space)
+    found = space[fn.__name__](1.5)
+    assert repr(found) == repr(kind(1.5, 3.0))
+    assert found == space[kind.__name__](1.5, 3.0)
+    if kind is Fixed:
+        assert type(found)(1.0).y is None
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            found.x = 2.0
+
+
+def test_classes_with_code_of_their_own_are_imported():
+    source = jit(to_measured).source(1.0, standalone=True)
+    assert f"from {__name__} import Measured\n" in source
     space: dict = {}
     exec(source, space)
-    assert space[fn.__name__](1.5) == kind(1.5, 3.0)
+    assert space["to_measured"](1.5) == Measured(1.5, 3.0)
 
 
 class TooLarge(ValueError):
@@ -310,6 +346,9 @@ def local_result():
     class Hidden:
         x: float
 
+        def twice(self):
+            return 2 * self.x
+
     def to_hidden(a):
         return Hidden(2 * a)
 
@@ -329,7 +368,7 @@ def reads_longest(x):
 
 
 def to_main(a):
-    return Point(a, 2 * a)
+    return Measured(a, 2 * a)
 
 
 REFUSED = [
@@ -354,7 +393,7 @@ def test_what_cannot_be_written_is_refused_at_its_place(fn, what, why, help):
 
 
 def test_class_of_the_main_program_is_refused(monkeypatch):
-    monkeypatch.setattr(Point, "__module__", "__main__")
+    monkeypatch.setattr(Measured, "__module__", "__main__")
     monkeypatch.setitem(globals(), "__name__", "__main__")
     with pytest.raises(S2SError, match="cannot be imported"):
         jit(to_main).source(1.0, standalone=True)

@@ -1,0 +1,100 @@
+"""Containers of the user's that are no more than their fields, as definitions in a text."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "s2s_ad"}
+ANNOTATED = {np.ndarray: "np.ndarray", "np.ndarray": "np.ndarray"}
+ANNOTATED |= {
+    key: kind.__name__ for kind in (bool, int, float, str) for key in (kind, kind.__name__)
+}
+#: what a class has without any code of the user's
+IMPLIED = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__match_args__"}
+IMPLIED |= {"__dataclass_params__", "__dataclass_fields__", "__hash__"}
+IMPLIED |= {
+    "__firstlineno__",
+    "__static_attributes__",
+    "__annotate_func__",
+    "__annotations_cache__",
+}
+OF_NAMEDTUPLES = {"__slots__", "_fields", "_field_defaults", "__orig_bases__", "__new__", "_make"}
+OF_NAMEDTUPLES |= {"_replace", "__replace__", "__repr__", "_asdict", "__getnewargs__"}
+
+
+def definition(name: str, kind: Any) -> str:
+    """The statement that defines a class of the user's anew; "" where it is more than its fields.
+
+    Example:
+        >>> import collections
+        >>> Point = collections.namedtuple("Point", "x y")
+        >>> Point.__module__ = "points"
+        >>> print(definition("Point", Point), end="")
+        Point = collections.namedtuple("Point", ["x", "y"])
+    """
+    if not isinstance(kind, type) or kind.__module__.partition(".")[0] in LIBRARIES:
+        return ""
+    if dataclasses.is_dataclass(kind):
+        return _dataclass(name, kind)
+    if issubclass(kind, tuple) and kind.__bases__ == (tuple,) and hasattr(kind, "_fields"):
+        return _namedtuple(name, kind)
+    return ""
+
+
+def _namedtuple(name: str, kind: type) -> str:
+    own = vars(kind).keys() - IMPLIED - OF_NAMEDTUPLES - set(kind._fields)
+    if own or kind._field_defaults:
+        return ""
+    fields = ", ".join(f'"{each}"' for each in kind._fields)
+    return f'{name} = collections.namedtuple("{name}", [{fields}])\n'
+
+
+def _dataclass(name: str, kind: type) -> str:
+    fields, params = dataclasses.fields(kind), kind.__dataclass_params__
+    usual = params.init and params.repr and params.eq and not (params.order or params.unsafe_hash)
+    plain = kind.__bases__ == (object,) and usual and all(map(_is_plain, fields))
+    names = {each.name for each in fields}
+    own = {k for k, v in vars(kind).items() if k not in IMPLIED | names and not _is_generated(v)}
+    if not plain or own:
+        return ""
+    decorator = "dataclasses.dataclass" + ("(frozen=True)" if params.frozen else "")
+    lines = [f"    {each.name}: {_annotation(each)}{_default(each)}\n" for each in fields]
+    return f"@{decorator}\nclass {name}:\n{''.join(lines)}"
+
+
+def _is_generated(value: Any) -> bool:
+    """Whether a method is one that dataclasses wrote."""
+    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+    return code is not None and code.co_filename == "<string>"
+
+
+def _is_plain(field: dataclasses.Field) -> bool:
+    default = field.default
+    written = default is None or type(default) in (bool, int, str) or _is_finite(default)
+    has_value = default is dataclasses.MISSING or written
+    usual = field.init and field.repr and field.compare and field.hash is None
+    return (
+        usual and not field.kw_only and has_value and (field.default_factory is dataclasses.MISSING)
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) is float and math.isfinite(value)
+
+
+def _annotation(field: dataclasses.Field) -> str:
+    known = isinstance(field.type, type | str) and field.type in ANNOTATED
+    return ANNOTATED[field.type] if known else "object"
+
+
+def _default(field: dataclasses.Field) -> str:
+    return "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
+
+
+__all__ = ["definition"]
