@@ -112,7 +112,7 @@ class Memory(Operations):
         fact = program.facts[name]
         held = self._new((), name, fact)
         edge = Edge("input", (), -1, slot) if is_copyable(fact) else None
-        if held.own is not None and edge not in self.cuts:
+        if held.own is not None and edge not in self.cuts and name not in program.own:
             self._pair(held.own, OUTSIDE, (edge,), None)
         if held.items is not None:
             self._pair(held.items, OUTSIDE, (), None)

@@ -111,7 +111,8 @@ class Program:
     which the door of the compiled function stores (`load/doors.py`). `derived` says that a
     derivative or a batched form is in it, whose results share no memory with what came in. `kept`
     is how many of the result's leaves, the last ones, are there for a backward pass alone: some may
-    have no value on a path, where nobody reads them.
+    have no value on a path, where nobody reads them. `own` are leaves that are lists which nobody
+    else has: they may be changed.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Program:
     writes: tuple[Capture, ...] = ()
     derived: bool = False
     kept: int = 0
+    own: frozenset[str] = frozenset()
 
     @property
     def result(self) -> Any:

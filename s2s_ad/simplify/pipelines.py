@@ -1,5 +1,6 @@
 """Which passes run when."""
 
+from s2s_ad.analysis.handed_over import HandedOver, handed_over
 from s2s_ad.core import form
 from s2s_ad.core.callee import Callee, callee_of
 from s2s_ad.core.callers import Caller
@@ -33,10 +34,20 @@ def finish(program: Program, *, derived: bool) -> Program:
     What a `derived` program and the functions return shares no memory with what they are given;
     but the items of a list that a function returns may.
     """
-    return _finish(program, FINAL_DERIVED if derived else FINAL, {})
+    program = in_place(program)
+    return _finish(program, FINAL_DERIVED if derived else FINAL, Finished(handed_over(program)))
 
 
-Finished = dict[int, tuple[Callee, list[int]]]  # the callee, the operands that it reads
+class Finished(dict):
+    """By the id of a function: (the same finished, the operands that it reads).
+
+    Attributes:
+        own: by the id of a function, the lists that it is given for good.
+    """
+
+    def __init__(self, own: HandedOver):
+        super().__init__()
+        self.own = own
 
 
 def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Program:
@@ -71,7 +82,8 @@ def _finished_call(
     call: Callee, callee: Callee, places: list[int], made: Finished
 ) -> tuple[Callee, list[int]]:
     """A function without the parameters that nobody named and it does not read."""
-    program = _finish(call.program, FINAL_CALLED, made)
+    own = made.own.get(id(call), frozenset())
+    program = _finish(call.program.with_(own=own), FINAL_CALLED, made)
     if not call.is_recursive:
         read = {name for each in program.body for name in form.reads(each)}
         read |= {getattr(atom, "id", None) for atom in program.outputs()}

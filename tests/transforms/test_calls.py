@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vmap
+from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
 from s2s_ad.check import central_differences
+from transforms.differences import differences
 from wrong import module_a, module_b
 
 rng = np.random.default_rng(0)
@@ -358,3 +359,42 @@ def test_an_equal_call_that_nothing_reads_takes_no_adjoint(helper):
     expected = central_differences(function, (0.7,))[0]
     np.testing.assert_allclose(grad(function)(0.7), expected, rtol=1e-6)
     np.testing.assert_allclose(jvp(function, 0.7, 1.0)[1], expected, rtol=1e-6)
+
+
+def iterated(x, n):
+    y = 1.5 * x
+    for _ in range(n):
+        y = np.sin(y) * x
+    return y
+
+
+def in_a_row(x):
+    return np.sum(iterated(iterated(x, 3), 2) ** 2)
+
+
+def for_each_row(x):
+    total = 0.0
+    for row in np.stack([x, x**2]):
+        total = total + np.sum(iterated(row, 2))
+    return total
+
+
+@pytest.mark.parametrize("f", [in_a_row, for_each_row])
+def test_lists_that_are_handed_over_are_popped_and_not_copied(f):
+    x = np.array([0.4, -0.9, 1.3])
+    text = grad(f).source(x)
+    assert ".pop()" in text.split("def iterated_backward")[1]
+    assert "[:]" not in text
+    expected = differences(f, x)
+    for _ in range(2):
+        np.testing.assert_allclose(grad(f)(x), expected, rtol=1e-6, atol=1e-9)
+    along = lambda x: np.sum(grad(f)(x) ** 2)
+    np.testing.assert_allclose(grad(along)(x), differences(along, x), rtol=1e-5, atol=1e-8)
+    rows = np.stack([x, 0.5 * x])
+    np.testing.assert_allclose(vmap(grad(f))(rows), [grad(f)(each) for each in rows], rtol=1e-12)
+
+
+def test_a_pullback_may_be_called_again():
+    x = np.array([0.4, -0.9, 1.3])
+    _, pullback = vjp(lambda x: iterated(x, 3), x)
+    np.testing.assert_array_equal(pullback(np.ones(3)), pullback(np.ones(3)))
