@@ -465,8 +465,7 @@ class Transformed:
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
         """The stages by name: "core" (the function), then the program of each transform."""
         if args or kwargs:
-            self._is_renewed()
-            bound = self.bind(args, kwargs).arguments
+            bound = self._served(args, kwargs)[0].arguments  # what counts by value is known then
             arguments = Arguments(self.__signature__, self._prepare(bound))
             lengths = values.lengths_of_inputs(arguments.facts, bound)
         else:

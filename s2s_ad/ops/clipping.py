@@ -12,7 +12,7 @@ from s2s_ad.tensors import Tensor
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Tensor:
-    """x between two bounds; of a tuple or list of Tensors the same.
+    """x between two bounds; a tuple for a tuple or list of Tensors.
 
     Where min > max the result is max. At a bound the derivative is shared with it.
 
@@ -25,7 +25,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     """
     bounded("clip_by_value", clip_value_min, clip_value_max)
     if isinstance(x, tuple | list):
-        return type(x)([clip_by_value(each, clip_value_min, clip_value_max) for each in x])
+        return tuple(clip_by_value(each, clip_value_min, clip_value_max) for each in x)
     return between(array("clip_by_value", x, "x"), clip_value_min, clip_value_max)
 
 
@@ -45,21 +45,21 @@ def between(x: Any, low: Any, high: Any) -> Any:
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
-    """input between two bounds; of a tuple or list the same. At a bound the derivative is 1.
+    """input between two bounds; a tuple for a tuple or list. At a bound the derivative is 1.
 
     Raises:
         ArgumentValueError: both bounds are None.
     """
     bounded("clamp", min, max)
     if isinstance(input, tuple | list):
-        return type(input)([clamp(each, min, max) for each in input])
+        return tuple(clamp(each, min, max) for each in input)
     return np.clip(array("clamp", input), min, max)
 
 
 def clip_by_norm(
     x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Any:
-    """x scaled to a norm of at most max_norm; of a tuple or list the same, by the norm of all.
+    """x scaled to a norm of at most max_norm; a tuple for a tuple or list, by the norm of all.
 
     Raises:
         ArgumentValueError: error_if_nonfinite, and the norm is not finite.
@@ -81,7 +81,7 @@ def clip_by_norm(
         raise ArgumentValueError("S2S502", f"clip_by_norm: the norm of 'x' is {total}")
     factor = np.minimum(max_norm / (total + 1e-6), 1.0)
     scaled = [(each * factor).astype(each.dtype) for each in parts]
-    return scaled[0] if one else type(x)(scaled)
+    return scaled[0] if one else tuple(scaled)
 
 
 def norm_of(parts: list, norm_type: float) -> Any:

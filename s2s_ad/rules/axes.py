@@ -149,7 +149,7 @@ class Squeeze(Structural):
         if x.shape is None:
             return {} if axis is None else {"axis": axis}
         if axis is None:
-            if any(isinstance(dim, values.Dim) and dim.maybe_one for dim in x.shape):
+            if not all(dim == 1 or values.known_not_one(dim) for dim in x.shape):
                 raise ArgumentValueError(
                     "S2S205",
                     "np.squeeze without axis= of an array whose lengths are not known",

@@ -42,7 +42,6 @@ CALLS = [
     ("np.reshape(x, (3, 2), order='A')", "order"),
     ("np.transpose(x, (0, 1, 2))", "axes"),
     ("np.swapaxes(x, 0, 7)", "out of range"),
-    ("np.squeeze(x[1:])", "length one"),
     ("np.repeat(x, [1, 2], axis=0)", "number of repeats"),
     ("np.linalg.norm(x, 3)", "a norm of matrices with ord=3"),
     ("np.linalg.norm(x, 'nuc', axis=0)", "a norm of vectors with ord='nuc'"),

@@ -309,7 +309,6 @@ PROGRAMS = {
 }
 
 REFUSED = {  # the code of the error, and the expression that it points at
-    augmented_or: ("S2S207", "np.sum(a)"),
     read_before_assignment: ("S2S202", "rate * x"),
 }
 
