@@ -621,13 +621,16 @@ def lengths_of(fact: Any, shape: tuple[int, ...]) -> dict[Atom, int]:
 
 
 def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[Atom, int]:
-    """What the lengths of all inputs are, given the abstract values and the arguments by name."""
+    """What the lengths of all inputs are, given the abstract values and the arguments by name.
+
+    Of the length of a batch, which may be 1 in the same code, nothing is to be assumed.
+    """
     found: dict[Atom, int] = {}
     for name, fact in facts.items():
         for path, leaf in zip(trees.paths(fact), trees.leaves(fact), strict=True):
             if isinstance(leaf, Array) and leaf.shape:
                 found |= lengths_of(leaf, np.shape(trees.follow(arguments[name], path)))
-    return found
+    return {atom: length for atom, length in found.items() if atom.not_one}
 
 
 def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:

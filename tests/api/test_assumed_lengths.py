@@ -230,6 +230,14 @@ def test_one_compilation_serves_all_sizes_of_a_batch():
     assert len(compiled(gradient)) == 1
 
 
+def test_one_compilation_serves_batches_of_all_sizes():
+    gradients = vmap(grad(differences, (0, 1)), (0, None))
+    for n in (3, 1, 2, 7):
+        w, x = np.ones((n, 4)), np.arange(4.0)
+        np.testing.assert_array_equal(gradients(w, x)[0], [[0.0, 1.0, 1.0, 1.0]] * n)
+    assert len(compiled(gradients)) == 1
+
+
 def test_what_is_assumed_is_the_least_that_answers():
     gradient = grad(differences, (0, 1))
     gradient(np.ones(5), np.arange(5.0))
