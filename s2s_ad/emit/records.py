@@ -6,6 +6,8 @@ import dataclasses
 import inspect
 import math
 import sys
+import typing
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,17 +17,26 @@ ANNOTATED = {np.ndarray: "np.ndarray", "np.ndarray": "np.ndarray"}
 ANNOTATED |= {
     key: kind.__name__ for kind in (bool, int, float, str) for key in (kind, kind.__name__)
 }
-#: what a class has without any code of the user's
-IMPLIED = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__match_args__"}
-IMPLIED |= {"__dataclass_params__", "__dataclass_fields__", "__hash__"}
-IMPLIED |= {
-    "__firstlineno__",
-    "__static_attributes__",
-    "__annotate_func__",
-    "__annotations_cache__",
-}
-OF_NAMEDTUPLES = {"__slots__", "_fields", "_field_defaults", "__orig_bases__", "__new__", "_make"}
-OF_NAMEDTUPLES |= {"_replace", "__replace__", "__repr__", "_asdict", "__getnewargs__"}
+
+
+@dataclasses.dataclass
+class Plain:
+    """A dataclass without code of its own, under the Python that runs."""
+
+    field: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    """The same of a frozen one."""
+
+    field: Any
+
+
+class Named(typing.NamedTuple):
+    """A namedtuple without code of its own."""
+
+    field: Any
 
 
 def definition(name: str, kind: Any) -> str:
@@ -48,8 +59,7 @@ def definition(name: str, kind: Any) -> str:
 
 
 def _namedtuple(name: str, kind: type) -> str:
-    own = vars(kind).keys() - IMPLIED - OF_NAMEDTUPLES - set(kind._fields)
-    if own or kind._field_defaults:
+    if not _has_no_code(kind, kind._fields, Named) or kind._field_defaults:
         return ""
     fields = ", ".join(f'"{each}"' for each in kind._fields)
     return f'{name} = collections.namedtuple("{name}", [{fields}])\n'
@@ -59,19 +69,26 @@ def _dataclass(name: str, kind: type) -> str:
     fields, params = dataclasses.fields(kind), kind.__dataclass_params__
     usual = params.init and params.repr and params.eq and not (params.order or params.unsafe_hash)
     plain = kind.__bases__ == (object,) and usual and all(map(_is_plain, fields))
-    names = {each.name for each in fields}
-    own = {k for k, v in vars(kind).items() if k not in IMPLIED | names and not _is_generated(v)}
-    if not plain or own:
+    names = [each.name for each in fields]
+    if not plain or not _has_no_code(kind, names, Frozen if params.frozen else Plain):
         return ""
     decorator = "dataclasses.dataclass" + ("(frozen=True)" if params.frozen else "")
     lines = [f"    {each.name}: {_annotation(each)}{_default(each)}\n" for each in fields]
     return f"@{decorator}\nclass {name}:\n{''.join(lines)}"
 
 
-def _is_generated(value: Any) -> bool:
-    """Whether a method is one that dataclasses wrote."""
-    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
-    return code is not None and code.co_filename == "<string>"
+def _has_no_code(kind: type, fields: Iterable[str], like: type) -> bool:
+    """Whether a class has nothing but its fields and what every class like `like` has."""
+    made = vars(like)
+    own = {key: value for key, value in vars(kind).items() if key not in fields}
+    return all(key in made and _file_of(own[key]) == _file_of(made[key]) for key in own)
+
+
+def _file_of(value: Any) -> str | None:
+    """Where the code of a method is from."""
+    function = inspect.unwrap(value) if callable(value) else getattr(value, "__func__", None)
+    code = getattr(function, "__code__", None)
+    return None if code is None else code.co_filename
 
 
 def _is_plain(field: dataclasses.Field) -> bool:
