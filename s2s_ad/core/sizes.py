@@ -191,6 +191,15 @@ def between(size: Size, start: Size | None, stop: Size | None) -> Size:
     return of(Between(size, first, last))
 
 
+def backwards(size: Size, start: Size | None, stop: Size | None) -> Size | None:
+    """How many elements `start:stop:-1` takes, of indices that do not count from the end."""
+    first = size - 1 if start is None else start
+    within = start is None or (at_least(first, of(0)) and at_least(size - 1, first))
+    if not within or (stop is not None and not at_least(stop, of(0))):
+        return None
+    return first + 1 if stop is None else first - stop
+
+
 def order(size: Size) -> tuple:
     """The same order in each process."""
     return tuple(sorted(each.serial for each in atoms_of(size))), size.constant
@@ -280,7 +289,7 @@ def is_natural(size: Size, depth: int = DEEPEST, *, assumed: bool = False) -> bo
 
 
 def _bounds(size: Size) -> Iterator[Size]:
-    """Sizes without one of the factors, which `size` is not below."""
+    """Sizes without one of the factors: where one of them is not below 0, `size` is not."""
     ordered = sorted(size.terms, key=lambda term: order(of(term[0])), reverse=True)
     for factor, coefficient in ordered:
         rest = size - of(factor).times(coefficient)
@@ -292,6 +301,9 @@ def _bounds(size: Size) -> Iterator[Size]:
             return
         if isinstance(factor, Clamped) and coefficient > 0:
             yield rest + factor.size.times(coefficient)
+        if isinstance(factor, Quotient):  # times the divisor, which leaves the sign
+            nearest = factor.size if coefficient < 0 else factor.size - (factor.divisor - 1)
+            yield rest.times(factor.divisor) + nearest.times(coefficient)
         if isinstance(factor, Least) and coefficient < 0:
             yield rest + factor.one.times(coefficient)
             yield rest + factor.other.times(coefficient)
@@ -366,7 +378,7 @@ class Assumptions:
 
     def decide(self, size: Size, relation: str) -> bool | None:
         """Whether the relation holds; None where the lengths do not tell, or not for all calls."""
-        every = self._in_all_calls([size])
+        every = self._in_all_calls([_positive(size) if relation == ZERO else size])
         answers = {_answer(each, relation, self.lengths) for each in every}
         if len(answers) > 1 or None in answers:
             return None
@@ -404,6 +416,12 @@ class Assumptions:
                 self.calls, self.guards = before, guards
                 return False
         return True
+
+
+def _positive(size: Size) -> Size:
+    """The size or its negative: of the two one, where the question is whether it is 0."""
+    _, first = min(size.terms, key=lambda term: order(of(term[0])))
+    return size if first > 0 else -size
 
 
 _assumptions: ContextVar[Assumptions | None] = ContextVar("assumptions", default=None)
@@ -498,7 +516,8 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
         return names.get(factor, "?")
     inside = [size_text(each, names) for each in sizes_inside(factor)]
     if isinstance(factor, Quotient):
-        return f"({inside[0]}) // {factor.divisor}"
+        simple = len(factor.size.terms) == 1 and not factor.size.constant
+        return f"{inside[0] if simple else f'({inside[0]})'} // {factor.divisor}"
     if isinstance(factor, Clamped):
         return f"max({inside[0]}, 0)"
     if isinstance(factor, Between):

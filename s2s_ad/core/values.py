@@ -325,7 +325,7 @@ def broadcast_dims(a: int | Dim, b: int | Dim) -> int | Dim:
         return a if isinstance(a, int) else b
     if known_not_one(a):
         return a
-    return b if known_not_one(b) else fresh_dim()
+    return b if known_not_one(b) else a if same_dim(a, b) else fresh_dim()
 
 
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
@@ -356,14 +356,22 @@ def same_dim(a: int | Dim, b: int | Dim) -> bool:
     """
     if a == b:
         return True
-    possible = sizes.may_equal(size_of_dim(a), size_of_dim(b))
-    return possible and known_not_one(a) and known_not_one(b)
+    if not sizes.may_equal(size_of_dim(a), size_of_dim(b)):
+        return False
+    return (known_not_one(a) and known_not_one(b)) or _are_equal(a, b)
+
+
+def _are_equal(a: int | Dim, b: int | Dim) -> bool:
+    """Whether two lengths are equal, by their forms or by assumption: what is below 0 is 0."""
+    return sizes.equals(
+        *(each.size if isinstance(each, Dim) else sizes.of(each) for each in (a, b))
+    )
 
 
 def stored_whole(a: int | Dim, b: int | Dim) -> bool:
     """Whether what has the one length can be stored where the other is without being stretched:
     they are equal, or NumPy refuses it."""
-    return a == b or sizes.equals(size_of_dim(a), size_of_dim(b)) or same_dim(a, b)
+    return a == b or _are_equal(a, b) or same_dim(a, b)
 
 
 def same_shape(a: Shape | None, b: Shape | None) -> bool:

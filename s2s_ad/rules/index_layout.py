@@ -128,10 +128,13 @@ def slice_dim(dim: int | values.Dim, item: slice) -> int | values.Dim:
         return dim
     step = 1 if item.step is None else item.step
     ends = [each if each is None else _size(each) for each in (item.start, item.stop)]
-    if isinstance(step, Symbol) or step < 1 or any(each is UNKNOWN for each in ends):
+    if isinstance(step, Symbol) or any(each is UNKNOWN for each in ends):
         return values.fresh_dim()
-    size = sizes.between(values.size_of_dim(dim), *ends)
-    return values.dim_of_size(sizes.quotient(size + (step - 1), step))
+    count = sizes.between if step > 0 else sizes.backwards
+    size = count(values.size_of_dim(dim), *ends)
+    if size is None:
+        return values.fresh_dim()
+    return values.dim_of_size(sizes.quotient(size + (abs(step) - 1), abs(step)))
 
 
 def _size(bound: Any) -> Any:

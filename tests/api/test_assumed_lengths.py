@@ -104,11 +104,32 @@ def taken(k, x):
     return np.sum(np.broadcast_to(x[0], (k,)) * part)
 
 
+def solved_backwards(u, b):
+    n = len(b)
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        x[i] = (b[i] - u[i, i + 1 :] @ x[i + 1 :]) / (3.0 + u[i, i])
+    return np.sum(x**2)
+
+
+def durbin(r, y):
+    n = len(r) - 1
+    a = np.zeros(n + 1)
+    a[0] = 1.0
+    for i in range(1, n + 1):
+        g = r[i] + np.sum(a[1:i] * r[i - 1 : 0 : -1])
+        before = a.copy()
+        a[1:i] = before[1:i] + 0.1 * g * before[i - 1 : 0 : -1]
+        a[i] = 0.1 * g
+    return np.sum(a**2) * np.sum(y)
+
+
 VECTORS = list(itertools.product(LENGTHS, LENGTHS))
 MORE_VECTORS = list(itertools.product(MORE, MORE))
 MATRICES = [
     ((n, k), (m, p)) for n, m in ((3, 3), (3, 1), (1, 1)) for k in (3, 1, 4) for p in (3, 2)
 ]
+SYSTEMS = [(3, 3, 3), (1, 1, 1), (2, 2, 2), (4, 3, 3), (2, 1, 1), (3, 2, 2), (3, 4, 3)]
 LAYERS = [
     ((n, k), (k, m), (k, p))
     for n, k in ((3, 2), (1, 1))
@@ -140,9 +161,11 @@ CASES = [
             padded,
             of_collected,
             length_as_number,
+            durbin,
         )
     ),
     Case(column, tuple(MATRICES)),
+    Case(solved_backwards, tuple(((n, m), (k,)) for n, m, k in SYSTEMS)),
     Case(two_layers, tuple(LAYERS)),
 ]
 
@@ -245,6 +268,15 @@ def test_what_is_assumed_is_the_least_that_answers():
     gradient = grad(first_and_last)
     gradient(np.ones(4), np.ones(4))
     assert sorted(*compiled(gradient)) == ["len(x) >= 2", "len(y) >= 2"]
+
+
+def test_lengths_that_have_to_be_equal_ask_nothing_in_the_text():
+    u, b = np.eye(3), np.ones(3)
+    gradient = grad(solved_backwards, (0, 1))
+    assert "unbroadcast" not in gradient.source(u, b)
+    assert compiled(gradient) == [["u.shape[1] == len(b)"]]
+    for each, args in ((correlated, (np.ones(6), b)), (pairs, (b, b)), (durbin, (np.ones(5), b))):
+        assert "unbroadcast" not in grad(each).source(*args)
 
 
 def test_text_says_what_it_assumes_unless_it_assumes_nothing():
