@@ -540,7 +540,7 @@ class Checked:
 
     def mode_determinism(self) -> None:
         self.derivable()
-        first = s2s_ad.grad(self.main, self.positions)  # one that has seen other calls may know more
+        first = s2s_ad.grad(self.main, self.positions)  # not one that has served other calls
         text = _without_file(first.source(*self.arguments()))
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         other = namespace(self.source, readable=True)
