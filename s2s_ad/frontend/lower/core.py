@@ -19,6 +19,7 @@ import gast
 from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import NestingError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.chosen import Choices
 from s2s_ad.frontend.lower.exits import (
@@ -34,7 +35,13 @@ from s2s_ad.frontend.lower.following import branch_and_rest, decides
 from s2s_ad.frontend.lower.meeting import unless_left
 from s2s_ad.frontend.lower.memory import Memory, settled
 from s2s_ad.frontend.lower.nonlocals import owner_of, read_shared, share
-from s2s_ad.frontend.lower.optional import Assumptions, is_optional, is_uncertain
+from s2s_ad.frontend.lower.optional import (
+    MISSING,
+    Assumptions,
+    Lacking,
+    is_optional,
+    is_uncertain,
+)
 from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
@@ -52,6 +59,7 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], Any]] = {}
 DEEPEST = 1000  # functions that are written in place inside of each other
 MOST_OPEN = 8  # calls of one function inside of each other
 ASK = "ask first: if x is not None"
+NOT_ASSOCIATED = "cannot access local variable {!r} where it is not associated with a value"
 
 
 def expression(*kinds: type) -> Callable:
@@ -87,6 +95,11 @@ REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 def _raise(error: Exception) -> gast.Raise:
     call = gast.Call(form.constant(type(error)), list(map(form.constant, error.args)), [])
     return gast.Raise(call, None)
+
+
+def _may_lack(value: Any) -> bool:
+    """Whether a local may not be assigned on the path that is taken."""
+    return isinstance(value, Tree) and value.kind is Lacking
 
 
 class Lowering:
@@ -303,13 +316,19 @@ class Lowering:
             value = self.frame.lookup(node.id, self.captures)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
+            value = self.assumptions.settled(value) if _may_lack(value) else value
+            if value is MISSING:
+                raise Unassigned(node.id)
+            if _may_lack(value):
+                self.raise_where(value.items[0], UnboundLocalError(NOT_ASSOCIATED.format(node.id)))
+                return self.noted(value.items[1], value)
             return value
         except NameError:
             what = f"the name {node.id!r} is not defined"
         except Unassigned:
             if self.memory.explores:  # Python raises on this path, if it is taken
-                what = f"cannot access local variable {node.id!r} where it is not associated "
-                raise self.there_is_none(UnboundLocalError(f"{what}with a value")) from None
+                error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
+                raise self.there_is_none(error) from None
             what = f"the local name {node.id!r} is read before it is assigned"
         raise UnsupportedError("S2S202", what, origin=self.origin(node))
 

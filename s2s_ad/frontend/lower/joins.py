@@ -31,6 +31,7 @@ from s2s_ad.frontend.lower.kinds import (
 )
 from s2s_ad.frontend.lower.optional import (
     KEYS,
+    MISSING,
     entry_in,
     kind_of_nothing,
     optional,
@@ -127,7 +128,16 @@ class Join:
         value = self.value(held, hint)
         if is_unreadable(value):
             return value
-        return optional(self.value(flags, inner_hint(hint, KEYS[kind][0])), value, kind)
+        flag = self.value(flags, inner_hint(hint, KEYS[kind][0]))
+        self._note(flag, flags)
+        return optional(flag, value, kind)
+
+    def _note(self, flag: Any, flags: Sequence[Any]) -> None:
+        """Where what chose the path is certain, so is what the flag was on that path."""
+        if isinstance(flag, Symbol) and isinstance(self.chooser, Symbol) and len(flags) == 2:
+            for truth, own in zip((True, False), flags, strict=True):
+                if type(own) is bool:
+                    self.lowering.assumptions.note_flag(self.chooser, truth, flag, own)
 
     def entries(self, items: Sequence[Any], present: list, hint: Hint) -> Tree:
         """What a dict or an object holds that has other entries on other paths."""
@@ -319,6 +329,8 @@ def joined_names(lowering: Lowering, join: Join) -> dict[str, Any]:
         if name in FLAGS:
             flags = zip(items, join.paths, strict=True)
             items = [each if path.stops else _flag(each) for each, path in flags]
+        else:
+            items = _missing(name, items, join.paths)
         joined = join.flag if is_flag(name) else join.value
         value = joined(items, hint_of_name(name))
         if value is UNDEFINED:
@@ -326,6 +338,21 @@ def joined_names(lowering: Lowering, join: Join) -> dict[str, Any]:
         if value is not UNDEFINED:
             result[name] = value
     return result
+
+
+def _missing(name: str, items: list, paths: Sequence[Path]) -> list:
+    """The values of a local, MISSING on a path that comes to its end without having assigned it.
+
+    A name of our own (a flag, what `return` hands over) is read where it was assigned only.
+    """
+    ends = [x for x, path in zip(items, paths, strict=True) if not path.stops]
+    lacking = any(x is UNDEFINED for x in ends) and any(x is not UNDEFINED for x in ends)
+    if not lacking or not name.isidentifier():
+        return items
+    return [
+        MISSING if x is UNDEFINED and not path.stops and name not in path.names else x
+        for x, path in zip(items, paths, strict=True)
+    ]
 
 
 def _hole(name: str, paths: Sequence[Path]) -> Any:

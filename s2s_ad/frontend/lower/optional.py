@@ -154,6 +154,10 @@ class Assumptions:
             found = [(each, not stops) for each in (first, second) if isinstance(each, Symbol)]
             self.consequences.setdefault((result.name, not stops), []).extend(found)
 
+    def note_flag(self, condition: Symbol, truth: bool, flag: Symbol, own: bool) -> None:
+        """Where the condition has this truth, the flag has its own."""
+        self.consequences.setdefault((condition.name, truth), []).append((flag, own))
+
     def settled(self, value: Any) -> Any:
         """The value, None or plain where that is certain."""
         return settled_by(self.known, value)

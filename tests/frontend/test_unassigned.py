@@ -1,0 +1,106 @@
+"""A local that the path which was taken has not assigned: what Python raises, all code raises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit, jvp, value_and_grad, vmap
+
+
+def on_one_side(x):
+    if x > 0:
+        y = x * 2
+    return y
+
+
+def on_two_of_three(x):
+    if x > 3:
+        y = x
+    elif x > 1:
+        y = x * x
+    return y * x
+
+
+def read_where_it_was_assigned(x):
+    if x > 0:
+        y = x * 2
+    z = x
+    if x > 0:
+        z = z + y * y
+    return z
+
+
+def read_on_the_other_side(x):
+    if x > 0:
+        y = x * x
+    z = y if x < 5 else 0.0
+    return z * x
+
+
+def in_a_helper(x):
+    return _helper(x) * x
+
+
+def _helper(x):
+    t = x * 3
+    if t > 1:
+        found = t * t
+    return found
+
+
+def deleted_on_one_side(x):
+    y = x * x
+    if x < 0:
+        del y
+    return y + x
+
+
+def updated(x):
+    if x > 0:
+        y = x * x
+    y += x
+    return y
+
+
+PROGRAMS = [
+    on_one_side,
+    on_two_of_three,
+    read_where_it_was_assigned,
+    read_on_the_other_side,
+    in_a_helper,
+    deleted_on_one_side,
+    updated,
+]
+POINTS = [-1.3, 0.2, 1.7, 4.0, 6.5]
+
+
+def outcome(function, *args):
+    """The value, or the class of the exception."""
+    try:
+        return function(*args)
+    except UnboundLocalError:
+        return UnboundLocalError
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.__name__)
+def test_all_code_raises_what_python_raises(program):
+    modes = {
+        "jit": jit(program),
+        "grad": grad(program),
+        "value_and_grad": value_and_grad(program),
+        "jvp": lambda x: jvp(program, x, 1.0)[1],
+        "vmap(grad)": lambda x: vmap(grad(program))(np.array([x, x]))[0],
+    }
+    for x in POINTS:
+        expected = outcome(program, x)
+        if expected is UnboundLocalError:
+            raised = [mode for mode, run in modes.items() if outcome(run, x) is UnboundLocalError]
+            assert raised == list(modes)
+            continue
+        slope = (program(x + 1e-6) - program(x - 1e-6)) / 2e-6
+        for mode, run in modes.items():
+            found = run(x)
+            found = found[1] if mode == "value_and_grad" else found
+            wanted = expected if mode == "jit" else slope
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8, err_msg=mode)
