@@ -464,12 +464,18 @@ class Transformed:
     @short
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
         """The stages by name: "core" (the function), then the program of each transform."""
-        if args or kwargs:
-            bound = self._served(args, kwargs)[0].arguments  # what counts by value is known then
+        if not args and not kwargs:
+            return self._stages(self._general(), {})
+        self._is_renewed()
+        bound = self.bind(args, kwargs).arguments
+        while True:
             arguments = Arguments(self.__signature__, self._prepare(bound))
-            lengths = values.lengths_of_inputs(arguments.facts, bound)
-        else:
-            arguments, lengths = self._general(), {}
+            try:
+                return self._stages(arguments, values.lengths_of_inputs(arguments.facts, bound))
+            except StaticNeeded as need:
+                self._count_by_value(need, bound)
+
+    def _stages(self, arguments: Arguments, lengths: dict[sizes.Atom, int]) -> dict[str, Program]:
         stages: dict[str, Program] = {}
         with faults.told(), sizes.assuming(sizes.Assumptions(lengths)):
             self._add_stages(arguments, stages)

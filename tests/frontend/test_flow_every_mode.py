@@ -36,7 +36,7 @@ def test_core_says_what_python_does(function, args):
     assert_like_python(function, args)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(6)
 @every_program
 def test_both_modes_against_central_differences(function, args):
     assert_both_modes(function, args)
