@@ -129,7 +129,7 @@ def in_turn() -> list[Case]:
     return chosen
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("each", in_turn(), ids=str)
 def test_row(each):
     check_all(each)
