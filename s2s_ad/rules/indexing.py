@@ -232,7 +232,9 @@ class Update(Rule):
         base = batch.spread(x, batched[0])
         if _is_batched_mask(index, base, batch) and support.sample_rank(value, batched[1]) == 0:
             rank = support.sample_rank(base, True)
-            mask, value = support.align(index, True, rank), support.align(value, batched[1], rank)
+            value = support.align(value, batched[1], rank)
+            axes = tuple(range(index.ndim, rank + 1))  # a mask is of the first axes
+            mask = np.expand_dims(index, axes) if axes else index
             return np.where(mask, _in_dtype_of(base, self.where(base, value)), base)
         index_batched = batch.is_batched(index)
         index, found = batched_index(index, base, True, batch)

@@ -58,7 +58,9 @@ class Unpack(Rule):
         whole = len(y_bar) == self.count or not may_be_steep(x.builder, x)
         if known and whole and not few:
             items = self.items(x.builder, x)
-            return [np.stack([_full(y_bar.get(i), item) for i, item in enumerate(items)])]
+            parts = [_full(y_bar.get(i), item) for i, item in enumerate(items)]
+            if any(isinstance(each, Symbol) for each in parts):
+                return [np.stack(parts)]
         adjoint = zeros_like(x)
         for index, part in sorted(y_bar.items()):
             adjoint = x.builder.call(runtime.index_add, (adjoint, index, part), {})

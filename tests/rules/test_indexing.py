@@ -190,3 +190,32 @@ def test_an_adjoint_that_is_a_number_of_an_array_without_axes():
     batch = np.arange(3.0)
     found = vmap(grad(read_on_one_path), (0, None))(batch, 3)
     np.testing.assert_allclose(found, 2.0 + np.cos(batch), rtol=1e-14)
+
+
+def rows_set(w, v, mask):
+    w = w.copy()
+    w[mask] = v
+    return np.sum(w**2 * np.arange(1.0, 10.0).reshape(3, 3))
+
+
+def rows_set_for_some(w, v, mask):
+    w = w * 1.0
+    if np.any(w > 1.0):
+        w[[False, False, True]] = v
+    return np.sum(w**2 * np.arange(1.0, 10.0).reshape(3, 3))
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+@pytest.mark.parametrize("function", [rows_set, rows_set_for_some])
+def test_a_mask_of_rows_is_of_the_first_axis_in_a_batch_too(function):
+    r = np.random.default_rng(3)
+    w, v, masks = r.normal(size=(5, 3, 3)), r.normal(size=5), r.random((5, 3)) > 0.5
+    weights = np.arange(1.0, 10.0).reshape(3, 3)
+    found = vmap(grad(function, (0, 1)))(w, v, masks)
+    for i in range(5):
+        mask = masks[i]
+        if function is rows_set_for_some:
+            mask = np.array([False, False, bool(np.any(w[i] > 1.0))])
+        expected = np.where(mask[:, None], 0.0, 2 * w[i] * weights)
+        np.testing.assert_allclose(found[0][i], expected)
+        np.testing.assert_allclose(found[1][i], np.sum(2 * v[i] * weights[mask]), atol=1e-12)

@@ -313,3 +313,16 @@ def test_rows_are_views_and_numbers_are_not():
     np.testing.assert_array_equal(jit(through_views)(m), [[0, 1], [7, 3]])
     np.testing.assert_array_equal(jit(through_numbers)(m[0]), m[0])
     np.testing.assert_array_equal(m, np.arange(4.0).reshape(2, 2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_items_whose_adjoints_are_numbers(dtype):
+    def handed_on(y, z):
+        a, b, c = z
+        return a, y, b
+
+    for position in (1, (0, 1)):
+        found = grad(handed_on, position)(np.ones(2), np.array([0.2, 0.3, 0.4], dtype))
+        found = found[1] if position == (0, 1) else found
+        np.testing.assert_array_equal(found, [1.0, 1.0, 0.0])
+        assert found.dtype == dtype
