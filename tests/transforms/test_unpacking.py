@@ -318,7 +318,7 @@ def test_rows_are_views_and_numbers_are_not():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_items_whose_adjoints_are_numbers(dtype):
     def handed_on(y, z):
-        a, b, c = z
+        a, b, _c = z
         return a, y, b
 
     for position in (1, (0, 1)):
