@@ -332,27 +332,12 @@ class Transformed:
         self, abstract: dict[str, Any], arguments: dict[str, Any], assumes: bool
     ) -> tuple[Loaded, Callable, Assumed]:
         while True:
-            lists = {name for name, fact in abstract.items() if has_lists(fact)}
             lengths = values.lengths_of_inputs(abstract, arguments) if assumes else {}
             assumptions = sizes.Assumptions(lengths)
-            try:
-                with sizes.assuming(assumptions):
-                    programs = self._finished(Arguments(self.__signature__, abstract))
-                changed = {name for name, _ in programs[0][0].mutated}
-                if not lists & changed:
-                    break
-                self._lists_apart = True
-            except StaticNeeded as need:
-                try:
-                    self._count_by_value(need, arguments)
-                except S2SError:
-                    if not lists:
-                        raise
-                    self._lists_apart = True
-            except S2SError:
-                if not lists:
-                    raise
-                self._lists_apart = True
+            with sizes.assuming(assumptions):
+                programs = self._programs(abstract, arguments)
+            if programs is not None:
+                break
             abstract = self._prepare(arguments)
         assumed = Assumed(abstract, assumptions.needed())
         program, text = programs[0]
@@ -361,6 +346,30 @@ class Transformed:
             loaded = [load(*each) for each in programs]
             loaded[0].companions.extend(loaded[1:])
             return loaded[0], told_apart(self.transform.function, programs[0][0]), assumed
+
+    def _programs(
+        self, abstract: dict[str, Any], arguments: dict[str, Any]
+    ) -> list[tuple[Program, Text]] | None:
+        """What is compiled for abstract values; None where it has to be others.
+
+        Something counts by value from now on, or each item of a list is an input of its own.
+        """
+        lists = {name for name, fact in abstract.items() if has_lists(fact)}
+        try:
+            programs = self._finished(Arguments(self.__signature__, abstract))
+            if not lists & {name for name, _ in programs[0][0].mutated}:
+                return programs
+        except StaticNeeded as need:
+            try:
+                return self._count_by_value(need, arguments)
+            except S2SError:
+                if not lists:
+                    raise
+        except S2SError:
+            if not lists:
+                raise
+        self._lists_apart = True
+        return None
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
         """Let the ints and shapes that a rule asked for be part of the signature from now on."""

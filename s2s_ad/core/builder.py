@@ -327,6 +327,17 @@ class Builder:
         name = value.name if isinstance(value, Symbol) else None
         return self.definitions.get(name, (None, [], {}))
 
+    def applied(self, value: Any, function: Callable) -> tuple[Any, list[tuple[list, dict]]]:
+        """What a function was first applied to, and its operations, each on the result of the one
+        before: (operands, parameters)."""
+        found = []
+        while True:
+            rule, operands, params = self.definition(value)
+            if rule is None or rule.function is not function:
+                return value, found[::-1]
+            found.append((operands, params))
+            value = operands[0]
+
     def ancestors(
         self, name: str, through: Callable[[Rule | None], bool] = lambda rule: True
     ) -> set[str]:

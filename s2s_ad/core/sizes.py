@@ -201,7 +201,7 @@ def backwards(size: Size, start: Size | None, stop: Size | None) -> Size | None:
 
 
 def order(size: Size) -> tuple:
-    """The same order in each process."""
+    """By what sizes are sorted, which does not change from process to process."""
     return tuple(sorted(each.serial for each in atoms_of(size))), size.constant
 
 
@@ -489,17 +489,13 @@ def shared(sizes: Mapping[Atom, Size]) -> bool:
 
 def guard_text(guard: Guard, names: Mapping[Atom, str]) -> str:
     """What is assumed, as Python would say it: len(x) != 2."""
-    order = sorted(guard.size.terms, key=lambda term: order_of_text(term, names))
+    order = sorted(guard.size.terms, key=lambda term: _factor_text(term[0], names))
     left = [(factor, count) for factor, count in order if count > 0]
     right = [(factor, -count) for factor, count in order if count < 0]
     constant = guard.size.constant
     sides = [_side(left, max(constant, 0), names), _side(right, max(-constant, 0), names)]
     signs = {(ZERO, True): "==", (ZERO, False): "!=", (NATURAL, True): ">=", (NATURAL, False): "<"}
     return f" {signs[guard.relation, guard.answer]} ".join(sides)
-
-
-def order_of_text(term: tuple[Factor, int], names: Mapping[Atom, str]) -> str:
-    return _factor_text(term[0], names)
 
 
 def _side(terms: Iterable[tuple[Factor, int]], constant: int, names: Mapping[Atom, str]) -> str:
@@ -526,7 +522,7 @@ def _factor_text(factor: Factor, names: Mapping[Atom, str]) -> str:
 
 
 def size_text(size: Size, names: Mapping[Atom, str]) -> str:
-    terms = sorted(size.terms, key=lambda term: order_of_text(term, names))
+    terms = sorted(size.terms, key=lambda term: _factor_text(term[0], names))
     total = " + ".join(_times(count, _factor_text(factor, names)) for factor, count in terms)
     if not total or size.constant > 0:
         return " + ".join([*filter(None, [total]), str(size.constant)])

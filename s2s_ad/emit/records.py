@@ -1,4 +1,4 @@
-"""Containers of the user's that are no more than their fields, as definitions in a text."""
+"""Classes of the user's that have no code of their own, as definitions in a text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Plain:
 
 @dataclasses.dataclass(frozen=True)
 class Frozen:
-    """The same of a frozen one."""
+    """A frozen dataclass without code of its own."""
 
     field: Any
 
@@ -37,6 +37,10 @@ class Named(typing.NamedTuple):
     """A namedtuple without code of its own."""
 
     field: Any
+
+
+class Failure(Exception):
+    """An exception without code of its own."""
 
 
 def definition(name: str, kind: Any) -> str:
@@ -59,7 +63,7 @@ def definition(name: str, kind: Any) -> str:
 
 
 def _namedtuple(name: str, kind: type) -> str:
-    if not _has_no_code(kind, kind._fields, Named) or kind._field_defaults:
+    if own_code(kind, kind._fields, Named) or kind._field_defaults:
         return ""
     fields = ", ".join(f'"{each}"' for each in kind._fields)
     return f'{name} = collections.namedtuple("{name}", [{fields}])\n'
@@ -70,18 +74,18 @@ def _dataclass(name: str, kind: type) -> str:
     usual = params.init and params.repr and params.eq and not (params.order or params.unsafe_hash)
     plain = kind.__bases__ == (object,) and usual and all(map(_is_plain, fields))
     names = [each.name for each in fields]
-    if not plain or not _has_no_code(kind, names, Frozen if params.frozen else Plain):
+    if not plain or own_code(kind, names, Frozen if params.frozen else Plain):
         return ""
     decorator = "dataclasses.dataclass" + ("(frozen=True)" if params.frozen else "")
     lines = [f"    {each.name}: {_annotation(each)}{_default(each)}\n" for each in fields]
     return f"@{decorator}\nclass {name}:\n{''.join(lines)}"
 
 
-def _has_no_code(kind: type, fields: Iterable[str], like: type) -> bool:
-    """Whether a class has nothing but its fields and what every class like `like` has."""
+def own_code(kind: type, fields: Iterable[str], like: type) -> set[str]:
+    """What a class has besides its fields and what every class like `like` has."""
     made = vars(like)
     own = {key: value for key, value in vars(kind).items() if key not in fields}
-    return all(key in made and _file_of(own[key]) == _file_of(made[key]) for key in own)
+    return {k for k in own if k not in made or _file_of(own[k]) != _file_of(made[k])}
 
 
 def _file_of(value: Any) -> str | None:
@@ -114,4 +118,4 @@ def _default(field: dataclasses.Field) -> str:
     return "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
 
 
-__all__ = ["definition"]
+__all__ = ["Failure", "definition", "own_code"]

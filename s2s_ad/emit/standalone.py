@@ -17,7 +17,7 @@ from s2s_ad.core import form
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.printer import print_statements
-from s2s_ad.emit.records import definition
+from s2s_ad.emit.records import Failure, definition, own_code
 from s2s_ad.emit.surface import dotted
 from s2s_ad.emit.write import WIDTH, Text, import_groups
 
@@ -133,8 +133,7 @@ def _is_own_exception(value: Any) -> bool:
 
 def _check_plain(program: Program, kind: type) -> None:
     """Raise where the class is more than its name and its bases."""
-    more = vars(kind).keys() - {"__doc__", "__module__", "__weakref__", "__dict__"}
-    more -= {"__firstlineno__", "__static_attributes__"}  # of Python 3.13
+    more = own_code(kind, (), Failure)
     if not more and all(_is_own_exception(e) or e.__module__ == "builtins" for e in kind.__bases__):
         return
     raise S2SError(

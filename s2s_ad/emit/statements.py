@@ -18,6 +18,7 @@ from s2s_ad.emit.refold import Line, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened
 from s2s_ad.emit.surface import BINARY, Surface, dotted
+from s2s_ad.emit.tidy import length_of
 from s2s_ad.emit.variables import is_undefined
 
 #: what the head of a loop may call
@@ -219,13 +220,9 @@ class Statements:
 
     def _dim(self, length: gast.AST) -> values.Dim | None:
         """The symbol that `len(x)` or `x.shape[axis]` stands for."""
-        axis, x = 0, None
-        if isinstance(length, gast.Call) and getattr(length.func, "id", "") == "len":
-            x = length.args[0]
-        elif isinstance(length, gast.Subscript) and isinstance(length.value, gast.Attribute):
-            axis, x = getattr(length.slice, "value", None), length.value.value
-        shape = values.shape_of(self.surface.facts.get(getattr(x, "id", "")))
-        known = shape is not None and isinstance(axis, int) and axis < len(shape)
+        source, axis = length_of(length)
+        shape = values.shape_of(self.surface.facts.get(source))
+        known = shape is not None and axis < len(shape)
         return shape[axis] if known and isinstance(shape[axis], values.Dim) else None
 
     def _while(self, line: Line) -> list[gast.stmt]:

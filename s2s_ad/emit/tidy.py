@@ -263,7 +263,7 @@ def _runs(lines: list[Line]) -> Iterator[list[tuple[Line, tuple[str, int]]]]:
     """Lines that follow each other and read lengths of one array; others each alone."""
     run: list[tuple[Line, tuple[str, int]]] = []
     for line in lines:
-        length = _length(line)
+        length = length_of(line.expression) if line.kind == "assign" else ("", 0)
         if run and (not length[0] or length[0] != run[0][1][0]):
             yield run
             run = []
@@ -272,11 +272,8 @@ def _runs(lines: list[Line]) -> Iterator[list[tuple[Line, tuple[str, int]]]]:
         yield run
 
 
-def _length(line: Line) -> tuple[str, int]:
-    """(x, axis) of `len(x)` and `x.shape[axis]`; ("", 0) of other lines."""
-    value = line.expression
-    if line.kind != "assign":
-        return "", 0
+def length_of(value: gast.AST) -> tuple[str, int]:
+    """(x, axis) of `len(x)` and `x.shape[axis]`; ("", 0) of anything else."""
     if isinstance(value, gast.Call) and getattr(value.func, "id", "") == "len":
         return getattr(value.args[0], "id", ""), 0
     if isinstance(value, gast.Subscript) and getattr(value.value, "attr", "") == "shape":

@@ -321,14 +321,10 @@ def _are_same(a: Any, b: Any) -> bool:
 
 def elements_in_zeros(builder: Builder, value: Any) -> list[tuple[Any, Any]]:
     """The (index, value) that were added to zeros, in this order; none where it is no such sum."""
-    found: list[tuple[Any, Any]] = []
-    while not is_zeros(builder, value):
-        rule, inner, params = builder.definition(value)
-        if rule is None or rule.function is not runtime.index_add:
-            return []
-        found.append((params["index"], inner[1]))
-        value = inner[0]
-    return found[::-1]
+    zeros, sums = builder.applied(value, runtime.index_add)
+    if not is_zeros(builder, zeros):
+        return []
+    return [(params["index"], operands[1]) for operands, params in sums]
 
 
 def is_zeros(builder: Builder, value: Any) -> bool:

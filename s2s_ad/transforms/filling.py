@@ -16,7 +16,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, key_of
+from s2s_ad.core.builder import Builder, key_of
 
 MOST = 32  # numbers in one display
 
@@ -47,18 +47,13 @@ def filled(builder: Builder, adjoint: Any) -> Any:
 
 def _added(builder: Builder, adjoint: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """(the zeros, the indices and values that were added to them); None where it is no such sum."""
-    found: list[tuple[Any, Any]] = []
-    while isinstance(adjoint, Symbol):
-        rule, operands, params = builder.definition(adjoint)
-        if rule is not None and rule.function is runtime.index_add:
-            found.append((params["index"], operands[1]))
-            adjoint = operands[0]
-            continue
-        place = None if rule is None else rule.like_position
-        number = operands[0] if place == 1 else None
-        zeros = number == 0 if type(number) in (int, float) else place == 0 and rule.zeros
-        return (operands[place] if zeros and found else None), found[::-1]
-    return None, []
+    base, sums = builder.applied(adjoint, runtime.index_add)
+    rule, operands, _ = builder.definition(base)
+    place = None if rule is None else rule.like_position
+    number = operands[0] if place == 1 else None
+    zeros = number == 0 if type(number) in (int, float) else place == 0 and rule.zeros
+    found = [(params["index"], operands[1]) for operands, params in sums]
+    return (operands[place] if zeros and found else None), found
 
 
 def _place(index: Any, rank: int) -> tuple[int, Any] | None:

@@ -6,6 +6,7 @@ Where the backward pass needs no more than arguments and outputs, the forward pa
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -102,13 +103,27 @@ def split(
         return scheduled_passes(sweep, call, active, seeds)
     key = ("reverse", active, seeds, sweep.repeated, sweep.saves, whole)
     if key not in call.derived:
-        way = _way(sweep, call)
-        more = {} if way is _nested else {"together": whole}
-        call.derived[key] = way(sweep, call, active, seeds, key, **more)
+        call.derived[key] = _way(sweep, call)(sweep, call, Asked(active, seeds, whole, key))
     return call.derived[key]
 
 
-def _way(sweep: Any, call: Callee) -> Callable[..., Passes]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of the two passes of a function.
+
+    Attributes:
+        active, seeds: the operands that have an adjoint, and the outputs that are given one.
+        whole: the operands whose adjoint may as well be that of all elements.
+        key: by which the function knows them.
+    """
+
+    active: tuple[bool, ...]
+    seeds: tuple[int, ...]
+    whole: tuple[bool, ...]
+    key: Any
+
+
+def _way(sweep: Any, call: Callee) -> Callable[[Any, Callee, Asked], Passes]:
     """How the backward pass has what it needs of the forward pass."""
     if isinstance(call, CheckpointCallee):
         return _recomputed
@@ -117,35 +132,26 @@ def _way(sweep: Any, call: Callee) -> Callable[..., Passes]:
     return _nested if sweep.saves else _recomputed
 
 
-def _nested(
-    outer: Any, call: Callee, active: tuple[bool, ...], seeds: tuple[int, ...], key: Any
-) -> Passes:
+def _nested(outer: Any, call: Callee, asked: Asked) -> Passes:
     """What each call of a function that calls itself saves holds what its own calls save."""
 
     def plain() -> Callee:
         sweep = outer.inner(Builder(), call.program, [], (), saves=False)
-        return split(sweep, call, active, seeds).backward
+        return split(sweep, call, asked.active, asked.seeds).backward
 
-    return nested_passes(outer, call, active, seeds, key, plain)
+    return nested_passes(outer, call, asked.active, asked.seeds, asked.key, plain)
 
 
-def _divided(
-    outer: Any,
-    call: Callee,
-    active: tuple[bool, ...],
-    seeds: tuple[int, ...],
-    key: Any,
-    together: tuple[bool, ...],
-) -> Passes:
+def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
-    swept = Swept(outer, call, active, seeds, together=together)
+    swept = Swept(outer, call, asked.active, asked.seeds, together=asked.whole)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
     made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=outer.repeated)
     places = _places(swept.leaves, outputs)
     saved = [name for name in made.kept if name not in places]
     if len(saved) > MOST_SAVED and not call.effects:
-        return _recomputed(outer, call, active, seeds, key, together)
+        return _recomputed(outer, call, asked)
     places |= {name: ("saved", i) for i, name in enumerate(saved)}
     forward = call
     if saved:
@@ -162,23 +168,16 @@ def _divided(
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
     backward = swept.backward(made, needed, unnamed)
     needs = tuple(places[name] for name in needed)
-    return Passes(forward, backward, needs, seeds, scattered=swept.scattered)
+    return Passes(forward, backward, needs, asked.seeds, scattered=swept.scattered)
 
 
-def _recomputed(
-    outer: Any,
-    call: Callee,
-    active: tuple[bool, ...],
-    seeds: tuple[int, ...],
-    key: Any,
-    together: tuple[bool, ...],
-) -> Passes:
+def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The backward pass is given the arguments, and computes everything else again."""
-    program = call.program
+    program, active, seeds = call.program, asked.active, asked.seeds
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
-    call.derived[key] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    swept = Swept(outer, call, active, seeds, whole=call.is_recursive, together=together)
+    call.derived[asked.key] = Passes(call, stub, needs, seeds)  # for the calls of itself
+    swept = Swept(outer, call, active, seeds, whole=call.is_recursive, together=asked.whole)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)

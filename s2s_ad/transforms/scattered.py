@@ -43,22 +43,19 @@ def scattered(
 
     Several elements at indices that are known now stay `together`, in one array.
     """
-    elements: dict[Any, list] = {}  # by the index, which elements they are and what is added
     if not isinstance(adjoint, Symbol) or not isinstance(adjoint.fact, values.Array):
         return None
-    while isinstance(adjoint, Symbol):
-        rule, operands, params = adjoint.builder.definition(adjoint)
-        if rule is None:
-            return None
-        if rule.zeros:
-            fixed = len(elements) > 1 and all(_is_fixed(index) for index, *_ in elements.values())
-            return None if not elements or (together and fixed) else _collected(leaf, elements)
-        if rule.function is not runtime.index_add or not _is_known(params["index"], leaves):
-            return None
-        adjoint = operands[0]
+    zeros, sums = adjoint.builder.applied(adjoint, runtime.index_add)
+    rule, _, _ = adjoint.builder.definition(zeros)
+    known = all(_is_known(params["index"], leaves) for _, params in sums)
+    if rule is None or not rule.zeros or not sums or not known:
+        return None
+    elements: dict[Any, list] = {}  # by the index, which elements they are and what is added
+    for operands, params in reversed(sums):
         given = elements.setdefault(key_of(params["index"]), [params["index"]])
         given.append(operands[1])
-    return None
+    fixed = len(elements) > 1 and all(_is_fixed(index) for index, *_ in elements.values())
+    return None if together and fixed else _collected(leaf, elements)
 
 
 def _collected(leaf: str, elements: Mapping[Any, list]) -> Scattered:

@@ -19,9 +19,9 @@ import gast
 from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
-from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import NestingError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.chosen import Choices
+from s2s_ad.frontend.lower.entries import may_lack, there_for_sure
 from s2s_ad.frontend.lower.exits import (
     CONTINUE,
     MAYBE,
@@ -38,7 +38,6 @@ from s2s_ad.frontend.lower.nonlocals import owner_of, read_shared, share
 from s2s_ad.frontend.lower.optional import (
     MISSING,
     Assumptions,
-    Lacking,
     is_optional,
     is_uncertain,
 )
@@ -95,11 +94,6 @@ REFUSALS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 def _raise(error: Exception) -> gast.Raise:
     call = gast.Call(form.constant(type(error)), list(map(form.constant, error.args)), [])
     return gast.Raise(call, None)
-
-
-def _may_lack(value: Any) -> bool:
-    """Whether a local may not be assigned on the path that is taken."""
-    return isinstance(value, Tree) and value.kind is Lacking
 
 
 class Lowering:
@@ -316,13 +310,11 @@ class Lowering:
             value = self.frame.lookup(node.id, self.captures)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
-            value = self.assumptions.settled(value) if _may_lack(value) else value
+            value = self.assumptions.settled(value) if may_lack(value) else value
             if value is MISSING:
                 raise Unassigned(node.id)
-            if _may_lack(value):
-                self.raise_where(value.items[0], UnboundLocalError(NOT_ASSOCIATED.format(node.id)))
-                return self.noted(value.items[1], value)
-            return value
+            error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
+            return there_for_sure(self, value, error)
         except NameError:
             what = f"the name {node.id!r} is not defined"
         except Unassigned:

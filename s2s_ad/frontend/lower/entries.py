@@ -24,7 +24,7 @@ def _content(value: Tree) -> Tree:
 
 
 def may_lack(found: Any) -> bool:
-    """Whether an entry is there on some paths only."""
+    """Whether an entry, or the value of a local, is there on some paths only."""
     return is_uncertain(found) and not is_optional(found)
 
 
@@ -39,12 +39,17 @@ def has_entry(lowering: Lowering, value: Tree, key: Any) -> Any:
 def read_entry(lowering: Lowering, value: Tree, key: Any, error: Exception) -> Any:
     """The entry; where it is missing the function raises the error, as Python does."""
     found = held(lowering, value, key)
-    if may_lack(found):
-        lowering.raise_where(found.items[0], error)
-        return lowering.noted(found.items[1], found)
     if found is MISSING:
         raise lowering.there_is_none(error)
-    return found
+    return there_for_sure(lowering, found, error)
+
+
+def there_for_sure(lowering: Lowering, found: Any, error: Exception) -> Any:
+    """What is held; where it is missing when the code runs the function raises the error."""
+    if not may_lack(found):
+        return found
+    lowering.raise_where(found.items[0], error)
+    return lowering.noted(found.items[1], found)
 
 
 def put_entry(lowering: Lowering, box: Box, key: Any, item: Any) -> None:
