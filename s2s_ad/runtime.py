@@ -315,6 +315,17 @@ def power_slope(a, b, e):
     return b * a**e
 
 
+def real_power(a, b):
+    """a**b of Python's numbers, which has to be real."""
+    power = a**b
+    if isinstance(power, complex):
+        raise ValueError(
+            f"complex: ({a!r})**{b!r} is complex for Python's numbers; this code takes the power"
+            " for a real number; pass np.float64(...) for nan, or a complex number"
+        )
+    return power
+
+
 def power_sums(items, x, count):
     """The sums of items * x**k, from k = count - 1 down to 0: the adjoint of np.polyval."""
     result = np.empty(count, np.result_type(items, x))

@@ -64,6 +64,10 @@ class Rule:
     gives_complex = False
     #: has no derivative for real numbers, and one for complex ones: the imaginary part
     takes_apart = False
+    #: gives, of a complex number, something else than what its text for real numbers would
+    tells_complex = False
+    #: of real numbers the result is never below zero
+    never_negative = False
     #: the operands whose conjugates give the conjugate of the result, the others being real
     conjugates: tuple[int, ...] = ()
     #: the result may share memory with the first operand

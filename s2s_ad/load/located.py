@@ -12,17 +12,21 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import callee_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import region_of
-from s2s_ad.diagnostics import Origin, SamplesDiffer
+from s2s_ad.diagnostics import Origin, S2SError, SamplesDiffer, UnsupportedError
 
-#: helpers that put the results of samples together, which need not fit
-JOINING = {each.__name__: each for each in (runtime.each_sample, runtime.stacked)}
+#: helpers that refuse what they are given, by the word that the text of their error begins with
+REFUSALS: dict[str, tuple[type[S2SError], str, frozenset]] = {
+    "vmap": (SamplesDiffer, "S2S402", frozenset({runtime.each_sample, runtime.stacked})),
+    "complex": (UnsupportedError, "S2S203", frozenset({runtime.real_power})),
+}
+REFUSING = {each.__name__ for *_, helpers in REFUSALS.values() for each in helpers}
 LINE = re.compile(r"  # line (\d+)")
 
 
 def located(name: str, program: Program, source: str) -> Callable:
     """The helper of this name, as the module with this source has it."""
     helper = getattr(runtime, name)
-    if name not in JOINING:
+    if name not in REFUSING:
         return helper
 
     @functools.wraps(helper)
@@ -31,12 +35,14 @@ def located(name: str, program: Program, source: str) -> Callable:
             return helper(*args, **options)
         except ValueError as error:
             kind, _, text = str(error).partition(": ")
-            if kind != "vmap":
+            if kind not in REFUSALS:
                 raise
             line = sys._getframe(1).f_lineno
+        refusal, code, helpers = REFUSALS[kind]
         what, why, advice = text.split("; ")
-        origin = origin_of_last(program, source.splitlines()[:line], _joins)
-        raise SamplesDiffer("S2S402", f"vmap: {what}", origin=origin, why=why, help=advice)
+        what = f"vmap: {what}" if kind == "vmap" else what
+        origin = origin_of_last(program, source.splitlines()[:line], _calls_one_of(helpers))
+        raise refusal(code, what, origin=origin, why=why, help=advice)
 
     return call
 
@@ -54,9 +60,9 @@ def origin_of_last(
     return next(iter([*near, *places]), program.origin)
 
 
-def _joins(statement: form.Statement) -> bool:
-    """Whether the results of samples are put together there."""
-    return not form.is_effect(statement) and form.function_of(statement) in JOINING.values()
+def _calls_one_of(helpers: frozenset) -> Callable[[form.Statement], bool]:
+    """Whether a statement is a call of one of them."""
+    return lambda each: not form.is_effect(each) and form.function_of(each) in helpers
 
 
 def _places(

@@ -13,7 +13,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.magnitudes import is_settled, times_settled
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.registry import RULES, Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise
@@ -25,6 +25,7 @@ from s2s_ad.rules.masks import (
     masked,
     masked_product,
 )
+from s2s_ad.rules.real_powers import is_to_be_checked
 
 
 class Negative(Elementwise):
@@ -396,6 +397,11 @@ class PowerSlopes(Elementwise):
 class Power(PowerSlopes):
     """x ** 1 is x."""
 
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if self.function is operator.pow and is_to_be_checked(builder, *args):
+            return builder.call(runtime.real_power, args, kwargs)
+        return super().bind(builder, args, kwargs)
+
     def grows_with(self, operands: list) -> tuple[int, ...]:
         exponent = operands[1]
         return (0,) if type(exponent) in (int, float) and exponent > 0 else ()
@@ -420,6 +426,24 @@ class Power(PowerSlopes):
         if one and (type(exponent) is int or values.is_inexact(base.fact)):
             return base
         return super().shortcut(builder, operands, params)
+
+
+class RealPower(PowerSlopes):
+    """real_power(a, b): a ** b of Python's numbers, which is refused where it is complex.
+
+    Samples of a batch are NumPy's numbers, whose powers are real, or nan.
+    """
+
+    checks = True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return RULES[operator.pow].infer(operands, params)
+
+    def may_raise(self, operands: list, result: values.AbstractValue) -> bool:
+        return True
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return RULES[operator.pow].batch(operation, batched, batch)
 
 
 class PowerSlope(Elementwise):

@@ -23,6 +23,7 @@ from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import with_sign
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.elementwise import Elementwise, elementwise
+from s2s_ad.rules.real_powers import note_use
 
 
 class OfComplex(Elementwise):
@@ -33,6 +34,7 @@ class OfComplex(Elementwise):
         x = support.as_operand(builder, x)
         if not isinstance(x, Symbol):
             return self.of_number(x)
+        note_use(builder, self)
         return builder.emit(self, [x], {})
 
     def of_number(self, x: Any) -> Any:

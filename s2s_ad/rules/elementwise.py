@@ -23,6 +23,7 @@ from s2s_ad.core.magnitudes import as_value, is_divided_by, may_overflow, times_
 from s2s_ad.core.registry import RULES, Operation, Rule, register
 from s2s_ad.core.sizes import Size
 from s2s_ad.rules import support, ufunc_calls
+from s2s_ad.rules.real_powers import note_use
 
 OPERAND_NAMES = {1: ("x",), 2: ("a", "b"), 3: ("condition", "a", "b")}
 UFUNC_OF: dict[Callable, np.ufunc] = {  # the ufunc that an operator or builtin is on arrays
@@ -69,6 +70,7 @@ class Elementwise(Rule):
         settles: operand position -> text of where the value still changes with this operand, which
             may be infinite because an exponential is: elsewhere the derivative is 0.
         overflows: whether it is infinite for large operands, as an exponential is.
+        never_negative: whether the result is never below zero, of real operands.
         tangents: of a function that is not complex-differentiable the texts of the forward mode;
             the texts of the adjoints are then the adjoints themselves.
 
@@ -98,6 +100,7 @@ class Elementwise(Rule):
         tangents: tuple[str | None, ...] | None = None,
         settles: dict[int, str] | None = None,
         overflows: bool = False,
+        never_negative: bool = False,
     ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.ufunc = UFUNC_OF.get(function, function)
@@ -110,6 +113,8 @@ class Elementwise(Rule):
         self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
         self.total = total
         self.settles, self.overflows = settles or {}, overflows
+        self.never_negative = never_negative
+        self.tells_complex = tangents is not None or not self.of_complex
         self.keeps_array = not isinstance(self.ufunc, np.ufunc)
 
     # ---- calls
@@ -128,6 +133,7 @@ class Elementwise(Rule):
         plain = OPERATORS.get(self.function) if isinstance(self.function, np.ufunc) else None
         if plain and self._is_operator([builder.fact(each) for each in operands]):
             return builder.emit(RULES[plain], operands, {})  # np.add(a, b) is a + b on arrays
+        note_use(builder, self)
         return builder.emit(self, operands, params)
 
     def _is_operator(self, facts: list) -> bool:

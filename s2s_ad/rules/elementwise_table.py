@@ -17,6 +17,7 @@ from s2s_ad.rules.arithmetic import (
     Power,
     PowerSlope,
     Quotient,
+    RealPower,
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
@@ -29,6 +30,7 @@ elementwise(
     of_complex=("runtime.times_sign(y_bar, x)",),  # y_bar * x / abs(x), and 0 at 0
     tangents=("np.real(y_bar * np.conj(np.sign(x)))",),
     total=True,
+    never_negative=True,
 )
 elementwise((operator.add, np.add), "y_bar", "y_bar", kind=Sum, identity={0: 0, 1: 0}, total=True)
 # A product of two differences has no rounding where x is close to 1, as 1 - x**2 has.
@@ -150,6 +152,14 @@ elementwise(
     "y_bar * (b * a ** (b - 1))",  # where b cannot be 0: see `power_slope`
     "y_bar * (y * np.log(np.where(a == 0, 1.0, a)))",  # 0 at a == 0, where y * log(a) is nan
     kind=Power,
+    domain="positive",
+)
+elementwise(
+    runtime.real_power,
+    "y_bar * (b * a ** (b - 1))",
+    "y_bar * (y * np.log(np.where(a == 0, 1.0, a)))",
+    kind=RealPower,
+    dtype_of=slice(None),
     domain="positive",
 )
 elementwise(

@@ -8,8 +8,8 @@ JAX gives the conjugate of the gradient, and transposes instead of adjoints from
 import numpy as np
 import pytest
 
-from s2s_ad import grad, hessian, jacfwd, jacrev, jvp, value_and_grad, vjp, vmap
-from s2s_ad.diagnostics import ArgumentTypeError, DerivativeError
+from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
+from s2s_ad.diagnostics import ArgumentTypeError, DerivativeError, UnsupportedError
 
 RNG = np.random.default_rng(3)
 X = np.array([0.3, -0.4, 0.5])
@@ -232,3 +232,29 @@ def test_a_rule_that_holds_for_real_numbers_only_is_refused_by_name():
     assert np.all(grad(phase_of_determinant)(np.eye(3)) == 0)
     with pytest.raises(DerivativeError, match="sign_of_det for complex numbers"):
         grad(phase_of_determinant)(np.eye(3) * 1j)
+
+
+def length_of_power(p):
+    y = p
+    for _ in range(2):
+        y = y + p**1.5
+    return np.imag(y) + abs(y)
+
+
+def test_a_power_of_a_number_that_turns_complex_is_refused():
+    """Python's (-0.2)**1.5 is complex, NumPy's is nan; code is for real numbers or complex ones."""
+    for mode in (jit, grad, lambda f: grad(grad(f))):
+        with pytest.raises(UnsupportedError, match=r"\(-0\.2\)\*\*1\.5 is complex"):
+            mode(length_of_power)(-0.2)
+    assert grad(length_of_power)(0.2) == pytest.approx(1 + 3 * 0.2**0.5)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(vmap(length_of_power)(np.array([-0.2, 0.2]))).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: 2 * x**1.5, lambda x: (x * x + 1.0) ** 1.5 + abs(x), lambda x: abs(x) ** 0.5],
+    ids=["holomorphic", "of squares", "of sizes"],
+)
+def test_a_power_is_written_as_it_stands_where_that_is_right(f):
+    assert "real_power" not in grad(f).source(0.3)

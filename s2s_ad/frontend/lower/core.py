@@ -48,6 +48,7 @@ from s2s_ad.frontend.lower.refused import refusal
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
 from s2s_ad.frontend.source import Source, source_of
+from s2s_ad.rules.real_powers import check_powers
 from s2s_ad.rules.unpacking import unpacking
 
 EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {}
@@ -106,6 +107,7 @@ class Lowering:
         follows: let stores follow arrays that are others on other paths, by a branch on the path.
         lacks_entries: let dicts and objects have entries on some paths only; other ways to know
             which there are have failed.
+        real_powers: powers of Python's numbers are checked to be real (see `rules/real_powers`).
     """
 
     def __init__(
@@ -115,10 +117,13 @@ class Lowering:
         recursive: frozenset[gast.AST] = frozenset(),
         lacks_entries: bool = False,
         follows: bool = False,
+        real_powers: bool = False,
     ) -> None:
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
+        if real_powers:
+            check_powers(self.builder)
         self.memory = Memory(self.builder)
         self.memory.choices = Choices(self) if follows else None
         self.assumptions = Assumptions()

@@ -29,6 +29,7 @@ from s2s_ad.frontend.lower.words import as_result, is_word
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
+from s2s_ad.rules.real_powers import asks_of_powers
 
 OUTPUTS = (int, float, complex, str, bytes, type(None), np.dtype, type, types.EllipsisType)
 
@@ -49,7 +50,10 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
         lowering = Lowering(**vars(ways))
         inputs, given = inputs_of(lowering, function, arguments)
         try:
-            return _program(lowering, function, inputs, given)
+            program = _program(lowering, function, inputs, given)
+            if not asks_of_powers(lowering.builder):
+                return program
+            ways = replace(ways, real_powers=True)
         except NeedStatic as need:
             ways = _with_static(ways, lowering, inputs, need)
         except CallsItself as found:
@@ -69,6 +73,7 @@ class Ways:
     recursive: frozenset[gast.AST] = frozenset()
     lacks_entries: bool = False
     follows: bool = False
+    real_powers: bool = False
 
 
 def _with_static(
