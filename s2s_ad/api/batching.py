@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from s2s_ad.api.arguments import DOUBLE_STAR, STAR, Arguments, Slot
+import numpy as np
+
+from s2s_ad.api.arguments import DOUBLE_STAR, STAR, Arguments, Slot, exact
 from s2s_ad.api.check_arguments import kind_text, shape_text
 from s2s_ad.api.transform import Transform
 from s2s_ad.core import tree, values
@@ -125,8 +127,16 @@ class Vmap(Transform):
     def inside(self, arguments: Arguments, inner: inspect.Signature) -> Arguments:
         return Arguments(inner, self._per_leaf(arguments, _without_axis))
 
-    def inner_call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        return None
+    def inner_call(self, bound: inspect.BoundArguments) -> tuple[tuple, dict] | None:
+        """The call for the first sample: Python's numbers are the same for all of them."""
+        arguments = exact(bound.signature, bound.arguments)
+        axes = self.axes("vmap", arguments)
+        first = {}
+        for name, value in bound.arguments.items():
+            held = tree.from_object(value, lambda leaf, path: leaf)
+            first[name] = tree.to_object(tree.tree_map(_first_sample, held, axes[name]))
+        inner = inspect.BoundArguments(bound.signature, first)
+        return inner.args, inner.kwargs
 
     def loosen(self, arguments: Arguments) -> Arguments:
         return Arguments(arguments.signature, self._per_leaf(arguments, _any_length))
@@ -246,6 +256,13 @@ def _without_axis(fact: Any, axis: int | None) -> Any:
     del shape[axis]
     sample = values.with_shape(fact, tuple(shape))
     return sample if shape else replace(sample, number=True)  # as x[i] is one
+
+
+def _first_sample(leaf: Any, axis: int | None) -> Any:
+    """The first item along an axis; zeros in the place of one where there are no samples."""
+    if axis is None:
+        return leaf
+    return np.take(leaf, 0, axis) if np.shape(leaf)[axis] else np.zeros_like(leaf).sum(axis)
 
 
 def _any_length(fact: Any, axis: int | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import html
 import inspect
@@ -157,7 +158,7 @@ class Transformed:
 
         NumPy's numbers give inf or nan there, with a warning.
         """
-        inner = None if self._last is not None else self._innermost(bound.args, bound.kwargs)
+        inner = None if self._last is not None else self._innermost(bound)
         again = None if inner is None else careful(found.loaded)
         if again is None:
             noted(failed)
@@ -166,18 +167,23 @@ class Transformed:
             finally:
                 del failed
         function, args, kwargs = inner
+        if again.program.mutated:
+            args, kwargs = copy.deepcopy((args, kwargs))
         function(*args, **kwargs)  # what it raises, it raises
         return assembled(again, found.assemble)(*bound.args, **bound.kwargs)
 
     def _innermost(
-        self, args: tuple, kwargs: dict[str, Any]
-    ) -> tuple[Callable, tuple, dict] | None:
-        """The user's function, and what a call of this one calls it with, if that is one call."""
-        inner = self.transform.inner_call(args, kwargs)
+        self, bound: inspect.BoundArguments
+    ) -> tuple[Callable, tuple, dict[str, Any]] | None:
+        """The user's function, and what a call of this one calls it with, if there is such a call.
+
+        Of a batch it is the call for the first sample.
+        """
+        inner = self.transform.inner_call(bound)
         if inner is None:
             return None
         if isinstance(self.fn, Transformed):
-            return self.fn._innermost(*inner)
+            return self.fn._innermost(self.fn.bind(*inner))
         plain = isinstance(called(self.fn), types.FunctionType) or is_of_library(self.fn)
         return (self.fn, *inner) if plain else None
 

@@ -57,9 +57,9 @@ class Transform:
         """Where an argument of the function inside is found among ours; `signature` is its own."""
         return inner
 
-    def inner_call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """The arguments of the function inside in a call; None where there are several calls."""
-        return args, kwargs
+    def inner_call(self, bound: inspect.BoundArguments) -> tuple[tuple, dict] | None:
+        """The arguments of the function inside in a call; None where there is no such call."""
+        return bound.args, bound.kwargs
 
     def loosen(self, arguments: Arguments) -> Arguments:
         """The arguments without what one compilation need not tell apart."""
@@ -265,8 +265,8 @@ class Jvp(Transform):
         facts |= {name: arguments.facts[name] for name in others if name in arguments.facts}
         return Arguments(inner, facts)
 
-    def inner_call(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        return args[: self.count], kwargs
+    def inner_call(self, bound: inspect.BoundArguments) -> tuple[tuple, dict] | None:
+        return bound.args[: self.count], bound.kwargs
 
     def place(self, inner: tuple[str, tree.Path], signature: inspect.Signature) -> tuple:
         name, path = inner

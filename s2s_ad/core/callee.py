@@ -160,6 +160,29 @@ def has_effect(statement: form.Statement) -> bool:
     return rule is not None and rule.effects
 
 
+def may_run_again(program: Program) -> bool:
+    """Whether a run of the program that ended early leaves nothing behind: no print, no draw.
+
+    What raises, or asserts, ends a run.
+    """
+    waiting, seen = [program], {id(program)}
+    while waiting:
+        for statement in waiting.pop().body:
+            if form.is_effect(statement):
+                if any(isinstance(node, gast.Expr) for node in gast.walk(statement)):
+                    return False
+                continue
+            inner = compound_of(statement)
+            if inner is None or not inner.asks_blocks:
+                if has_effect(statement):
+                    return False
+                continue
+            fresh = [block for block in inner.blocks if id(block) not in seen]
+            seen.update(map(id, fresh))
+            waiting += fresh
+    return True
+
+
 def checks(statement: form.Statement) -> bool:
     """Whether the statement is there to raise, too, where arguments do not fit."""
     rule = None if form.is_effect(statement) else rule_for(form.function_of(statement))

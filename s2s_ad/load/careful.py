@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core.callee import has_effect
+from s2s_ad.core.callee import may_run_again
 from s2s_ad.load.module import Loaded
 
 
 def careful(loaded: Loaded) -> Loaded | None:
     """The code with careful quotients and powers; None where it may not run a second time."""
     program = loaded.program
-    again = not (loaded.companions or program.mutated or program.writes)
-    tree = ast.parse(loaded.text.module)
-    tried = any(isinstance(node, ast.Try) for node in ast.walk(tree))  # what is caught decides
-    if not again or tried or any(map(has_effect, program.body)):
+    names = {each.name for each in program.inputs}
+    outside = any(name not in names for name, _ in program.mutated)  # it was changed already
+    if loaded.companions or outside or program.writes or not may_run_again(program):
         return None
+    tree = ast.parse(loaded.text.module)
     space = loaded.namespace | {each.__name__: each for each in (_quotient, _power, _operated)}
-    tree = ast.fix_missing_locations(_Careful().visit(tree))
+    tree = ast.fix_missing_locations(_Careful(_tried(tree)).visit(tree))
     exec(compile(tree, f"<s2s_ad careful {loaded.text.name}>", "exec"), space)
     libraries = [each for each in space if isinstance(space[each], types.ModuleType)]
     bound = (*loaded.text.captured, *loaded.text.objects, *libraries)
@@ -36,8 +36,35 @@ def careful(loaded: Loaded) -> Loaded | None:
     return replace(loaded, function=space[loaded.text.name], namespace=space)
 
 
+def _tried(tree: ast.Module) -> set[str]:
+    """The functions that run in the body of a `try`, where what is raised decides what follows."""
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    blocks = (node.body for node in ast.walk(tree) if isinstance(node, ast.Try))
+    waiting: list[ast.AST] = [statement for block in blocks for statement in block]
+    found: set[str] = set()
+    while waiting:
+        read = {node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)}
+        waiting += [functions[name] for name in (read & functions.keys()) - found]
+        found |= read & functions.keys()
+    return found
+
+
 class _Careful(ast.NodeTransformer):
-    """Puts calls in the place of `a / b` and `a**b`, and of their kin in place."""
+    """Puts calls in the place of `a / b` and `a**b`, and of their kin in place.
+
+    What runs in the body of a `try` stays as it is: derivatives are computed elsewhere.
+    """
+
+    def __init__(self, tried: set[str]):
+        self.tried = tried
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node if node.name in self.tried else self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> ast.stmt:
+        for block in (*(each.body for each in node.handlers), node.orelse, node.finalbody):
+            block[:] = map(self.visit, block)
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         node = self.generic_visit(node)

@@ -32,6 +32,46 @@ def updated(x):
     return y + x**0.5
 
 
+def root_in_a_try(x):
+    try:
+        y = math.sqrt(x)
+    except ValueError:
+        y = 2.0
+    return y
+
+
+def caught(x):
+    try:
+        y = guarded(x)
+    except ZeroDivisionError:
+        y = 2.0
+    return math.sqrt(x) + y * x
+
+
+def guarded(x):
+    if x > 3:
+        x = x + 1
+    return 1.0 / x
+
+
+def root_of_changed(x):
+    x = [x, 3.0]
+    return root_of_first(x)
+
+
+def root_of_first(xs):
+    xs[0] *= 2.0
+    return math.sqrt(xs[0])
+
+
+def checked_root(x):
+    if x > 3:
+        raise ValueError(x)
+    for _ in range(2):
+        assert x < 3
+    return math.sqrt(x)
+
+
 #: function, where, its slope there (from its definition), the slope of its slope
 SINGULAR = [
     (lambda x: x**0.5, 0.0, INF, -INF),
@@ -45,6 +85,10 @@ SINGULAR = [
     (root_of_a_branch, 0.0, INF, -INF),
     (updated, 0.0, NAN, None),  # the slope of the cube is 0, that of the root infinite
     (summed_roots, 0.0, INF, -INF),
+    (root_in_a_try, 0.0, INF, -INF),
+    (caught, 0.0, INF, -INF),
+    (checked_root, 0.0, INF, -INF),
+    (root_of_changed, 0.0, INF, -INF),
     (lambda x: 1e-200 / x, 1e-160, -INF, None),  # 1 / x**2 overflows
 ]
 
@@ -73,6 +117,34 @@ def test_by_keyword_and_of_several_arguments():
     for _ in range(3):
         np.testing.assert_equal([float(each) for each in derived(0.0, y=0.0)], [NAN, NAN])
     np.testing.assert_allclose(derived(3.0, y=4.0), (0.6, 0.8))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_number_that_is_the_same_for_all_samples():
+    def scaled(x, y):
+        return np.sum(x["w"]) * math.sqrt(y)
+
+    given = {"w": np.ones((3, 2))}, 0.0
+    for _ in range(3):
+        found = vmap(grad(scaled, 1), ({"w": 1}, None))(*given)
+        np.testing.assert_array_equal(found, [INF, INF])
+    with pytest.raises(ZeroDivisionError):
+        vmap(lambda x, y: x + 1.0 / y, (0, None))(np.ones(2), 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_of_an_argument_that_is_changed_in_place():
+    given, array = [0.0, 1.0], {"w": np.array(2.0)}
+
+    def root_of_nothing(held):
+        held["w"] -= held["w"]
+        return math.sqrt(held["w"])
+
+    for _ in range(3):
+        np.testing.assert_equal(float(grad(root_of_first)(given)[0]), INF)
+        np.testing.assert_equal(float(grad(root_of_nothing)(array)["w"]), NAN)  # inf - inf
+    assert given == [0.0, 1.0]
+    assert array == {"w": 2.0}
 
 
 def test_numpy_warns():
