@@ -138,6 +138,11 @@ def fresh(
     return Atom(next(_serials), is_length, not_one, low, high)
 
 
+def newest() -> Atom:
+    """A size that is newer than all that there are."""
+    return fresh()
+
+
 # ---- what is computed ----------------------------------------------------------------------------
 
 

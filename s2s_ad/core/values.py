@@ -481,6 +481,20 @@ def one_item(item: Any) -> Any:
     return _with_dims(item, own)
 
 
+def of_any_pass(value: Any, start: Atom) -> Any:
+    """What holds for a value after any pass of a loop, given what holds after one of them.
+
+    Lengths that come of what is newer than the `start` of the loop, its index among it, are others
+    in each pass.
+    """
+
+    def own(dim: Dim) -> Dim:
+        newer = any(atom.serial > start.serial for atom in sizes.atoms_of(dim.size))
+        return fresh_dim(dim.maybe_one) if newer else dim
+
+    return _with_dims(value, own)
+
+
 def _with_dims(value: Any, change: Callable[[Dim], Dim]) -> Any:
     if not isinstance(value, Array) or not dims_of(value):
         return value

@@ -229,9 +229,10 @@ def _full_like(x: Any, fill_value: Any, dtype: Any, **_: Any) -> Any:
         return support.converted(fill_value, dtype)
     fill_value = support.as_operand(x.builder, fill_value)
     wanted = x.dtype if dtype is None else np.dtype(static(dtype, "dtype of np.full_like"))
-    if wanted is not None and not (dtype is None and _keeps_dtype(x, fill_value)):
+    alone = x.shape == () and not x.builder.derived  # no array says the dtype of a number beside it
+    if wanted is not None and (alone or dtype is not None or not _keeps_dtype(x, fill_value)):
         fill_value = support.as_dtype(x.builder, fill_value, wanted)
-    if x.shape == () and not x.builder.derived:
+    if alone:
         return x.builder.call(np.array, (fill_value,), {})
     return x.builder.call(runtime.broadcast_like, (fill_value, x), {})
 

@@ -386,7 +386,8 @@ class IndexSet(Update):
         if x_dot is None:
             return None
         filled = self.stores_arrays(operation) or self.stores_items(operation)
-        zero = zeros_like(operation.operands[1]) if filled else 0.0
+        value = operation.operands[1]
+        zero = zeros_like(value) if filled and isinstance(value, Symbol) else 0.0
         return self.updated(operation, x_dot, zero)
 
     def where(self, base: Any, value: Any) -> Any:

@@ -70,3 +70,19 @@ def test_zip_ends_with_the_shortest(count):
     xs = np.arange(1.0, count + 1)
     assert jit(weighted)(xs, 2.0) == weighted(xs, 2.0)
     np.testing.assert_array_equal(grad(weighted)(xs, 2.0), [3.0, 4.0, 5.0, 0.0, 0.0][:count])
+
+
+def test_zip_beside_an_array_whose_length_depends_on_its_numbers():
+    """Python ends with the shorter one; code for the items that are known needs as many."""
+
+    def weighted(x):
+        total = 0.0
+        for v, scale in zip(x[x > 0], (1, 2.0)):
+            total += v * scale
+        return total
+
+    for x in (np.array([1.0, -1.0, 2.0]), np.array([1.0, 3.0, 2.0])):
+        assert jit(weighted)(x) == weighted(x)
+    np.testing.assert_array_equal(grad(weighted)(np.array([-1.0, 3.0, 2.0, 5.0])), [0, 1, 2, 0])
+    with pytest.raises(NotImplementedError, match="2 items with an array that has fewer"):
+        jit(weighted)(np.array([1.0, -1.0]))

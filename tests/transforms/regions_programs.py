@@ -403,3 +403,18 @@ def rows_of_a_matrix(a):
         else:
             total = total + row * 0.5
     return total
+
+
+@samples((np.arange(8.0).reshape(4, 2),), (np.ones((4, 2)),))
+def last_tail(x):
+    """What a pass leaves is shorter than what the one before left."""
+    for i in range(len(x) - 1):
+        d = np.sin(x[i:])
+    return np.sum(d * d)
+
+
+@samples((np.arange(16.0).reshape(2, 4, 2) * 0.1,), (np.ones((2, 4, 2)),))
+def last_part(x):
+    for i in range(3):
+        d = x[None, np.array([0, 1, 1]), i:]
+    return np.sum(d * d)

@@ -183,3 +183,29 @@ def test_the_adjoint_of_what_was_made_real_and_single_is_complex_and_double():
     slope = grad(lambda x: np.sin(x.astype(np.float32)))(np.array(0.5 + 2.0j))
     assert slope.dtype == np.complex128
     np.testing.assert_allclose(slope, np.cos(0.5), rtol=1e-6)
+
+
+def row_that_becomes_a_number(x):
+    first, *rest = x[0]
+    rest[1] = 0.25
+    return first + rest[1] * first
+
+
+def test_a_row_of_a_list_that_becomes_a_number():
+    x = np.ones((2, 3, 2), np.float32)
+    value, change = jvp(lambda y: row_that_becomes_a_number((y,)), x[0], x[1])
+    np.testing.assert_array_equal(value, [1.25, 1.25])
+    np.testing.assert_array_equal(change, [1.25, 1.25])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.float64, np.int64])
+def test_an_array_like_one_without_axes_has_its_dtype(dtype):
+    """The number was an array of float64, and so was a batch of sums with it."""
+
+    def shifted(x):
+        return x + np.full_like(x, 1)
+
+    for mode, x in ((jit, dtype(2)), (jit, np.array(2, dtype)), (vmap, np.full(2, 2, dtype))):
+        found = mode(shifted)(x)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, shifted(x))

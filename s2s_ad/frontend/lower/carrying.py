@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import Hint
+from s2s_ad.core.sizes import Atom
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower.joins import joined_array
@@ -39,7 +40,7 @@ class Carrying:
     Args:
         path: the last pass.
         leaves, entered: the name and the value that it started from, by place in the templates.
-        clock: when the loop began.
+        clock, newest: when the loop began, and a size that is older than those of its passes.
 
     `fixed` are the leaves that no pass changes, and what they are.
     """
@@ -51,8 +52,9 @@ class Carrying:
         leaves: Mapping[tuple, str],
         entered: Mapping[tuple, Any],
         clock: int,
+        newest: Atom,
     ):
-        self.lowering, self.path, self.clock = lowering, path, clock
+        self.lowering, self.path, self.clock, self.newest = lowering, path, clock, newest
         self.leaves, self.entered = leaves, entered
         self.columns: list[Column] = []
         self.fixed: dict[str, Any] = {}
@@ -117,7 +119,8 @@ class Carrying:
         if is_unreadable(now):
             return after_pass(now)
         if is_leaf(end):
-            leaf = builder.symbol(values.as_absent(builder.fact(end)), hint)
+            fact = values.of_any_pass(builder.fact(end), self.newest)
+            leaf = builder.symbol(values.as_absent(fact), hint)
             result = joined_array(self.lowering, [UNDEFINED, end], self._arrays)
             self.columns.append(Column(UNDEFINED, leaf.name, now, result, hint))
             return result

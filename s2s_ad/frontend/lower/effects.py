@@ -108,17 +108,22 @@ def emit(lowering: Lowering, statement: gast.stmt) -> None:
 
 
 def require(
-    lowering: Lowering, value: Symbol | int, expected: int, message: str, *, at_least: bool = False
+    lowering: Lowering,
+    value: Symbol | int,
+    expected: int,
+    error: Exception,
+    *,
+    at_least: bool = False,
 ) -> None:
-    """Append a check that raises ValueError where a number turns out to be another, or smaller."""
+    """Append a check that raises the error where a number turns out to be another, or smaller."""
     if isinstance(value, int):
         if value < expected or (value > expected and not at_least):
-            raise ValueError(message)
+            raise error
         return
     wrong = gast.Lt() if at_least else gast.NotEq()
     test = gast.Compare(form.name(value.name), [wrong], [form.constant(expected)])
-    error = gast.Call(form.constant(ValueError), [form.constant(message)], [])
-    emit(lowering, gast.If(test, [gast.Raise(error, None)], []))
+    made = gast.Call(form.constant(type(error)), [*map(form.constant, error.args)], [])
+    emit(lowering, gast.If(test, [gast.Raise(made, None)], []))
 
 
 def is_effect(lowering: Lowering, node: gast.stmt) -> bool:

@@ -216,7 +216,7 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
         for each in unknown.values():
             if not strict and counts_by_value(lowering, each):
                 raise NeedStatic(each.name, "the number of items that zip() or map() reads")
-            require(lowering, each, min(known), f"zip() of {min(known)} items with another number")
+            _require_items(lowering, each, min(known), strict)
         return min(known)
     first, *others = [*unknown.values(), *([min(known)] if known else ())]
     for each in others:
@@ -226,6 +226,15 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
         else:
             first = lowering.call(np.minimum, first, each)
     return first
+
+
+def _require_items(lowering: Lowering, length: Symbol, known: int, strict: Any) -> None:
+    """Append a check that a column has the number of items that is known, or is longer."""
+    if strict:
+        error: Exception = ValueError("zip() arguments have different lengths")
+    else:  # Python would end with the shorter one
+        error = NotImplementedError(f"zip() of {known} items with an array that has fewer")
+    require(lowering, length, known, error, at_least=not strict)
 
 
 def counts_by_value(lowering: Lowering, number: Symbol) -> bool:

@@ -106,6 +106,7 @@ class Rolling:
         self.contents: list[dict[int, Any]] = []  # what earlier rounds left in each object
         self.links = 0  # how many there were at the start of the last pass
         self.clock = lowering.memory.tick()
+        self.newest = sizes.newest()
         self.made: list[str] = []  # what the emitted loop leaves
         self._enter_names(bound, set(updated))
 
@@ -227,7 +228,9 @@ class Rolling:
             self.leaves[place] = fresh_name()
             self.mine.add(self.leaves[place])
         name = self.leaves[place]
-        fact = values.as_absent(leaf.fact) if items[0] is UNDEFINED else leaf.fact
+        fact = leaf.fact
+        if items[0] is UNDEFINED:
+            fact = values.as_absent(values.of_any_pass(fact, self.newest))
         builder.adopt(name, fact, leaf.hint)
         self._depends(name, items[:1])
         if isinstance(leaf.fact, values.List):
@@ -370,7 +373,8 @@ class Rolling:
     # ---- the region
 
     def emit(self, path: Path, test: Test | None) -> Rolled:
-        carrying = Carrying(self.lowering, path, self.leaves, self.entered, self.clock)
+        parts = (self.leaves, self.entered, self.clock, self.newest)
+        carrying = Carrying(self.lowering, path, *parts)
         after = {}
 
         def make(place: tuple, tree: Tree, before: Any, end: Any) -> Any:

@@ -228,11 +228,11 @@ def parts_of(lowering: Lowering, value: Any, wanted: int, stars: list[int]) -> T
         return growing.item(lowering, value, index)
 
     if not stars:
-        require(lowering, length, wanted, f"{wanted} values expected to unpack")
+        require(lowering, length, wanted, ValueError(f"{wanted} values expected to unpack"))
         return sequence(tuple, [item(i) for i in range(wanted)])
     (start,), last = stars, wanted - stars[0] - 1
     message = f"at least {wanted - 1} values expected to unpack"
-    require(lowering, length, wanted - 1, message, at_least=True)
+    require(lowering, length, wanted - 1, ValueError(message), at_least=True)
     middle = item(slice(start, -last if last else None))
     rest = HANDLERS[list](lowering, [middle], {}) if is_array else middle
     items = [item(i) for i in range(start)], [rest], [item(i) for i in range(-last, 0)]
