@@ -385,6 +385,17 @@ def branches_on_elements(x, n):
 
 @samples((np.array([0.5, 2.0, 1.0]), 0.1), (np.array([-0.5, 2.0, -1.0]), 0.3))
 def exchanged_arrays(x, a):
+    y = np.zeros_like(x)
+    for i in range(3):
+        y[i] = x[i] * a
+        x, y = y.copy(), x.copy()
+        if x[0] > 0.2:
+            break
+    return x + 2.0 * y
+
+
+@samples((np.array([0.5, 2.0, 1.0]), 0.1), (np.array([-0.5, 2.0, -1.0]), 0.3))
+def exchanged_with_an_array_of_three(x, a):
     y = np.zeros(3)
     for i in range(3):
         y[i] = x[i] * a

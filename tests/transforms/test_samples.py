@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from s2s_ad import S2SError, grad, jit, vmap
 from s2s_ad.core.registry import CannotBatch, rule_for
-from s2s_ad.diagnostics import SampleLoopWarning
+from s2s_ad.diagnostics import SampleLoopWarning, SamplesDiffer
 
 x = np.random.default_rng(0).normal(size=(4, 3))
 
@@ -136,3 +137,47 @@ def test_a_list_that_was_made_before_the_samples_are_taken():
         found = vmap(of_a_list_of_items)(batch)
     np.testing.assert_array_equal(found, [1.0, 16.0, 49.0])
     assert len(noted) == 1
+
+
+def of_three(x):
+    while np.sum(x) > 2.0:
+        x = np.full((3, 1), 0.25 * np.sum(x)) @ np.full(1, 0.5)
+    return np.sum(x)
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_loop_that_changes_a_shape():
+    """What a pass left was to be entered in the row of four that the sample came with."""
+    alike = np.array([[0.5, 1.0, 1.0, 1.5], [0.75, 0.5, 1.25, 1.5]])
+    np.testing.assert_array_equal(vmap(of_three)(alike), [1.5, 1.5])  # 3 * 0.125 * 4.0
+    other = np.array([[0.5, 1.0, 1.0, 1.5], [0.5, 0.25, 1.0, 0.0]])
+    with pytest.raises(SamplesDiffer, match="results of shapes"):
+        vmap(of_three)(other)
+
+
+def found_by_one(x):
+    """One path has neither the indices nor the number, and no sample reads them there."""
+    try:
+        scale = math.sqrt(-1.0)
+        if x[0] > 0:
+            scale = x[1]
+    except ValueError:
+        scale = 1.5
+    if np.any(x > 1.0):
+        if np.sum((1, 1)):
+            kind = 2.0
+        else:
+            x = x.copy()
+            x[np.arange(2)] = kind = 1.5
+        scale = scale * kind
+    return np.sum(x) * scale
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_what_a_path_lacks_is_no_object_among_the_samples():
+    x = np.array([[0.5, 2.0], [-1.0, 0.25], [3.0, 1.0]])
+    found = vmap(found_by_one)(x)
+    assert found.dtype == float
+    np.testing.assert_array_equal(found, [found_by_one(each) for each in x])
+    slopes = vmap(grad(found_by_one))(x)
+    np.testing.assert_array_equal(slopes, [[3.0, 3.0], [1.5, 1.5], [3.0, 3.0]])

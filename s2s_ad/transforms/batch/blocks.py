@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,10 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import Loop, block
+from s2s_ad.core.regions import Attempt, Branch, Loop, block, region_of, with_blocks
 from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import BatchError
 
@@ -59,11 +60,22 @@ class Block:
         """The outputs, with a batch axis where `batched`; `facts` are those of one sample."""
         with self.context.builder.at(self.source.origin):
             return [
-                spread_as(self.context, value, own, fact) if flag else value
+                spread_as(self.context, value, own, fact) if flag else self._there(value, fact)
                 for value, own, fact, flag in zip(
                     self.outputs, self.batched, facts, batched, strict=True
                 )
             ]
+
+    def _there(self, value: Any, fact: values.AbstractValue) -> Any:
+        """A value that is not spread, and something in the place of one that is not there."""
+        shape = values.shape_of(fact)
+        if value is not values.UNDEFINED or shape is None:
+            return value
+        if shape == ():
+            return _number(value, fact)
+        known = all(isinstance(each, int) for each in shape) and fact.dtype is not None
+        call = self.context.builder.call
+        return call(np.zeros, (shape,), {"dtype": fact.dtype}) if known else value
 
     def is_quiet(self) -> bool:
         """Whether nothing that differs from sample to sample can raise anything.
@@ -93,6 +105,41 @@ class Block:
         source = self.source
         made = block(self.context.builder, leaves, outputs, captures=source.captures)
         return made.with_(name=source.name, doc=source.doc, origin=source.origin)
+
+
+def _number(value: Any, fact: values.AbstractValue) -> Any:
+    """A value that some path does not have, and nobody reads there, as a number where it can be.
+
+    Among the samples of a batch there is no None.
+    """
+    dtype = values.strong_dtype(fact) if value is values.UNDEFINED else None
+    return value if dtype is None else dtype.type(0).item()
+
+
+def all_there(statement: form.Statement) -> form.Statement:
+    """A branch or a `try` that is the same for all samples, with such numbers for its outputs."""
+    region = None if form.is_effect(statement) else region_of(statement)
+    if region is None:
+        return statement
+    blocks = [each.with_body(list(map(all_there, each.body))) for each in region.blocks]
+    if isinstance(region, Branch | Attempt):
+        blocks = [_with_numbers(each, region.facts) for each in blocks]
+    return with_blocks(statement, region, blocks)
+
+
+def _with_numbers(program: Program, facts: Sequence[Any]) -> Program:
+    outputs = [
+        to_node(_number(atom.value, fact)) if _is_undefined(atom) else atom
+        for atom, fact in zip(program.outputs(), facts, strict=False)
+    ]
+    if all(map(operator.is_, outputs, program.outputs())):
+        return program
+    rest = iter(outputs)
+    return program.with_(output=tree.tree_map(lambda _: next(rest), program.output))
+
+
+def _is_undefined(atom: gast.AST) -> bool:
+    return isinstance(atom, gast.Constant) and atom.value is values.UNDEFINED
 
 
 def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:

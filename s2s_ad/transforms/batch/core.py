@@ -21,7 +21,7 @@ from s2s_ad.core.registry import CannotBatch, Operation, Ragged
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
-from s2s_ad.transforms.batch.blocks import Block, batched_fact, sample_fact, spread_list
+from s2s_ad.transforms.batch.blocks import Block, all_there, batched_fact, sample_fact, spread_list
 from s2s_ad.transforms.batch.gathers import Whole
 from s2s_ad.transforms.batch.kept import Kept, count_of
 from s2s_ad.transforms.batch.regions import batch_region
@@ -237,7 +237,7 @@ def _step(
     if kept and not isinstance(operation.rule, Region | Callee):
         atoms[name] = count_of(context, operation)
     elif item is not None or not (any(flags) or in_params or kept):
-        context.builder.replay(statement, atoms, program)
+        context.builder.replay(all_there(statement), atoms, program)
         context.mark(atoms[name], any(flags))
     elif isinstance(operation.rule, Region | Callee | Caller):
         results = _compound(context, operation, flags)

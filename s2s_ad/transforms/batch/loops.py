@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from s2s_ad.core import form, values
 from s2s_ad.core.regions import Loop
+from s2s_ad.core.registry import Ragged
 from s2s_ad.transforms.batch.blocks import Block, batched_fact, spread_as
 from s2s_ad.transforms.batch.gathers import empty
 from s2s_ad.transforms.batch.lockstep import Lockstep
@@ -29,12 +30,26 @@ def batch_loop(
         body, test = _blocks(context, region, operands, carried)
         leaving = region.exits and body.batched[-1]
         if any(given.bounds) or leaving or (test is not None and test.batched[0]):
+            if changes_shapes(region):
+                raise Ragged  # samples that made other passes have other shapes
             return Lockstep(context, region, operands, flags).outputs()
         after = [a or b for a, b in zip(carried, body.batched, strict=False)]
         if after == carried:
             break
         carried = after
     return _uniform(context, region, operands, carried, body, test), carried
+
+
+def changes_shapes(region: Loop) -> bool:
+    """Whether a pass gives a carried array another shape."""
+    facts = region.body.facts
+    pairs = zip(region.leaves(region.body).carried, region.results()[0], strict=True)
+    shapes = [
+        (values.shape_of(facts[name]), values.shape_of(region.body.fact(atom)))
+        for name, atom in pairs
+        if not isinstance(facts[name], values.List)
+    ]
+    return any(a and b is not None and a != b for a, b in shapes)
 
 
 def _blocks(
