@@ -837,6 +837,11 @@ def row_order(piv, matrix):
     return order.reshape(np.shape(matrix)[:-1])
 
 
+def samples_array(items, example):
+    """The items side by side, each of which is that of all samples of the example."""
+    return np.stack(items, axis=1) if items else np.empty((len(example), 0))
+
+
 def samples_equal(a, b, equal_nan=False, broadcast=False):
     """np.array_equal for each of a batch of pairs; with `broadcast` np.array_equiv."""
     shapes = np.shape(a), np.shape(b)

@@ -6,6 +6,7 @@ Append and pop are each other's adjoint, and so are an array of the items and a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -14,7 +15,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Ragged, Rule, register
+from s2s_ad.core.registry import Operation, Ragged, Rule, register, rule_for
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
@@ -187,8 +188,12 @@ class ListArray(OfLists):
         return [builder.call(runtime.list_rows, (moved,), {})]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        axis = operation.params.get("axis", 0)
-        return batch.builder.emit(self, operation.operands, {"axis": axis + 1})
+        """Of no items np.array makes an array without elements, where np.stack raises."""
+        (items,) = operation.operands
+        if "axis" in operation.params or not _may_be_empty(items):
+            axis = operation.params.get("axis", 0)
+            return batch.builder.emit(self, [items], {"axis": axis + 1})
+        return batch.builder.call(runtime.samples_array, (items, batch.example), {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return form.operation(
@@ -198,11 +203,52 @@ class ListArray(OfLists):
         )
 
 
+class SamplesArray(OfLists):
+    """samples_array(items, example): list_array(items, 1), of as many samples as the example has.
+
+    Each item is that of all samples; where there is none, each sample is an array without elements.
+    """
+
+    shape_position = 1
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return ListArray.infer(self, operands[:1], {"axis": 1})
+
+    def forward(self, operation: Operation, tangents: list) -> Any:
+        items_dot, _ = tangents
+        if items_dot is None:
+            return None
+        return items_dot.builder.emit(self, [items_dot, operation.operands[1]], {})
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        return [*ListArray.reverse(self, replace(operation, params={"axis": 1}), y_bar), None]
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        items, _ = operation.operands
+        return batch.builder.emit(rule_for(runtime.list_array), [items], {"axis": 2})
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        """np.stack(items, axis=1) if items else np.empty((len(example), 0))"""
+        items, example = call.args
+        if not isinstance(items, gast.Name):
+            return call
+        stack = form.operation(np.stack, [items], {"axis": form.constant(1)})
+        shape = gast.Tuple([form.operation(len, [example], {}), form.constant(0)], gast.Load())
+        return gast.IfExp(items, stack, form.operation(np.empty, [shape], {}))
+
+
 class Stacked(ListArray):
     """stacked(items, axis=0): the same of samples, whose shapes may turn out to differ."""
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return call
+
+
+def _may_be_empty(items: Symbol) -> bool:
+    """Whether a list may have no items, by how it is made."""
+    rule, operands, _ = items.builder.definition(items)
+    made = rule is not None and rule.function is runtime.list_of
+    return not (made and operands)
 
 
 class ListRows(OfLists):
@@ -287,4 +333,5 @@ register(ListOf(runtime.list_of, "list_of"))
 register(ListPop(runtime.list_pop, "list_pop"))
 register(ListRows(runtime.list_rows, "list_rows"))
 register(ListSplit(runtime.list_split, "list_split"))
+register(SamplesArray(runtime.samples_array, "samples_array"))
 register(Stacked(runtime.stacked, "stacked"))

@@ -181,3 +181,17 @@ def test_what_a_path_lacks_is_no_object_among_the_samples():
     np.testing.assert_array_equal(found, [found_by_one(each) for each in x])
     slopes = vmap(grad(found_by_one))(x)
     np.testing.assert_array_equal(slopes, [[3.0, 3.0], [1.5, 1.5], [3.0, 3.0]])
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_an_array_of_the_items_of_a_list_that_may_be_empty(count):
+    def squares(x):
+        return np.array([v**2 for v in x])
+
+    x = np.arange(3.0 * count).reshape(3, count)
+    np.testing.assert_array_equal(vmap(squares)(x), x**2)
+    slopes = vmap(grad(lambda x: np.sum(squares(x))))(x)
+    np.testing.assert_array_equal(slopes, 2 * x)
+    y = np.stack([x, x + 1])
+    if count:
+        np.testing.assert_array_equal(vmap(vmap(squares))(y), y**2)
