@@ -676,9 +676,9 @@ def list_pop(items):
     return items[-1], items[:-1]
 
 
-def list_rows(array):
-    """A list of the rows of an array."""
-    return list(array)
+def list_rows(array, numbers=False):
+    """A list of the rows of an array, or of its `numbers` as those of Python."""
+    return array.tolist() if numbers else list(array)
 
 
 def list_split(array, items):

@@ -547,7 +547,7 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
     """Whether each value of `special` is one of `general`; `free` dims stand for any length."""
     if isinstance(general, Array) and isinstance(special, Array | Scalar):
         joined = join(general, special)
-        if general.dtype is not None and joined.dtype != general.dtype:
+        if general.dtype is not None and not is_dtype(joined.dtype, general.dtype):
             return False
         if (general.selects and not joined.selects) or (joined.absent and not general.absent):
             return False

@@ -252,13 +252,15 @@ def _may_be_empty(items: Symbol) -> bool:
 
 
 class ListRows(OfLists):
-    """list_rows(x): `list(x)`, the rows of an array."""
+    """list_rows(x): `list(x)`, the rows of an array; of `numbers` it is `x.tolist()`."""
 
     lists = False
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         (x,) = operands
         known = isinstance(x, values.Array) and x.shape
+        if params and known and x.dtype is not None:
+            return values.List(values.Scalar(type(x.dtype.type(0).item())))
         return values.List(values.Array(x.dtype, x.shape[1:]) if known else support.unknown(x))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
@@ -269,7 +271,9 @@ class ListRows(OfLists):
         return batch.builder.emit(self, [np.moveaxis(x, 1, 0)], {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        return form.operation(list, call.args, {})
+        if not call.keywords:
+            return form.operation(list, call.args, {})
+        return gast.Call(gast.Attribute(call.args[0], "tolist", gast.Load()), [], [])
 
 
 class ListConcatenate(OfLists):

@@ -112,7 +112,7 @@ def _made_directly(
     number = value.value if position and isinstance(value, gast.Constant) else None
     function = None if source is None else _rule(source).fillings.get(number)
     dtypes = [values.strong_dtype(program.fact(each)) for each in (like, *statement.targets)]
-    if function is None or dtypes[0] is None or dtypes[0] != dtypes[1]:
+    if function is None or values.missing(dtypes) or dtypes[0] != dtypes[1]:
         return statement
     keywords = {each.arg: each.value for each in source.value.keywords}
     call = form.operation(function, [], keywords)
@@ -136,7 +136,8 @@ def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | N
     facts = [program.facts[like.id], program.fact(start), loop.body.fact(end)]
     arrays = isinstance(start, gast.Name) and all(map(_is_array, facts))
     kept = arrays and loop.body.facts[leaf].shape == facts[2].shape
-    return start if kept and facts[0].dtype == facts[1].dtype else None
+    alike = kept and facts[1].dtype is not None and values.is_dtype(facts[0].dtype, facts[1].dtype)
+    return start if alike else None
 
 
 def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str]) -> gast.Assign:

@@ -104,3 +104,48 @@ def test_all_code_raises_what_python_raises(program):
             found = found[1] if mode == "value_and_grad" else found
             wanted = expected if mode == "jit" else slope
             np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8, err_msg=mode)
+
+
+def deleted_again_in_a_loop(x, k):
+    y = x
+    for _ in range(3):
+        try:
+            del x
+        except NameError:
+            y = y * y
+    return y * k
+
+
+def read_after_it_was_deleted(x, k):
+    y = x * k
+    for _ in range(3):
+        try:
+            y = y * x
+            del x
+        except UnboundLocalError:
+            x = y + 1  # noqa: F841
+    return y
+
+
+def deleted_again_where_it_was(x, k):
+    y = x * k
+    if k > 1:
+        del x
+    try:
+        del x
+    except NameError:
+        y = y * y
+    return y
+
+
+@pytest.mark.parametrize("k", [0.5, 2.0])
+@pytest.mark.parametrize(
+    "function", [deleted_again_in_a_loop, read_after_it_was_deleted, deleted_again_where_it_was]
+)
+def test_what_is_deleted_is_not_there(function, k):
+    """A pass that deleted a local left it to the next one, and to be deleted twice was no error."""
+    x, h = 1.25, 1e-6
+    assert jit(function)(x, k) == function(x, k)
+    slope = (function(x + h, k) - function(x - h, k)) / (2 * h)
+    assert grad(function)(x, k) == pytest.approx(slope, rel=1e-8)
+    assert jvp(lambda x: function(x, k), x, 1.0)[1] == pytest.approx(slope, rel=1e-8)

@@ -209,3 +209,35 @@ def test_an_array_like_one_without_axes_has_its_dtype(dtype):
         found = mode(shifted)(x)
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, shifted(x))
+
+
+def narrowed_in_passes(x, n):
+    for _ in range(n):
+        x = np.float32(x)
+    return x
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_pass_of_a_loop_narrows_a_number(n):
+    """A value of float64 or float32 was taken for one of float64: NumPy's float64 equals None."""
+    x = np.array([0.1, 0.2])
+    found = vmap(narrowed_in_passes, (0, None))(x, n)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, x.astype(np.float32))
+
+
+def with_sorted_numbers(x, numbers):
+    smallest, *_ = sorted(numbers)
+    largest, *_ = sorted(numbers, key=lambda v: -v)
+    numbers = [v * 2 for v in numbers if v > 0]
+    numbers.sort()
+    return x * (numbers[0] * smallest + largest)
+
+
+def test_sorted_numbers_of_python_are_such():
+    x, numbers = np.ones(2, np.float32), [0.75, -0.5, 1.25]
+    found = jit(with_sorted_numbers)(x, numbers)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, with_sorted_numbers(x, numbers))
+    slopes = grad(lambda x, v: np.sum(with_sorted_numbers(x, v)), 1)(x, numbers)
+    np.testing.assert_array_equal(slopes, [-2.0, 3.0, 2.0])  # of 2 * (2 * v[0] * v[1] + v[2])

@@ -6,7 +6,6 @@ from typing import Any
 
 import gast
 
-from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import Lowering, expression, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.objects import delete_attribute
@@ -39,7 +38,7 @@ def deleted(lowering: Lowering, node: gast.Delete) -> Exits:
 
 
 def delete_name(lowering: Lowering, node: gast.Name) -> None:
-    if node.id not in lowering.frame.locals:
-        what = f"the local name {node.id!r} is deleted before it is assigned"
-        raise UnsupportedError("S2S202", what, origin=lowering.origin(node))
+    """`del x`, which raises what reading the name would where it is not assigned."""
+    read = gast.Name(node.id, gast.Load(), None, None)
+    lowering.evaluate_any(gast.copy_location(read, node))
     del lowering.frame.locals[node.id]

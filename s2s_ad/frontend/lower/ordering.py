@@ -115,16 +115,23 @@ def _in_order(
             raise _refusal()
         array = call(np.sort, (call(np.array, (whole.content,), {}),), {})
         array = array[::-1] if backwards else array
-        return Box(lowering.memory, call(runtime.list_rows, (array,), {}), list)
+        return Box(lowering.memory, _items(array, whole.content), list)
     order = _order(keys, backwards)
 
     def gathered(column: Symbol) -> Symbol:
         array = call(operator.getitem, (call(np.array, (column,), {}), order), {})
-        return call(runtime.list_rows, (array,), {})
+        return _items(array, column)
 
     made = Box(lowering.memory, growing.each_column(gathered, whole.content), list)
     lowering.memory.share_items(made, whole)
     return made
+
+
+def _items(array: Symbol, source: Symbol) -> Symbol:
+    """The items of an array as a list; Python's numbers, where the list that it was had such."""
+    numbers = isinstance(source.fact, values.List) and isinstance(source.fact.item, values.Scalar)
+    options = {"numbers": True} if numbers else {}
+    return array.builder.call(runtime.list_rows, (array,), options)
 
 
 def _order(keys: Symbol, backwards: bool) -> Symbol:

@@ -27,7 +27,13 @@ from s2s_ad.frontend.lower.joins import joined_array
 from s2s_ad.frontend.lower.kinds import Kinds, Leaf, hint_of, hint_of_name
 from s2s_ad.frontend.lower.optional import is_partial, settled_by, whole
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
-from s2s_ad.frontend.lower.poisons import Hole, StructureChanges, Unjoined, after_pass
+from s2s_ad.frontend.lower.poisons import (
+    Hole,
+    StructureChanges,
+    Unjoined,
+    after_pass,
+    is_unreadable,
+)
 from s2s_ad.frontend.lower.references import Box, Reference, is_rows, settled
 from s2s_ad.frontend.lower.segments import Segmented, segmented
 from s2s_ad.frontend.lower.templates import (
@@ -286,6 +292,9 @@ class Rolling:
         for key, template, before in [*self.templates()]:
             end = self.end(path, key, before)
             made = self._general(template, end, self.hint(key))
+            if end is UNDEFINED and before is not UNDEFINED and not is_unreadable(template):
+                what = f"the local name {key!r}, or was deleted in a pass of the loop"
+                made = Unjoined(self.lowering, what, self.origin, self)
             learned |= not is_equal(made, template)
             if isinstance(key, str):
                 self.names[key] = made

@@ -32,11 +32,15 @@ def made(lowering: Lowering, input_data: Any, dtype: Any = None) -> Any:
         found = data if isinstance(data, Symbol) else lowering.call(np.array, data)
         wanted = wanted or _default(values.strong_dtype(found.fact), input_data)
         data = lowering.call(np.array, data, dtype=wanted)
-    elif wanted is not None and values.strong_dtype(lowering.builder.fact(data)) != wanted:
+    elif wanted is not None and not _is_of(wanted, lowering.builder.fact(data)):
         data = lowering.call(np.ndarray.astype, data, wanted)
     elif isinstance(data, np.generic):
         data = lowering.call(np.array, data)
     return lowering.call(runtime.as_tensor, data)
+
+
+def _is_of(dtype: np.dtype, fact: values.AbstractValue) -> bool:
+    return values.is_dtype(values.strong_dtype(fact), dtype)
 
 
 def _default(dtype: np.dtype | None, data: Any) -> np.dtype:
