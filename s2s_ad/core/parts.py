@@ -44,7 +44,7 @@ def in_precision(derivative: Any, fact: values.AbstractValue) -> Any:
         return derivative
     dtype = derivative.dtype
     if dtype is None:  # that depends on the path
-        return as_dtype(derivative, fact.dtype) if _is_single(fact.dtype) else derivative
+        return as_dtype(derivative, fact.dtype) if fact.dtype.kind in "fc" else derivative
     if values.is_dtype(dtype, fact.dtype):
         return derivative
     if dtype.kind != fact.dtype.kind or dtype.kind not in "fc":

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core.callee import may_run_again
+from s2s_ad.core.values import PYTHON_NUMBERS
 from s2s_ad.load.module import Loaded
 
 
@@ -90,7 +91,7 @@ def _quotient(a: Any, b: Any) -> Any:
     try:
         return a / b
     except ZeroDivisionError:
-        return np.multiply(a, 1.0) / b
+        return _as_python(np.multiply(a, 1.0) / b, a, b)
 
 
 def _power(a: Any, b: Any) -> Any:
@@ -98,7 +99,12 @@ def _power(a: Any, b: Any) -> Any:
     try:
         return a**b
     except ArithmeticError:
-        return np.multiply(a, 1.0) ** b
+        return _as_python(np.multiply(a, 1.0) ** b, a, b)
+
+
+def _as_python(result: Any, *operands: Any) -> Any:
+    """What NumPy makes of Python's numbers as such a number: its dtype is weak."""
+    return result.item() if all(type(each) in PYTHON_NUMBERS for each in operands) else result
 
 
 def _operated(function: Callable, a: Any, b: Any) -> Any:

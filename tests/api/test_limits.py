@@ -147,6 +147,16 @@ def test_of_an_argument_that_is_changed_in_place():
     assert array == {"w": 2.0}
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_slope_that_is_no_number_is_as_weak_as_a_number():
+    def lifted(x, y):
+        return x * math.sqrt(y)
+
+    x, y = np.float32(2.0), 0.0
+    _, change = jvp(lifted, (x, y), (x, 1.0))
+    assert (change, change.dtype) == (INF, np.float32)
+
+
 def test_numpy_warns():
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         grad(lambda x: x**0.5)(0.0)

@@ -424,6 +424,15 @@ def last_tail(x):
     return np.sum(d * d)
 
 
+@samples((np.array([0.5, 2.0, 1.0]),), (np.array([-0.5, 2.0, -1.0]),))
+def last_seen(x):
+    d, k = x * x, 0
+    while k < 2:
+        k += 1
+        seen = d
+    return np.sum(np.sin(seen))
+
+
 @samples((np.arange(16.0).reshape(2, 4, 2) * 0.1,), (np.ones((2, 4, 2)),))
 def last_part(x):
     for i in range(3):

@@ -241,3 +241,32 @@ def test_sorted_numbers_of_python_are_such():
     np.testing.assert_array_equal(found, with_sorted_numbers(x, numbers))
     slopes = grad(lambda x, v: np.sum(with_sorted_numbers(x, v)), 1)(x, numbers)
     np.testing.assert_array_equal(slopes, [-2.0, 3.0, 2.0])  # of 2 * (2 * v[0] * v[1] + v[2])
+
+
+def added_in_turn(x, y):
+    for step in (float(y), 1.5):
+        x += x if step > 1 else step
+    return x
+
+
+def test_a_batch_of_what_is_of_python_on_one_path():
+    x, y = np.array([0.25, 1.0, 3.0], np.float32), np.array([0.5, 2.0, 0.75], np.float32)
+    expected = np.stack([added_in_turn(a, b) for a, b in zip(x, y, strict=True)])
+    found = vmap(added_in_turn)(x, y)
+    assert found.dtype == expected.dtype == np.float32
+    np.testing.assert_array_equal(found, expected)
+
+
+def narrowed_on_one_side(x, scale):
+    if scale > 1:
+        x = x - np.float32(scale)
+    elif scale > 0:
+        x = x * scale
+    return np.sum(x) + 2.0 * scale
+
+
+@pytest.mark.parametrize("scale, slope", [(2.0, 0.0), (0.5, 4.0), (-1.0, 2.0)])
+def test_a_gradient_that_is_single_on_one_path_has_the_dtype_of_its_input(scale, slope):
+    x = np.ones(2, np.float32)
+    found = grad(narrowed_on_one_side, 1)(x, np.float64(scale))
+    assert (found, found.dtype) == (slope, np.float64)

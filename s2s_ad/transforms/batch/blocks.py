@@ -162,6 +162,8 @@ def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
             why="a batch has one array for all samples",
             help="let both sides give numbers or arrays",
         )
+    if values.shape_of(fact) and value == 0 and values.may_be_absent(fact):
+        return value  # which stands for no array, whatever the samples are
     value = value if wanted is None else wanted.type(value)
     return filled(context, (), value, wanted)
 

@@ -262,12 +262,12 @@ def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) ->
     `facts` are those of the operands of one sample.
     """
     facts = list(facts)
-    weak = [isinstance(each, values.Scalar) and each.kind is not bool for each in facts]
+    weak = [values.may_be_python(each) and each != values.Scalar(bool) for each in facts]
     dtypes = [values.dtype_argument(each) for each in facts]
     if not operation.rule.elementwise or all(weak) or values.missing(dtypes):
         return operation
     # a number of Python stands for its type: the type itself would be one of NumPy's dtypes
-    dtypes = [each(0) if is_weak else each for each, is_weak in zip(dtypes, weak, strict=True)]
+    dtypes = [each(0) if isinstance(each, type) else each for each in dtypes]
     dtype = np.result_type(*dtypes)
 
     def fitting(operand: Any, is_weak: bool) -> Any:
