@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python, lowered
+from s2s_ad import grad, jit
 from s2s_ad.core import form
 from s2s_ad.core.regions import Branch
 
@@ -264,3 +265,22 @@ def test_a_division_is_only_evaluated_where_python_evaluates_it():
 def test_names_of_the_user_are_kept():
     program = lowered(chain, (1.0,))
     assert "y" in {program.hints[form.target(each)].text for each in program.body}
+
+
+def item_of_a_number(x, c):
+    y = x - x * c
+    total = x * 2.0
+    if y > 0:
+        total = total + sum(v * y[0] for v in (x, c))
+    return total
+
+
+@pytest.mark.parametrize("number", [float, np.float64, np.array])
+def test_an_item_that_there_is_not_is_an_error_where_the_path_is_taken(number):
+    assert jit(item_of_a_number)(number(0.5), 1.0) == 1.0
+    for derived in (grad(item_of_a_number), grad(lambda x, c: grad(item_of_a_number)(x, c) * x)):
+        assert derived(number(0.5), 1.0) == 2.0
+    with pytest.raises((IndexError, TypeError)) as expected:
+        item_of_a_number(number(0.5), 0.0)
+    with pytest.raises(expected.type):
+        jit(item_of_a_number)(number(0.5), 0.0)

@@ -33,6 +33,7 @@ from s2s_ad.diagnostics import InternalError, S2SError
 
 SAMPLES = 3
 SECONDS = 60  # for one mode of one program
+PYTHON_SECONDS = 5  # for one run of it by Python
 MODES = (
     "value", "grad", "value_and_grad", "jvp", "vmap", "vmap(grad)", "jvp(grad)", "grad(grad)",
     "grad(vmap)", "standalone", "determinism",
@@ -167,7 +168,11 @@ class Checked:
 
     def python(self, args: list, main: Callable | None = None) -> Any:
         """What Python gives; the arguments are kept."""
-        return (main or self.main)(*copy.deepcopy(args))
+        try:
+            with limited(PYTHON_SECONDS):
+                return (main or self.main)(*copy.deepcopy(args))
+        except TimeIsUp:
+            raise Endless from None
 
     @property
     def value(self) -> Any:
@@ -199,9 +204,8 @@ class Checked:
 
         def at(size: float) -> list:
             try:
-                found = inexact(
-                    main(*self.moved(copy.deepcopy(args), [size * d for d in direction]))
-                )
+                moved = self.moved(copy.deepcopy(args), [size * d for d in direction])
+                found = inexact(self.python(moved, main))
             except S2SError:
                 raise
             except (Exception, Endless):
@@ -699,9 +703,8 @@ def check(
     checked = Checked(source, arguments, seed)
     with quiet():
         try:
-            with limited(10):
-                checked.value
-        except (Endless, TimeIsUp):
+            checked.value
+        except Endless:
             return [Outcome(mode, "skipped", "endless") for mode in modes], ""
         except Exception as error:
             raised = error

@@ -8,6 +8,7 @@ import itertools
 import linecache
 import signal
 import sys
+import time
 import types
 import warnings
 from collections.abc import Iterator
@@ -177,10 +178,11 @@ def limited(seconds: float) -> Iterator[None]:
     def ring(*_: Any) -> None:
         raise TimeIsUp
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before, start = signal.signal(signal.SIGALRM, ring), time.monotonic()
+    left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)  # of a limit around this one
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        rest = max(left - (time.monotonic() - start), 0.01) if left else 0
+        signal.setitimer(signal.ITIMER_REAL, rest)
         signal.signal(signal.SIGALRM, before)

@@ -157,3 +157,23 @@ def test_in_every_mode(f, x, rest):
 def test_second_derivatives_where_a_handler_raises(f, rest):
     columns = [differences(lambda m, k=k: grad(f)(m, *rest).flat[k], A) for k in range(A.size)]
     check(hessian(f)(A, *rest), np.reshape(columns, (2, 2, 2, 2)), 1e-5)
+
+
+def items_of_an_item(x):
+    h, items = np.full(2, 0.31), [x, 2.0]
+    for _ in range(1):
+        items.insert(0, 1.75)
+    items += [h * x]
+    total = 0.0
+    for i, b in enumerate(items[3]):
+        total = total + b * b * i
+    return total
+
+
+def test_gradient_of_a_batch_of_items_whose_rank_is_not_known():
+    """The index of the loop is the same for all samples, which are taken one by one."""
+    x = np.array([0.5, 2.0, -1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = grad(lambda x: np.sum(vmap(items_of_an_item)(x)))(x)
+    np.testing.assert_allclose(found, 2 * 0.31**2 * x)

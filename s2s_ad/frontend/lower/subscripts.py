@@ -47,7 +47,7 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     if is_word(index) and isinstance(value, Tree):
         return for_each_text(lowering, index, lambda text: read_item(lowering, value, text))
     if isinstance(value, Symbol):
-        return lowering.call(operator.getitem, value, as_index(index))
+        return _of_array(lowering, value, index)
     if isinstance(value, Tree):
         return _of_container(lowering, value, index)
     known = unwrap(value)
@@ -59,6 +59,17 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     if isinstance(method, types.FunctionType):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
+
+
+def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
+    """An element, or a part; what is certain to fail is raised where the path is taken."""
+    if isinstance(value.fact, values.Scalar):
+        text = f"'{value.fact.kind.__name__}' object is not subscriptable"
+        raise lowering.there_is_none(TypeError(text))
+    try:
+        return lowering.call(operator.getitem, value, as_index(index))
+    except IndexError as error:
+        raise lowering.there_is_none(error) from None
 
 
 def _has_rule(known: Any) -> bool:

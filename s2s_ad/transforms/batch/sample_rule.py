@@ -133,6 +133,8 @@ def _batched(
         for symbol, argument, flag in zip(inputs, arguments, flags, strict=True)
         if isinstance(symbol, Symbol)
     ]
+    shared = _shared(builder, scratch)
+    pairs += [(each, each, False) for each in shared]
     for _, argument, _ in pairs:
         if not isinstance(argument, Symbol):
             raise BatchError("S2S402", "a constant adjoint of samples of unknown rank")
@@ -142,13 +144,19 @@ def _batched(
         inputs=tuple(Input(symbol.name, symbol.name) for symbol, _, _ in pairs),
         body=tuple(scratch.body),
         output=Tree(tuple, tuple(range(len(outputs))), tuple(to_node(each) for each in outputs)),
-        facts=scratch.facts,
+        facts=scratch.facts | {each.name: each.fact for each in shared},
         hints=scratch.hints,
     )
     named = {symbol.name: argument for symbol, argument, _ in pairs}
     moved = {symbol.name for symbol, _, flag in pairs if flag}
     results, _, _ = batch(builder, program, named, moved)
     return results
+
+
+def _shared(builder: Builder, scratch: Builder) -> list[Symbol]:
+    """What the operations read that is no input of theirs: indices, the same for all samples."""
+    read = dict.fromkeys(name for statement in scratch.body for name in form.reads(statement))
+    return [Symbol(builder, name) for name in read if name not in scratch.facts]
 
 
 register(EachSample(runtime.each_sample, "each_sample"))
