@@ -14,6 +14,14 @@ settings.register_profile("s2s_ad", deadline=None, print_blob=True)
 settings.load_profile("s2s_ad")
 
 
+@pytest.fixture(autouse=True)
+def nothing_compiled():
+    """What one test compiles does not serve the next one: texts and counts are its own."""
+    from s2s_ad.api.families import FAMILIES  # once it is known whether Core is verified
+
+    FAMILIES.clear()
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--rewrite-golden", action="store_true", help="write tests/golden/expected anew"

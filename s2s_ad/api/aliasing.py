@@ -16,7 +16,7 @@ from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.tensors import plain
 
-Assemble = Callable[[list[Callable]], Callable]
+Assemble = Callable[[list[Callable], Program], Callable]
 
 
 def watching(program: Program) -> Program:
@@ -34,15 +34,15 @@ def watching(program: Program) -> Program:
     return program.with_(beside=tuple(each for each in captured if each.name in read))
 
 
-def told_apart(assemble: Assemble, program: Program) -> Assemble:
+def told_apart(assemble: Callable[[list[Callable]], Callable]) -> Assemble:
     """The same, with a check of the arguments at each call where the function changes some."""
-    changed = {parameter for parameter, _ in program.mutated}
-    names = [each.name for each in program.inputs]
-    if not changed or len(program.leaves()) + len(program.beside) < 2:
-        return assemble
 
-    def made(functions: list[Callable]) -> Callable:
+    def made(functions: list[Callable], program: Program) -> Callable:
         function = assemble(functions)
+        changed = {parameter for parameter, _ in program.mutated}
+        names = [each.name for each in program.inputs]
+        if not changed or len(program.leaves()) + len(program.beside) < 2:
+            return function
         # what was captured stays the same as long as this function serves calls
         held = list(named_objects({each.text: each.read() for each in program.beside}))
         check(program.name, changed, itertools.combinations(held, 2))

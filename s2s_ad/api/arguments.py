@@ -14,6 +14,7 @@ MOST_APART = 32  # numbers of a list, each of which is an input of its own
 STAR = inspect.Parameter.VAR_POSITIONAL
 DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
 
 
 class SensParameter(inspect.Parameter):

@@ -10,7 +10,7 @@ import itertools
 import linecache
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from s2s_ad.api.aliasing import told_apart, watching
 from s2s_ad.api.arguments import (
     DOUBLE_STAR,
     KEYWORD_ONLY,
+    POSITIONAL_ONLY,
     STAR,
     Arguments,
     any_length,
@@ -33,6 +34,7 @@ from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_sign
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
 from s2s_ad.api.explain import explanation
+from s2s_ad.api.families import Chain, Family, family_of
 from s2s_ad.api.pickling import deep_copied, reduced
 from s2s_ad.api.recent import Recent
 from s2s_ad.api.replaced import refuse_replaced
@@ -41,6 +43,7 @@ from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import faults, sizes, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
+from s2s_ad.core.sharing import lazy
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import (
     ArgumentTypeError,
@@ -78,6 +81,76 @@ class Renewed(Exception):
     """The function has got another signature since arguments were bound to its parameters."""
 
 
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """The signatures of a transformed function: of the function inside, and its own.
+
+    `required` are parameters that are inputs even where a call leaves them to their defaults;
+    `needed` are these and those without one. `last` is the parameter that comes last though it is
+    passed by name. `by_position` says how many a call may give by position: -1 where not each of
+    the parameters (`names`) takes one argument.
+    """
+
+    inner: inspect.Signature
+    own: inspect.Signature
+    required: frozenset[str]
+    last: str | None
+    names: tuple[str, ...]
+    needed: frozenset[str]
+    by_position: int
+
+    @classmethod
+    def of(cls, transformed: Transformed) -> Signatures:
+        transform = transformed.transform
+        inner = signature_of(transformed.label, transformed.fn)
+        own = transform.signature(inner)
+        sens = sens_of(own)
+        last = sens.name if sens is not None and sens.kind is KEYWORD_ONLY else None
+        required = frozenset(transform.required(own))
+        parameters = own.parameters.values()
+        kinds = [each.kind for each in parameters]
+        needed = {each.name for each in parameters if each.default is each.empty}
+        each_takes_one = not {POSITIONAL_ONLY, STAR, DOUBLE_STAR} & set(kinds)
+        count = sum(kind < STAR for kind in kinds) if each_takes_one and last is None else -1
+        names = tuple(own.parameters)
+        return cls(inner, own, required, last, names, frozenset(needed | required), count)
+
+    def without_defaults(self) -> Signatures:
+        """The same, which keeps no object alive that is a default of one function."""
+        return replace(self, inner=_without_defaults(self.inner), own=_without_defaults(self.own))
+
+    def completed(self, arguments: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+        """The arguments of a call in their order; None where it does not fit."""
+        if kwargs.keys() & arguments.keys() or kwargs.keys() - self.own.parameters.keys():
+            return None
+        given = arguments | kwargs
+        return (
+            {n: given[n] for n in self.names if n in given} if self.needed <= given.keys() else None
+        )
+
+
+def _without_defaults(signature: inspect.Signature) -> inspect.Signature:
+    every = signature.parameters.values()
+    if all(each.default is each.empty for each in every):
+        return signature
+    return signature.replace(
+        parameters=[e if e.default is e.empty else e.replace(default=None) for e in every]
+    )
+
+
+class OwnSignature:
+    """`__signature__` of objects, read when it is asked for; the class has its own."""
+
+    def __get__(self, instance: Any, owner: type | None = None) -> inspect.Signature:
+        if instance is None:
+            raise AttributeError("__signature__")
+        return instance._signatures.own
+
+
+#: calls that an object makes before it gets a table and a fast path of its own
+FIRST_CALLS = 8
+
+
 class Transformed:
     """A function made by `grad`, `vmap`, `jit` and their kin. Call it as the original.
 
@@ -91,65 +164,139 @@ class Transformed:
         fn: the function inside; transform: what was made of it; label: what made it.
     """
 
-    def __init__(self, fn: Callable, transform: Transform, label: str):
+    __signature__ = OwnSignature()
+    _hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
+
+    def __init__(
+        self, fn: Callable, transform: Transform, label: str, check: Callable | None = None
+    ):
+        """With `check` its options are checked against `fn`, where they were not before."""
         functools.update_wrapper(self, fn, updated=())
         self.fn, self.transform, self.label = fn, transform, label
-        self._read_signature()
-        self._by_value: tuple[tuple[str, tree.Path], ...] = ()
-        self._lists_apart = False  # whether each item of a list is an input, however long it is
-        self._dispatch = Dispatcher(Transformed._key, Transformed._prepare, Transformed._compile)
-        self._methods = Recent()
-        self._hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
-        # each has its own class, whose __call__ is generated for its arity (see load.fast)
-        members = {"__slots__": (), "_of_one_object": True}
-        self.__class__ = type(type(self).__name__, (type(self),), members)
+        inside = isinstance(fn, Transformed)
+        self.root: Callable = fn.root if inside else fn
+        self.chain: Chain = (*(fn.chain if inside else ()), (label, transform))
+        self._first_calls = FIRST_CALLS
+        self._join(check)
 
     def __del__(self) -> None:
         """A class is garbage that waits to be collected: what its method serves need not wait."""
-        own = vars(type(self))  # the class of all, where what was given was refused
-        if "_of_one_object" in own and "__call__" in own:
+        if self._has_fast_path:
             del type(self).__call__
 
-    def _read_signature(self) -> None:
-        """Take over the signature of the function, which may be changed in place."""
-        self._inner_signature = signature_of(self.label, self.fn)
-        self.__signature__ = self.transform.signature(self._inner_signature)
-        self._required = frozenset(self.transform.required(self.__signature__))
-        sens = sens_of(self.__signature__)
-        self._last = sens.name if sens is not None and sens.kind is KEYWORD_ONLY else None
+    def _join(self, check: Callable | None = None) -> None:
+        """Find the functions that have the same code."""
+
+        def make(family: Family) -> None:
+            if check is not None:
+                check(self.fn)
+            self.__dict__["_signatures"] = Signatures.of(self)
+            family.signatures = self._signatures.without_defaults()
+
+        self._family = family_of(self.root, self.chain, make)
+        if self._family.key is None:
+            self._first_calls = 0
+
+    @lazy
+    def _signatures(self) -> Signatures:
+        """Those of the family, where the function has no defaults of its own."""
+        root = self.root
+        own = getattr(root, "__defaults__", None) or getattr(root, "__kwdefaults__", None)
+        return Signatures.of(self) if own else self._family.signatures
+
+    @lazy
+    def _dispatch(self) -> Dispatcher:
+        return Dispatcher(
+            Transformed.exact_key,
+            Transformed._prepare,
+            Transformed._compile,
+            lambda transformed: transformed._family,
+        )
+
+    @lazy
+    def _methods(self) -> Recent:
+        return Recent()
 
     def _is_renewed(self) -> bool:
         """Whether the signature of the function is another than before; then it is taken over."""
         if isinstance(self.fn, Transformed):
             self.fn._is_renewed()
-        if same_signature(signature_of(self.label, self.fn), self._inner_signature):
+        before = self._signatures.inner
+        if self._family.key is not None and not self._family.is_of(self.root):
+            self._join()
+        if same_signature(signature_of(self.label, self.fn), before):
             return False
-        self._read_signature()
+        self.__dict__["_signatures"] = Signatures.of(self)
         self._hot = ()
-        if "__call__" in vars(type(self)):
+        if self._has_fast_path:
             del type(self).__call__
         return True
+
+    @property
+    def _has_fast_path(self) -> bool:
+        own = vars(type(self))
+        return "_of_one_object" in own and "__call__" in own
+
+    @property
+    def kind(self) -> type[Transformed]:
+        """The class, below the one that was made for this object."""
+        kind = type(self)
+        return kind.__mro__[1] if "_of_one_object" in vars(kind) else kind
 
     # ---- calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self._known_to_family(args, kwargs) if self._first_calls else None
+        if function is None:
+            function, args, kwargs = self._known_to_it(args, kwargs)
         try:
-            bound, entry = self._served(args, kwargs)
-        except S2SError as error:
-            raise shortened(error)  # noqa: B904  (it is this one)
-        if entry.is_hot or "__call__" not in vars(type(self)):
-            self._follow(bound.arguments, entry)
-        try:
-            return entry.found.function(*bound.args, **bound.kwargs)
+            return function(*args, **kwargs)
         except ArithmeticError as error:
             failed = error
         except Exception as error:
             noted(error)
             raise
+        bound, entry = self._served(args, kwargs)
         try:
             return self._in_the_limit(entry.found, bound, failed)
         finally:
             del failed  # it leads to this frame, and the frame to it
+
+    def _known_to_family(self, args: tuple, kwargs: dict[str, Any]) -> Callable | None:
+        """What serves a call where other functions with the same code were called like this.
+
+        An object that is called again and again gets a table and a fast path of its own.
+        """
+        family = self._family
+        signatures = family.signatures
+        if len(args) > signatures.by_position or not family.is_of(self.root):
+            return None
+        arguments = dict(zip(signatures.names, args, strict=False))
+        if kwargs or len(args) < len(signatures.names):
+            arguments = signatures.completed(arguments, kwargs)
+            if arguments is None:
+                return None
+        try:
+            function = family.serving(Transformed.exact_key(self, arguments), self.root)
+        except RecursionError:  # containers in containers: what is wrong with them is said later
+            return None
+        if function is not None:
+            self._first_calls -= 1
+        return function
+
+    def _known_to_it(
+        self, args: tuple, kwargs: dict[str, Any]
+    ) -> tuple[Callable, tuple, dict[str, Any]]:
+        """What serves a call by its own table, and the arguments that it is called with."""
+        try:
+            bound, entry = self._served(args, kwargs)
+        except S2SError as error:
+            raise shortened(error)  # noqa: B904  (it is this one)
+        if self._first_calls:
+            self._first_calls -= 1
+        elif entry.is_hot or not self._has_fast_path:
+            self._follow(bound.arguments, entry)
+        return entry.found.function, bound.args, bound.kwargs
 
     def _in_the_limit(
         self, found: Specialisation, bound: inspect.BoundArguments, failed: ArithmeticError
@@ -158,7 +305,7 @@ class Transformed:
 
         NumPy's numbers give inf or nan there, with a warning.
         """
-        inner = None if self._last is not None else self._innermost(bound)
+        inner = None if self._signatures.last is not None else self._innermost(bound)
         again = None if inner is None else careful(found.loaded)
         if again is None:
             noted(failed)
@@ -198,8 +345,9 @@ class Transformed:
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> inspect.BoundArguments:
         """The arguments by parameter; those that keep their default are left out."""
-        if self._last is not None and args and self._last not in kwargs:  # it comes last
-            args, kwargs = args[:-1], {self._last: args[-1], **kwargs}
+        last = self._signatures.last
+        if last is not None and args and last not in kwargs:  # it comes last
+            args, kwargs = args[:-1], {last: args[-1], **kwargs}
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError:
@@ -207,7 +355,7 @@ class Transformed:
                 return self.bind(args, kwargs)
             text = misfit(self._name(), self.__signature__, args, kwargs)
             raise ArgumentTypeError("S2S501", text, help=self.transform.advice()) from None
-        for name in self._required - bound.arguments.keys():
+        for name in self._signatures.required - bound.arguments.keys():
             default = self.__signature__.parameters[name].default
             if default is not inspect.Parameter.empty:
                 bound.arguments[name] = default
@@ -227,7 +375,7 @@ class Transformed:
 
     def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
         """Let the fast path serve calls like this one."""
-        if self._last is not None:
+        if self._signatures.last is not None:
             return
         given = exact(self.__signature__, arguments)
         if self._takes_lists() and any(has_lists(with_lists(x)) for x in given.facts.values()):
@@ -240,13 +388,16 @@ class Transformed:
             entry.found,
             _from_fast_path,
             _failed_there,
-            by_value=frozenset(self._by_value),
+            by_value=frozenset(self._family.by_value),
             ignored=arguments.keys() - names,
-            required=self._required,
+            required=self._signatures.required,
         )
         if hots is not self._hot:
             self._hot, call = hots, linked(hots)
             call.__qualname__ = self._name()
+            if "_of_one_object" not in vars(type(self)):  # its `__call__` is for it alone
+                members = {"__slots__": (), "_of_one_object": True}
+                self.__class__ = type(type(self).__name__, (type(self),), members)
             type(self).__call__ = call
 
     def _watched(self, arguments: Arguments) -> set[str]:
@@ -257,14 +408,14 @@ class Transformed:
             inner = mentioned(self.fn)
         return inner | self.transform.watched(arguments)
 
-    def _key(self, arguments: dict[str, Any]) -> Any:
+    def exact_key(self, arguments: dict[str, Any]) -> Any:
         key = tuple((name, exact_key(value)) for name, value in arguments.items())
         known = [static_key(value) for _, value in self._known(arguments)]
         return (key, *known) if known else key
 
     def _known(self, arguments: dict[str, Any]) -> Iterator[tuple[tuple[str, tree.Path], Any]]:
         """What counts by value in a call: ints, shapes of arrays, and where they stand."""
-        for place in self._by_value:
+        for place in self._family.by_value:
             name, path = place
             try:
                 value = tree.follow(arguments[name], path)
@@ -303,7 +454,7 @@ class Transformed:
     def _takes_lists(self) -> bool:
         """Whether a long list of floats is one input, until the function asks for its length."""
         inner = not isinstance(self.fn, Transformed) or self.fn._takes_lists()
-        return inner and self.transform.takes_lists and not self._lists_apart
+        return inner and self.transform.takes_lists and not self._family.lists_apart
 
     def _check(self, arguments: Arguments) -> None:
         """Each transform of the chain checks what it will be called with."""
@@ -312,7 +463,7 @@ class Transformed:
             self.fn._check(self._inside(arguments))
 
     def _inside(self, arguments: Arguments) -> Arguments:
-        return self.transform.inside(arguments, self._inner_signature)
+        return self.transform.inside(arguments, self._signatures.inner)
 
     def derive(self, arguments: Arguments) -> list[Program]:
         """The program for arguments of these abstract values, and those that come with it."""
@@ -328,15 +479,28 @@ class Transformed:
         try:
             if isinstance(self.fn, Transformed):
                 return self.fn.derive(inside)[0]
-            read = getattr(self.fn, "__s2s_lower__", functools.partial(lower, self.fn))
-            return watching(read(inside.facts))
+            if hasattr(self.fn, "__s2s_lower__"):
+                return watching(self.fn.__s2s_lower__(inside.facts))
+            return watching(self._lowered(inside.facts))
         except StaticNeeded as need:
-            places = [self.transform.place(each, self._inner_signature) for each in need.inputs]
+            places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None
+
+    def _lowered(self, facts: dict[str, Any]) -> Program:
+        """The program of the user's function."""
+        varying = self._family.varying(self.fn)
+        try:
+            return lower(self.fn, facts, varying)
+        except S2SError:
+            if not varying:
+                raise
+        self._family.numbers_are_fixed = True
+        return lower(self.fn, facts)
 
     def _compile(
         self, abstract: dict[str, Any], arguments: dict[str, Any], assumes: bool
     ) -> tuple[Loaded, Callable, Assumed]:
+        self._first_calls = 0  # from now on it has a table of its own
         while True:
             lengths = values.lengths_of_inputs(abstract, arguments) if assumes else {}
             assumptions = sizes.Assumptions(lengths)
@@ -345,13 +509,13 @@ class Transformed:
             if programs is not None:
                 break
             abstract = self._prepare(arguments)
-        assumed = Assumed(abstract, assumptions.needed())
+        assumed = Assumed(abstract, assumptions.needed(), general=not assumes)
         program, text = programs[0]
         programs[0] = program, replace(text, assumed=tuple(assumed.texts()))
         with faults.told():
             loaded = [load(*each) for each in programs]
             loaded[0].companions.extend(loaded[1:])
-            return loaded[0], told_apart(self.transform.function, programs[0][0]), assumed
+            return loaded[0], told_apart(self.transform.function), assumed
 
     def _programs(
         self, abstract: dict[str, Any], arguments: dict[str, Any]
@@ -374,16 +538,17 @@ class Transformed:
         except S2SError:
             if not lists:
                 raise
-        self._lists_apart = True
+        self._family.lists_apart = True
         return None
 
     def _count_by_value(self, need: StaticNeeded, arguments: dict[str, Any]) -> None:
         """Let the ints and shapes that a rule asked for be part of the signature from now on."""
-        fresh = [place for place in need.inputs if place not in self._by_value]
-        before = self._by_value
-        self._by_value = (*before, *fresh)
+        family = self._family
+        before = family.by_value
+        fresh = [place for place in need.inputs if place not in before]
+        family.by_value = (*before, *fresh)
         if not {place for place, _ in self._known(arguments)} & set(fresh):
-            self._by_value = before
+            family.by_value = before
             raise need.error
 
     @patient()
@@ -551,7 +716,7 @@ class Transformed:
 
     def _bound_to(self, instance: Any) -> Transformed:
         inner = self.fn.__get__(instance, type(instance))
-        return type(self).__mro__[1](inner, self.transform, self.label)
+        return self.kind(inner, self.transform, self.label)
 
     def __reduce__(self) -> str | tuple:
         return reduced(self)
@@ -568,13 +733,17 @@ class Transformed:
 
     def _repr_markdown_(self) -> str:
         """For notebooks: the text that was compiled last."""
-        latest = self._dispatch.latest()
+        latest = self._latest()
         if latest is None:
             return f"`{self!r}`, not compiled yet"
         return f"`{self!r}`\n\n```python\n{latest.text.module}```"
 
+    def _latest(self) -> Loaded | None:
+        """What was compiled last for it, or else for others with the same code."""
+        return self._dispatch.latest() or self._family.latest()
+
     def _repr_html_(self) -> str:
-        latest = self._dispatch.latest()
+        latest = self._latest()
         if latest is None:
             return f"<code>{html.escape(repr(self))}</code>, not compiled yet"
         text = html.escape(latest.text.module)

@@ -8,7 +8,6 @@ from typing import Any
 from s2s_ad.api import check_arguments as check
 from s2s_ad.api.inside import handle_maker, handle_value, made_inside
 from s2s_ad.api.make import gradient_function
-from s2s_ad.api.recent import Recent, parts_of
 from s2s_ad.api.weights import check_weights
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.tensors import Parameter
@@ -44,14 +43,10 @@ class GradOperation:
         for name, value in flags.items():
             check.check_flag("GradOperation", name, value)
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
-        self._made = Recent()
 
     def __call__(self, fn: Callable, weights: Any = None) -> Any:
-        """The gradient function of `fn`: the same one for functions made of the same parts."""
-        check.check_callable("GradOperation", fn)
-        parameters = self._parameters(weights)
-        parts = (*parts_of(fn), *(parameters or ()))
-        return self._made.get(parts, lambda: self._of(fn, parameters))
+        """The gradient function of `fn`."""
+        return self._of(fn, self._parameters(weights))
 
     def _parameters(self, weights: Any) -> tuple[Parameter, ...] | None:
         if self.get_by_list and weights is None:

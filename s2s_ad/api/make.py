@@ -10,6 +10,7 @@ from typing import Any
 from s2s_ad.api import check_arguments as check
 from s2s_ad.api.batching import Vmap
 from s2s_ad.api.class_method import ClassMethod
+from s2s_ad.api.families import FAMILIES, is_hashable, is_plain
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.gradients import Grad
 from s2s_ad.api.inside import check_count, handle_jvp, handle_maker, handle_vjp, listed
@@ -17,7 +18,7 @@ from s2s_ad.api.numpy_objects import handle_objects
 from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
 from s2s_ad.api.pullback import pullback, pushforward
-from s2s_ad.api.recent import Recent, parts_of
+from s2s_ad.api.recent import parts_of
 from s2s_ad.api.transform import Jacobian, Jit, Jvp, Linearization, Transform, Vjp
 from s2s_ad.api.weights import check_weights
 from s2s_ad.core import tree
@@ -36,16 +37,38 @@ class _Decorated:
 DECORATED: Any = _Decorated()
 
 
-def _transformed(api: str, fn: Any, make: Callable[[Callable], Transform]) -> Any:
-    """The function that is made of `fn`; `make` checks the options against it."""
+def _transformed(
+    api: str, fn: Any, transform: Transform, fits: Callable[[Callable], None] | None = None
+) -> Any:
+    """The function that is made of `fn`; `fits` checks the options against it."""
     if fn is DECORATED:
-        return functools.partial(_transformed, api, make=make)
+        return functools.partial(_transformed, api, transform=transform, fits=fits)
     if isinstance(fn, staticmethod):
-        return staticmethod(_transformed(api, fn.__func__, make))
+        return staticmethod(_transformed(api, fn.__func__, transform, fits))
     if isinstance(fn, classmethod):
-        return ClassMethod(fn, lambda bound: _transformed(api, bound, make))
-    check.check_callable(api, fn, "function" if api == "jit" else "fn")
-    return Transformed(fn, make(fn), api)
+        return ClassMethod(fn, lambda bound: _transformed(api, bound, transform, fits))
+
+    def checked(fn: Callable) -> None:
+        check.check_callable(api, fn, "function" if api == "jit" else "fn")
+        if fits is not None:
+            fits(fn)
+
+    return transformed(api, fn, transform, checked)
+
+
+def transformed(
+    api: str, fn: Any, transform: Transform, checked: Callable[[Callable], None]
+) -> Transformed:
+    """A transformed function, which others with the code of `fn` share what is compiled with.
+
+    Of an object that can be called, a bound method and the like it is the same one again.
+    """
+    root = fn.root if isinstance(fn, Transformed) else fn
+    if is_plain(root) or not callable(root):
+        return Transformed(fn, transform, api, checked)
+    chain = (*(fn.chain if isinstance(fn, Transformed) else ()), (api, transform))
+    make = functools.partial(Transformed, fn, transform, api, checked)
+    return FAMILIES.get(parts_of(root), make, chain) if is_hashable(chain) else make()
 
 
 # ---- derivatives ---------------------------------------------------------------------------------
@@ -64,6 +87,23 @@ def gradient_function(
     with_value: bool = False,
 ) -> Any:
     """What grad and its kin return, once their arguments are checked."""
+    plain = weights is None and {type(grad_position), type(argnums)} <= PLAIN_POSITIONS
+    checked = _known_gradient if plain else _gradient
+    options = has_aux, return_ids, sens_param, with_value
+    return _transformed(api, fn, *checked(api, grad_position, argnums, weights, *options))
+
+
+def _gradient(
+    api: str,
+    grad_position: Any,
+    argnums: Any,
+    weights: Any,
+    has_aux: Any,
+    return_ids: Any,
+    sens_param: Any,
+    with_value: bool,
+) -> tuple[Grad, Callable[[Callable], None]]:
+    """The transform, and what checks it against a function."""
     flags = {"has_aux": has_aux, "return_ids": return_ids, "sens_param": sens_param}
     for name, value in flags.items():
         check.check_flag(api, name, value)
@@ -72,12 +112,13 @@ def gradient_function(
     parameters = check_weights(api, weights)
     if return_ids and parameters is not None:
         parameters.check_names(api)
+    transform = Grad(positions, weights=parameters, with_value=with_value, **flags)
+    return transform, functools.partial(check.check_range, api, given)
 
-    def make(fn: Callable) -> Transform:
-        check.check_range(api, given, fn)
-        return Grad(positions, weights=parameters, with_value=with_value, **flags)
 
-    return _transformed(api, fn, make)
+#: the same, looked up: `grad(f)` is written in loops
+_known_gradient = functools.lru_cache(maxsize=256, typed=True)(_gradient)
+PLAIN_POSITIONS = {int, EllipsisType, type(None)}
 
 
 def grad(
@@ -198,11 +239,8 @@ def _jacobian(
     given = check.either(api, grad_position, argnums)
     positions = check.check_positions(api, given)
 
-    def make(fn: Callable) -> Transform:
-        check.check_range(api, given, fn)
-        return Jacobian(positions, has_aux, reverse=reverse)
-
-    return _transformed(api, fn, make)
+    transform = Jacobian(positions, has_aux, reverse=reverse)
+    return _transformed(api, fn, transform, functools.partial(check.check_range, api, given))
 
 
 def jacrev(
@@ -280,17 +318,16 @@ def vmap(fn: Callable = DECORATED, in_axes: Any = 0, out_axes: Any = 0) -> Any:
     check.check_axes("vmap", "out_axes", out_axes)
     check.check_axis_names("vmap", in_axes)
     if hasattr(type(fn), "__s2s_vmap__"):  # it says itself what a batch of it is
-        return _transformed("vmap", fn.__s2s_vmap__(in_axes, out_axes), lambda _: Jit())
+        return _transformed("vmap", fn.__s2s_vmap__(in_axes, out_axes), Jit())
     transform = Vmap(
         *(tree.from_object(axes, lambda leaf, _: leaf) for axes in (in_axes, out_axes))
     )
     transform.check_mapped("vmap")
 
-    def make(fn: Callable) -> Transform:
+    def fits(fn: Callable) -> None:
         transform.check_signature("vmap", check.signature_of("vmap", fn))
-        return transform
 
-    return _transformed("vmap", fn, make)
+    return _transformed("vmap", fn, transform, fits)
 
 
 # ---- compilation ---------------------------------------------------------------------------------
@@ -315,43 +352,26 @@ def jit(
     check.check_option("jit", "backend", backend, ("", "ms_backend", "GE"))
     check.check_option("jit", "dynamic", dynamic, (0, 1))
     check.check_flag("jit", "fullgraph", fullgraph)
-    return _transformed("jit", function, lambda _: Jit())
+    return _transformed("jit", function, Jit())
 
 
 # ---- at once -------------------------------------------------------------------------------------
 
-_made: Recent = Recent()
-
 
 def _made_once(api: str, fn: Callable, transform: Transform, inputs: tuple) -> Transformed:
-    """The transformed function, compiled once for functions that are made of the same parts."""
+    """The transformed function, once it is certain that it takes so many inputs."""
 
-    def make() -> Transformed:
+    def checked(fn: Callable) -> None:
         check.check_callable(api, fn)
         check.check_call(api, fn, inputs)
-        return Transformed(fn, transform, api)
 
-    return _of_function(fn, transform, make)
+    return transformed(api, fn, transform, checked)
 
 
 def compiled_once(api: str, body: Callable, fn: Callable, number: int, *args: Any) -> Any:
     """body(fn, number, *args), compiled once for functions that are made of the same parts."""
-
-    def make() -> Transformed:
-        check.check_callable(api, fn)
-        return Transformed(functools.partial(body, fn, number), Jit(), api)
-
-    return _of_function(fn, (body, number), make)(*args)
-
-
-def _of_function(fn: Callable, key: Any, make: Callable[[], Transformed]) -> Transformed:
-    known = _made.get(parts_of(fn), dict)
-    found = known.get(key)
-    if found is None:
-        if len(known) >= _made.size:
-            known.clear()
-        found = known.setdefault(key, make())  # another thread may have been faster
-    return found
+    check.check_callable(api, fn)
+    return transformed(api, functools.partial(body, fn, number), Jit(), lambda _: None)(*args)
 
 
 def linearized(fn: Callable, inputs: list) -> tuple:

@@ -32,7 +32,7 @@ def reduced(transformed: Any) -> str | tuple:
     """What `__reduce__` gives for a Transformed."""
     inner = _inner(transformed)
     if inner is None:
-        kind = type(transformed).__mro__[1]  # below the class made for this one
+        kind = transformed.kind
         return _restore, (kind, by_name(transformed.fn), transformed.transform, transformed.label)
     is_global = isinstance(inner.holder, str) and not inner.depth and inner.find() is transformed
     return inner.qualname if is_global else (_find, (inner,))
@@ -50,7 +50,7 @@ def deep_copied(transformed: Any, memo: dict[int, Any]) -> Any:
     fn, transform = copy.deepcopy(transformed.fn, memo), transformed.transform
     if fn is not transformed.fn:
         transform = copy.deepcopy(transform, {} if _is_partial(fn) else memo)
-    return type(transformed).__mro__[1](fn, transform, transformed.label)
+    return transformed.kind(fn, transform, transformed.label)
 
 
 def _is_partial(fn: Any) -> bool:

@@ -18,6 +18,7 @@ from s2s_ad.core.sharing import Locked
 SHARED = (type, types.ModuleType, types.CodeType, types.BuiltinFunctionType, str, bytes)
 MOST_SEEN = 2000  # objects that are looked at
 MOST_HELD = 1 << 26  # bytes of arrays that are kept though nobody may ever ask again
+MOST_HELD_AGAIN = 1 << 29  # the same where somebody has
 
 
 @dataclass(slots=True)
@@ -48,11 +49,11 @@ class Recent(Locked):
     def __init__(self, size: int = 64):
         super().__init__()
         self.size = size
-        self._made: dict[tuple[int, ...], Made] = {}
+        self._made: dict[tuple, Made] = {}
 
-    def get(self, objects: tuple, make: Callable[[], Any]) -> Any:
-        """The value for these objects, made where it is not known."""
-        key = tuple(map(id, objects))
+    def get(self, objects: tuple, make: Callable[[], Any], key: Any = None) -> Any:
+        """The value for these objects and this key, made where it is not known."""
+        key = (key, *map(id, objects))
         entry = self._made.get(key)
         if entry is not None:
             entry.again = True
@@ -65,14 +66,42 @@ class Recent(Locked):
                 self._made[key] = entry
         return entry.value
 
+    def known(self, key: Any) -> Any:
+        """The value for a key, if there is one."""
+        try:
+            entry = self._made.get((key,))
+        except TypeError:  # it is no key
+            return None
+        if entry is None:
+            return None
+        entry.again = True
+        return entry.value
+
+    def holds(self, key: Any, arrays: dict[int, int]) -> None:
+        """Note that the value for a key has come to hold arrays of these sizes."""
+        with self.lock:
+            entry = self._made.pop((key,), None)
+            if entry is not None:
+                entry.arrays = arrays
+                self._make_room(entry)
+                self._made[key,] = entry
+
+    def forget(self, key: Any) -> None:
+        """Let go of the value for a key, which nobody will ask for again."""
+        self._made.pop((key,), None)
+
+    def clear(self) -> None:
+        """Let go of all values."""
+        self._made.clear()
+
     def _make_room(self, coming: Made) -> None:
         """The oldest goes; what was asked for since it was last the oldest stays a round more."""
-        once = [(key, each) for key, each in self._made.items() if not each.again]
-        held = dict(coming.arrays)
-        for key, each in reversed(once):
-            held |= each.arrays
-            if sum(held.values()) > MOST_HELD and each.arrays:
-                del self._made[key]
+        for again, most in ((False, MOST_HELD), (True, MOST_HELD_AGAIN)):
+            held = dict(coming.arrays)
+            for key, each in reversed([e for e in self._made.items() if e[1].again is again]):
+                held |= each.arrays
+                if sum(held.values()) > most and each.arrays:
+                    self._made.pop(key, None)
         while len(self._made) >= self.size:
             key = next(iter(self._made))
             entry = self._made.pop(key)

@@ -79,21 +79,50 @@ class Names:
 class Capture:
     """An object that the function reads and the user did not pass.
 
-    `read()` gives the object that stands there now; compiled code is bound to `value`. `name` is
-    the Core name of a captured number or array, None where the object shaped the code itself.
-    `source` is (Names or dict, key) or (object, attribute) where the place is such, or with further
-    keys an item of it, for a guard without a call. `holder` is the tuple whose item it is. Of a
-    tuple `read` gives the structure, and `whole` is how the tuple itself is read: (read, source).
+    `read()` gives the object that stands there now; compiled code is bound to `value`. Blocks and
+    templates (`load/templates.py`) have neither. `name` is the Core name of a captured number or
+    array, None where the object shaped the code itself. `source` is (Names or dict, key) or
+    (object, attribute) where the place is such, or with further keys an item of it, for a guard
+    without a call. `holder` is the tuple whose item it is. Of a tuple `read` gives the structure,
+    and `whole` is how the tuple itself is read: (read, source).
+
+    `path` leads to the place from the function that is transformed, where the place is its own: its
+    globals, cells, defaults, and what is in them. What stands there in another function with the
+    same code is found by it (`stands_at`). `aspect` is what `read` makes of what stands there.
     """
 
     text: str
-    read: Callable[[], Any]
+    read: Callable[[], Any] | None
     value: Any
     name: str | None = None
     source: tuple | None = None
     same: Callable[[Any, Any], bool] = operator.is_
     holder: tuple | None = None
     whole: tuple[Callable[[], Any], tuple | None] | None = None
+    path: tree.Path | None = None
+    aspect: Callable[[Any], Any] | None = None
+
+
+#: the steps to a name of the function's module, to what a cell of it holds, and to its code
+GLOBAL = "global"
+CLOSURE = ("attribute", "__closure__")
+CONTENTS = ("attribute", "cell_contents")
+CODE = (("attribute", "__code__"),)
+DEFAULTS = (("attribute", "__defaults__"),)
+
+
+def stands_at(function: Any, path: tree.Path) -> Any:
+    """The object that a path leads to from a function."""
+    found = function
+    for way, key in path:
+        if way == "item":
+            found = found[key]
+        elif way == "attribute":
+            found = getattr(found, key)
+        else:
+            space = found.__globals__
+            found = space[key] if key in space else vars(builtins)[key]
+    return found
 
 
 @dataclass(frozen=True)

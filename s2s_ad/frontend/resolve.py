@@ -13,7 +13,16 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.program import Capture, Hint, Names, identifier
+from s2s_ad.core.program import (
+    CLOSURE,
+    CONTENTS,
+    GLOBAL,
+    Capture,
+    Hint,
+    Names,
+    identifier,
+    stands_at,
+)
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.scopes import Scope, scope_of
@@ -38,7 +47,8 @@ class Place:
 
     The key names the holder by identity, never by name: two closures may both have a cell `k`.
     `source` is (Names or dict, key) or (object, attribute) where the place is such, or with further
-    keys an item of it, for a guard without a call. `holder` is the tuple whose item it is.
+    keys an item of it, for a guard without a call. `holder` is the tuple whose item it is. `path`
+    leads to it from the function that is transformed (see `Capture`).
     """
 
     text: str
@@ -46,20 +56,24 @@ class Place:
     key: tuple
     source: tuple | None = None
     holder: tuple | None = None
+    path: tree.Path | None = None
 
     @classmethod
-    def in_globals(cls, space: dict, name: str) -> Place:
+    def in_globals(cls, space: dict, name: str, path: tree.Path | None = None) -> Place:
         names = Names(space)
-        return cls(name, lambda: names[name], (id(space), name), (names, name))
+        return cls(name, lambda: names[name], (id(space), name), (names, name), path=path)
 
     @classmethod
-    def in_cell(cls, cell: types.CellType, name: str) -> Place:
-        return cls(name, lambda: cell.cell_contents, (id(cell),))
+    def in_cell(cls, cell: types.CellType, name: str, path: tree.Path | None = None) -> Place:
+        return cls(name, lambda: cell.cell_contents, (id(cell),), path=path)
 
     @classmethod
-    def of_attribute(cls, holder: Any, name: str, text: str) -> Place:
+    def of_attribute(
+        cls, holder: Any, name: str, text: str, path: tree.Path | None = None
+    ) -> Place:
         """An attribute that no number or container of the user's stands in: code, defaults."""
-        return cls(text, lambda: getattr(holder, name), (id(holder), name), (holder, name))
+        source = holder, name
+        return cls(text, lambda: getattr(holder, name), (id(holder), name), source, path=path)
 
     @classmethod
     def of_object(cls, value: Any, text: str) -> Place:
@@ -74,7 +88,8 @@ class Place:
         is_item = way != "attribute" and type(index) in (int, str)
         source = (*self.source, index) if self.source and is_item else None
         fixed = holder if isinstance(holder, tuple) else None
-        return Place(text, lambda: tree.follow(self.read(), (step,)), key, source, fixed)
+        path = None if self.path is None else (*self.path, step)
+        return Place(text, lambda: tree.follow(self.read(), (step,)), key, source, fixed, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +116,9 @@ class Captures:
     name of a number or an array, whether it is a number, and the text of a Parameter, which may be
     changed, and gives what stands for it. Where the class of an object has `__s2s_static__`, the
     numbers among its attributes are part of the code too.
+
+    `root` is the function that is transformed, where it is a plain one: the code that is made may
+    serve other functions with its code.
     """
 
     def __init__(
@@ -117,9 +135,60 @@ class Captures:
         self._values: dict[tuple, Any] = {}
         self._constant: set[int] = set()  # of which objects the numbers are part of the code
         self._depth = 0
+        self.root: types.FunctionType | None = None
+        self._cells: dict[str, types.CellType] = {}  # those of the root
+        self._varying: frozenset[str] = frozenset()
+        self._paths: dict[tuple, tree.Path | None] = {}  # by key: the first way to each place
+        self._bare: dict[str, Capture] = {}
+
+    # ---- the function that is transformed
+
+    def start(self, root: types.FunctionType, varying: frozenset[str]) -> None:
+        """Note which function it is, and which of its parameters have defaults that vary."""
+        self.root, self._cells, self._varying = root, cells_of(root), varying
+
+    def cells_of(self, function: types.FunctionType) -> dict[str, types.CellType]:
+        """The cells of a function by name; those of the root are known by the dict itself."""
+        return self._cells if function is self.root else cells_of(function)
+
+    def in_globals(self, space: dict, name: str) -> Place:
+        own = self.root is not None and space is self.root.__globals__
+        return Place.in_globals(space, name, ((GLOBAL, name),) if own else None)
+
+    def in_cell(self, cells: dict[str, types.CellType], name: str) -> Place:
+        if cells is not self._cells:
+            return Place.in_cell(cells[name], name)
+        index = self.root.__code__.co_freevars.index(name)
+        return Place.in_cell(cells[name], name, (CLOSURE, ("item", index), CONTENTS))
+
+    def of_function(self, function: types.FunctionType, name: str, text: str) -> Place:
+        """The place of an attribute of a function."""
+        path = (("attribute", name),) if function is self.root else None
+        return Place.of_attribute(function, name, text, path)
+
+    def _meet(self, place: Place) -> None:
+        """Where two ways lead to a place, both have to lead to what holds it.
+
+        In another function with the same code they may lead to two places.
+        """
+        first = self._paths.setdefault(place.key, place.path)
+        if first != place.path:
+            self._pin(first, place.text)
+            self._pin(place.path, place.text)
+
+    def _pin(self, path: tree.Path | None, text: str) -> None:
+        """Note the object that holds what a path leads to: it has to stay that one."""
+        if path and ("pinned", path) not in self.found:
+            root, way = self.root, path[:-1]
+            self.found["pinned", path] = Capture(
+                text, lambda: stands_at(root, way), stands_at(root, way), path=way
+            )
+
+    # ---- what is captured
 
     def of(self, value: Any, place: Place) -> Any:
         """What the compiler works with for the captured object that stands at a place."""
+        self._meet(place)
         if place.key not in self._values:
             self._values[place.key] = self._enter(value, place)
         self.reads.append(self._values[place.key])
@@ -149,6 +218,7 @@ class Captures:
 
     def fixes(self, value: Any, place: Place, **options: Any) -> None:
         """Note an object that shaped the code itself, and where it stands."""
+        self._meet(place)
         if place.key not in self.found:
             self._guard(place, value, **options)
 
@@ -156,7 +226,7 @@ class Captures:
         """Note that the code of a function became part of the code: it may be replaced in place."""
         if not of_this_library(function.__globals__):
             text = f"{function.__qualname__}.__code__"
-            self.fixes(function.__code__, Place.of_attribute(function, "__code__", text))
+            self.fixes(function.__code__, self.of_function(function, "__code__", text))
 
     def default(self, function: types.FunctionType, parameter: inspect.Parameter) -> Any:
         """The default of a parameter, which the user did not pass: it may be replaced in place."""
@@ -165,15 +235,16 @@ class Captures:
         if own and type(value) in LITERALS:
             return value
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            place = Place.of_attribute(function, "__kwdefaults__", text)
+            place = self.of_function(function, "__kwdefaults__", text)
             place = place.inside(function.__kwdefaults__, ("item", name))
         else:
             self.defaults(function)
             positional = function.__code__.co_varnames[: function.__code__.co_argcount]
-            place = Place.of_attribute(function, "__defaults__", text)
+            place = self.of_function(function, "__defaults__", text)
             index = positional.index(name) - len(positional) + len(function.__defaults__)
             place = place.inside(function.__defaults__, ("item", index))
-        if type(value) in LITERALS:
+        varies = function is self.root and name in self._varying
+        if type(value) in LITERALS and not varies:
             self.fixes(value, place)
             return value
         return self.of(value, replace(place, text=text))
@@ -182,13 +253,15 @@ class Captures:
         """Note the defaults of the parameters of a function."""
         if function.__defaults__ is not None and not of_this_library(function.__globals__):
             text = f"{function.__qualname__}.__defaults__"
-            place = Place.of_attribute(function, "__defaults__", text)
-            whole = Capture(text, place.read, function.__defaults__, None, place.source)
+            place = self.of_function(function, "__defaults__", text)
+            whole = Capture(
+                text, place.read, function.__defaults__, None, place.source, path=place.path
+            )
             self.found[place.key] = replace(whole, whole=(place.read, place.source))
 
     def adopt(self, capture: Capture) -> None:
-        """Take over a capture of a program that is written in place."""
-        self.found.setdefault((id(capture.read), capture.text), capture)
+        """Take over a capture of a program that is written in place: of another function's."""
+        self.found.setdefault((id(capture.read), capture.text), replace(capture, path=None))
 
     def named_parameters(self) -> dict[str, Capture]:
         """The Parameters by name. Blocks and functions are given them like any other value."""
@@ -200,8 +273,15 @@ class Captures:
         return {held.name: replace(capture, name=held.name) for capture, held in pairs}
 
     def constants(self) -> dict[str, Capture]:
-        """Other numbers and arrays by name: blocks and functions read them where they stand."""
-        return {each.name: each for each in self._named() if not isinstance(each.value, Parameter)}
+        """Other numbers and arrays by name: blocks and functions read them where they stand.
+
+        Of these they know the names alone.
+        """
+        return {
+            each.name: self._bare.setdefault(each.name, Capture(each.text, None, None, each.name))
+            for each in self._named()
+            if not isinstance(each.value, Parameter)
+        }
 
     def _named(self) -> Iterator[Capture]:
         return (each for each in self.found.values() if each.name is not None)
@@ -229,7 +309,14 @@ class Captures:
 
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
         self.found[place.key] = Capture(
-            place.text, place.read, value, None, place.source, holder=place.holder, **options
+            place.text,
+            place.read,
+            value,
+            None,
+            place.source,
+            holder=place.holder,
+            path=place.path,
+            **options,
         )
 
     def _leaf(self, value: Any, place: Place) -> Symbol:
@@ -238,7 +325,13 @@ class Captures:
         if isinstance(value, Parameter):  # code is bound to its memory, so its lengths are known
             fact = replace(fact, shape=value.shape)
         self.found[place.key] = Capture(
-            place.text, place.read, value, name, place.source, holder=place.holder
+            place.text,
+            place.read,
+            value,
+            name,
+            place.source,
+            holder=place.holder,
+            path=place.path,
         )
         if not is_array(value):
             self.numbers[name] = place.key
@@ -266,10 +359,18 @@ class Captures:
 
     def _container(self, value: Any, place: Place) -> Tree:
         def structure() -> Any:
-            now = place.read()
-            return (type(now), tree.one_level(now).keys) if tree.is_container(now) else None
+            return _structure(place.read())
 
-        guard = Capture(place.text, structure, structure(), None, None, _equal)
+        guard = Capture(
+            place.text,
+            structure,
+            structure(),
+            None,
+            None,
+            _equal,
+            path=place.path,
+            aspect=_structure,
+        )
         if isinstance(value, tuple):
             guard = replace(guard, holder=place.holder, whole=(place.read, place.source))
         self.found[place.key] = guard
@@ -326,6 +427,11 @@ def of_this_library(space: dict[str, Any]) -> bool:
 def is_library(value: Any) -> bool:
     """Whether the object is a module of which the compiler knows the functions and constants."""
     return isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in LIBRARIES
+
+
+def _structure(value: Any) -> Any:
+    """What a container is, without its items."""
+    return (type(value), tree.one_level(value).keys) if tree.is_container(value) else None
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -403,11 +509,11 @@ class Frame:
         if name in self.globals and self.is_own:
             return captures.fixed(self.globals[name], name)
         if name in self.globals:
-            return captures.of(self.globals[name], Place.in_globals(self.globals, name))
+            return captures.of(self.globals[name], captures.in_globals(self.globals, name))
         if hasattr(builtins, name):
             value = getattr(builtins, name)
             if not self.is_own:
-                captures.fixes(value, Place.in_globals(self.globals, name))
+                captures.fixes(value, captures.in_globals(self.globals, name))
             return value
         raise NameError(name)
 
@@ -417,7 +523,7 @@ class Frame:
             value = cell.cell_contents
         except ValueError:
             raise Unassigned(name) from None
-        return captures.of(value, Place.in_cell(cell, name))
+        return captures.of(value, captures.in_cell(self.cells, name))
 
 
 class Comprehension(Frame):

@@ -7,15 +7,15 @@ table by signature (ranks and which lengths are one), whose miss compiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from types import CellType
+from typing import Any, Protocol
 
 import numpy as np
 
 from s2s_ad.core import sizes, tree, values
-from s2s_ad.core.program import Capture
-from s2s_ad.core.sharing import Locked
+from s2s_ad.core.program import Capture, Program
 from s2s_ad.core.sizes import Guard
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.load.doors import with_door
@@ -115,6 +115,7 @@ class Assumed:
 
     abstract: dict[str, Any]
     guards: tuple[Guard, ...]
+    general: bool = False  # it may assume nothing, for what others assume has failed
 
     def holds(self, arguments: dict[str, Any]) -> bool:
         """Whether the code serves a call with these arguments, which have the same signature."""
@@ -140,7 +141,7 @@ class Specialisation:
     """
 
     loaded: Loaded
-    assemble: Callable[[list[Callable]], Callable]
+    assemble: Callable[[list[Callable], Program], Callable]
     function: Callable
     captures: tuple[Capture, ...]
     bound: tuple
@@ -148,11 +149,14 @@ class Specialisation:
 
     @classmethod
     def of(cls, loaded: Loaded, assemble: Callable, assumed: Assumed = NOTHING) -> Specialisation:
-        programs = [loaded.program, *(each.program for each in loaded.companions)]
-        found = {id(each): each for made in programs for each in made.captures}
+        found = {id(each): each for each in captures_of(loaded)}
         captures = tuple(each for each in found.values() if not _is_fixed(each))
         bound = tuple(each.value for each in captures)
         return cls(loaded, assemble, assembled(loaded, assemble), captures, bound, assumed)
+
+    def all_captures(self) -> list[Capture]:
+        """Those that are guarded, and those that cannot be others for this function."""
+        return list({id(each): each for each in captures_of(self.loaded)}.values())
 
     def holds(self) -> bool:
         """Whether every captured object is still the one that stands there."""
@@ -165,34 +169,37 @@ class Specialisation:
         changes = {}
         for capture, value, before in zip(self.captures, now, self.bound, strict=True):
             if not capture.same(value, before):
-                if not self._is_free(capture) or not same_kind(value, before):
+                free = capture.name is not None  # it did not shape the code
+                if not free or kind_of(value) != kind_of(before):
                     return None
                 changes[capture.name] = value
         loaded = self.loaded.rebound(changes)
         function = assembled(loaded, self.assemble)
         return Specialisation(loaded, self.assemble, function, self.captures, now, self.assumed)
 
-    def _is_free(self, capture: Capture) -> bool:
-        """Whether the object did not shape the code, and only the first function reads it."""
-        companions = (own for made in self.loaded.companions for own in made.program.captures)
-        return capture.name is not None and all(each is not capture for each in companions)
+
+def captures_of(loaded: Loaded) -> Iterator[Capture]:
+    """The captures of the function and of those that are compiled with it."""
+    programs = [made.program for made in (loaded, *loaded.companions)]
+    return (each for program in programs for each in (*program.captures, *program.beside))
 
 
 def _is_fixed(capture: Capture) -> bool:
-    """Whether what is read there cannot be another: a Parameter, by its identity."""
-    return capture.name is not None and isinstance(capture.value, Parameter)
+    """Whether what is read there cannot be another: a Parameter, by its identity; a cell."""
+    is_parameter = capture.name is not None and isinstance(capture.value, Parameter)
+    return is_parameter or isinstance(capture.value, CellType)
 
 
 def assembled(loaded: Loaded, assemble: Callable) -> Callable:
-    return assemble([with_door(each) for each in (loaded, *loaded.companions)])
+    return assemble([with_door(each) for each in (loaded, *loaded.companions)], loaded.program)
 
 
-def same_kind(now: Any, before: Any) -> bool:
-    """Whether code for one captured number or array is code for the other."""
+def kind_of(value: Any) -> Any:
+    """What tells captured numbers and arrays apart that need code of their own."""
     try:
-        return now is not _GONE and pattern(values.of_leaf(now)) == pattern(values.of_leaf(before))
+        return pattern(values.of_leaf(value))
     except S2SError:
-        return False  # compiling says what is wrong with it
+        return Same(value)  # compiling says what is wrong with it
 
 
 def read(capture: Capture) -> Any:
@@ -201,6 +208,21 @@ def read(capture: Capture) -> Any:
         return capture.read()
     except GONE_ERRORS:
         return _GONE
+
+
+class Shared(Protocol):
+    """What objects share that calls are made of, in tables of its own."""
+
+    lock: Any
+
+    def templates(self, signature: Any) -> Iterable[Any]:
+        """What was compiled for calls of this signature."""
+
+    def moved(self, owner: Any, signature: Any, arguments: dict) -> Specialisation | None:
+        """What was compiled for another object and serves this one as well."""
+
+    def add(self, owner: Any, signature: Any, found: Specialisation, arguments: dict) -> None:
+        """Keep what was compiled for an object."""
 
 
 @dataclass(slots=True)
@@ -216,7 +238,7 @@ class Entry:
         return self.calls in (2, 8) or (self.calls > 8 and self.calls.bit_count() == 1)
 
 
-class Dispatcher(Locked):
+class Dispatcher:
     """Finds or makes the specialisation for a call.
 
     It does not know the object that calls are made of, which holds it: that is the first argument
@@ -228,6 +250,7 @@ class Dispatcher(Locked):
         prepare: arguments -> abstract values by name; raises on what is refused.
         compile: (abstract values, arguments, whether lengths may be assumed) -> what was compiled,
             what makes of the compiled functions the one that a call runs, and what is assumed.
+        family: object -> what it shares with others: the lock, and what was compiled for these.
     """
 
     def __init__(
@@ -235,9 +258,9 @@ class Dispatcher(Locked):
         key: Callable[[Any, dict], Any],
         prepare: Callable[[Any, dict], Any],
         compile: Callable[[Any, Any, dict, bool], tuple[Loaded, Callable, Assumed]],
+        family: Callable[[Any], Shared],
     ):
-        super().__init__()
-        self.key, self.prepare, self.compile = key, prepare, compile
+        self.key, self.prepare, self.compile, self.family = key, prepare, compile, family
         self.exact: dict[Any, Entry] = {}
         self.by_signature: dict[Any, list[Specialisation]] = {}
 
@@ -245,7 +268,7 @@ class Dispatcher(Locked):
         """What serves these arguments."""
         entry = self.exact.get(self.key(owner, arguments))
         if entry is None or not entry.found.holds():
-            with self.lock:
+            with self.family(owner).lock:
                 entry = self._enter(owner, arguments)
         entry.calls += 1
         return entry
@@ -255,9 +278,16 @@ class Dispatcher(Locked):
         variants = self.by_signature.get(_signature(abstract), [])
         found = self._variant(variants, arguments)
         if found is None:
-            assumes = len({id(each.assumed) for each in variants}) < MOST_ASSUMED
+            found = self.family(owner).moved(owner, _signature(abstract), arguments)
+            if found is not None:
+                self._keep(_signature(abstract), found)
+        if found is None:
+            known = [*variants, *self.family(owner).templates(_signature(abstract))]
+            assumes = len({id(each.assumed) for each in known}) < MOST_ASSUMED
             found = Specialisation.of(*self.compile(owner, abstract, arguments, assumes))
-            self._keep(_signature(self.prepare(owner, arguments)), found)
+            signature = _signature(self.prepare(owner, arguments))
+            self._keep(signature, found)
+            self.family(owner).add(owner, signature, found, arguments)
         if len(self.exact) >= LARGEST_TABLE:
             self.exact.clear()
         entry = self.exact[self.key(owner, arguments)] = Entry(found)

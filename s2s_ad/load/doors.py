@@ -3,8 +3,10 @@ Tensors; the new values of Parameters are stored. Generated code sees NumPy's ow
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import gast
@@ -35,8 +37,14 @@ def with_door(loaded: Loaded) -> Callable:
     for i, capture in enumerate(loaded.program.writes):
         names[f"_s2s_write_{i}"] = plain(capture.value)
     made: dict[str, Callable] = {}
-    exec(compile(_source(loaded.program), "<s2s_ad door>", "exec"), names, made)
+    exec(_compiled(_source(loaded.program)), names, made)
     return made["call"]
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(source: str) -> CodeType:
+    """One code for all functions that this is the door of, whatever they captured."""
+    return compile(source, "<s2s_ad door>", "exec")
 
 
 def opened(value: Any) -> Any:

@@ -34,7 +34,8 @@ class Loaded:
     def rebound(self, changes: Mapping[str, Any]) -> Loaded:
         """The same code in a module of its own, with other objects for some captured ones.
 
-        Calls that are under way, and whoever knows the old function, keep what they are bound to.
+        So are the functions that were compiled with it. Calls that are under way, and whoever knows
+        the old function, keep what they are bound to.
 
         Args:
             changes: new objects by the Core name of the captured one.
@@ -47,7 +48,18 @@ class Loaded:
             if getattr(value, "__globals__", None) is self.namespace:
                 space[shown] = types.FunctionType(value.__code__, space, value.__name__)
         function = types.FunctionType(self.function.__code__, space, self.text.name)
-        return replace(self, function=space.get(self.text.name, function), namespace=space)
+        companions = [each.rebound(changes) for each in self.companions]
+        return replace(
+            self,
+            function=space.get(self.text.name, function),
+            namespace=space,
+            companions=companions,
+        )
+
+    def with_programs(self, change: Callable[[Program], Program]) -> Loaded:
+        """The same code, of which other programs are known."""
+        companions = [each.with_programs(change) for each in self.companions]
+        return replace(self, program=change(self.program), companions=companions)
 
 
 def _calls_functions(namespace: dict[str, Any], function: Callable) -> bool:
@@ -67,12 +79,13 @@ def load(program: Program, text: Text) -> Loaded:
     source = text.module
     values = {capture.name: plain(capture.value) for capture in program.captured()}
     libraries = copies(("numpy", *text.modules))
+    told = program.with_(captures=(), beside=())  # where it says where something stands
     namespace = {
         "__name__": f"s2s_ad.generated.{text.name}",
         "__builtins__": BUILTINS,
         "np": libraries.pop("numpy"),
         **libraries,
-        **{name: located(name, program, source) for name in text.helpers},
+        **{name: located(name, told, source) for name in text.helpers},
         **{shown: values[name] for shown, name in text.captured.items()},
         **text.objects,
     }
@@ -85,6 +98,6 @@ def load(program: Program, text: Text) -> Loaded:
     if not _calls_functions(namespace, function):
         del namespace[text.name]  # no circle: what was captured goes when the function goes
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    remember(file, program, function.__code__)
+    remember(file, told, function.__code__)
     weakref.finalize(function.__code__, linecache.cache.pop, file, None).atexit = False
     return Loaded(function, text, namespace, program)

@@ -25,6 +25,7 @@ from s2s_ad import (
     value_and_grad,
     vmap,
 )
+from s2s_ad.api import function as api
 
 P, Q = Parameter(np.array([2.0, 3.0]), name="p"), Parameter(np.array([5.0]), name="q")
 X, Y = np.array([1.0, -2.0]), np.array([0.5, 4.0])
@@ -98,15 +99,18 @@ def test_grad_of_all_inputs_of_the_call():
     assert float(value) == float(single(X))
 
 
-def test_what_is_made_anew_in_each_step_is_compiled_once():
+def test_what_is_made_anew_in_each_step_is_compiled_once(monkeypatch):
+    names, load = [], api.load
+    monkeypatch.setattr(api, "load", lambda *made: names.append(made[1].name) or load(*made))
     operation = GradOperation(get_by_list=True)
-    first = operation(product, [P, Q])
-    assert operation(product, (P, Q)) is first
-    assert operation(product, [P]) is not first
-    assert operation(single, [P, Q]) is not first
     again = copy.deepcopy(operation)
     assert again.get_by_list
-    assert again(product, [P, Q]) is not first
+    for made in (operation, operation, again):
+        for weights in ([P, Q], (P, Q)):
+            made(product, weights)(X, Y)
+    assert len(names) == 1
+    operation(product, [P])(X, Y)
+    assert len(names) == 2
 
 
 def test_the_second_order():

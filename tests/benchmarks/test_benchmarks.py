@@ -42,6 +42,15 @@ def test_disagreement_is_noticed(module):
         run._check_equal([(lambda x: {"a": (x,)}, (1.0,)), (lambda x: {"a": (x + 1,)}, (1.0,))])
 
 
+def test_what_is_written_inline_gives_what_the_kept_ones_give(module):
+    rows = module("inline").ROWS
+    kept = rows["kept(x)"]()
+    for name in ("grad(f)(x)", "grad(f)(x=x)", "vmap(grad(f))(xs)"):
+        np.testing.assert_allclose(rows[name](), kept if "xs" not in name else [kept] * 4)
+    np.testing.assert_allclose(rows["value_and_grad(f)(x)"]()[1], kept)
+    np.testing.assert_allclose(rows["GradOperation()(net)(x)"](), 2 * kept)
+
+
 def test_medians_are_times_of_one_call(module):
     from time import sleep
 

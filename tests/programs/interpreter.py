@@ -13,11 +13,15 @@ from s2s_ad.core.callee import ITEM, Callee
 from s2s_ad.core.regions import Attempt, Branch, Loop
 from s2s_ad.rules.unpacking import Unpack
 
+CAPTURED = {}  # by name: blocks know no more of what was captured
+
 
 def interpret(program, leaves):
     """The output leaves of a program for a value of each of its leaves, in order."""
     values = dict(zip(program.leaves(), leaves, strict=True))
-    values |= {each.name: each.value for each in program.captured()}
+    captured = list(program.captured())
+    CAPTURED.update((each.name, each.value) for each in captured if each.read is not None)
+    values |= {each.name: CAPTURED[each.name] for each in captured}
     for statement in program.body:
         if form.is_effect(statement):
             run_effect(statement, values)

@@ -127,8 +127,7 @@ def _of_known(lowering: Lowering, value: Any, name: str) -> Any:
         found = getattr(value, name)
         return sequence(tuple, list(found)) if name == "shape" else found
     if isinstance(value, types.FunctionType) and hasattr(value, name):
-        key = (id(value), "attribute", name)
-        place = Place(f"{value.__name__}.{name}", lambda: getattr(value, name), key)
+        place = lowering.captures.of_function(value, name, f"{value.__name__}.{name}")
         return lowering.captures.of(getattr(value, name), place)
     raise _refused(f"the attribute {name!r} of a {type(value).__name__}")
 

@@ -46,7 +46,7 @@ from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
 from s2s_ad.frontend.lower.refused import refusal
 from s2s_ad.frontend.lower.views import given
-from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, cells_of
+from s2s_ad.frontend.resolve import Captures, Frame, Unassigned
 from s2s_ad.frontend.source import Source, source_of
 from s2s_ad.rules.real_powers import check_powers
 from s2s_ad.rules.unpacking import unpacking
@@ -334,7 +334,8 @@ class Lowering:
     def enter(self, function: types.FunctionType, arguments: dict[str, Any]) -> Any:
         """The value of a call of a Python function, written in place."""
         source = source_of(function)
-        frame = Frame(function, source, function.__globals__, cells_of(function))
+        cells = self.captures.cells_of(function)
+        frame = Frame(function, source, function.__globals__, cells)
         self.captures.runs(function)
         own = frame.is_own and not getattr(function, "__s2s_kept__", False)
         if not own and (self._calls_itself(source) or (self.frames and keeps_name(source))):

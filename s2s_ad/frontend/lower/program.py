@@ -34,13 +34,16 @@ from s2s_ad.rules.real_powers import asks_of_powers
 OUTPUTS = (int, float, complex, str, bytes, type(None), np.dtype, type, types.EllipsisType)
 
 
-def lower(function: Callable, arguments: dict[str, Any]) -> Program:
+def lower(
+    function: Callable, arguments: dict[str, Any], varying: frozenset[str] = frozenset()
+) -> Program:
     """The Core of a function for arguments of these abstract values.
 
     Args:
         function: a Python function, a bound method, a functools.partial or a callable object.
         arguments: the abstract value (Tree of abstract values) of each parameter that is given,
             by name; the others have their defaults.
+        varying: parameters whose defaults are values of the program, and no part of its text.
 
     Raises:
         S2SError: the function uses what is not supported; the error points at the place.
@@ -50,7 +53,7 @@ def lower(function: Callable, arguments: dict[str, Any]) -> Program:
         lowering = Lowering(**vars(ways))
         inputs, given = inputs_of(lowering, function, arguments)
         try:
-            program = _program(lowering, function, inputs, given)
+            program = _program(lowering, function, inputs, given, varying)
             if not asks_of_powers(lowering.builder):
                 return program
             ways = replace(ways, real_powers=True)
@@ -102,7 +105,11 @@ def _by_other_means(ways: Ways, error: UnsupportedError) -> Ways:
 
 
 def _program(
-    lowering: Lowering, function: Callable, inputs: tuple[Input, ...], given: dict[str, Any]
+    lowering: Lowering,
+    function: Callable,
+    inputs: tuple[Input, ...],
+    given: dict[str, Any],
+    varying: frozenset[str],
 ) -> Program:
     args, kwargs = as_call(signature_of(function), given)
     if is_of_library(function):
@@ -114,6 +121,8 @@ def _program(
     origin = source.origin(source.node)
     lowering.root = source.node.lineno
     is_plain = isinstance(function, types.FunctionType)
+    if is_plain:
+        lowering.captures.start(function, varying)
     name = name_of_call(function, plain)
     with lowering.builder.at(origin):
         target = function if is_plain else lowering.captures.held(function, name)
