@@ -18,6 +18,7 @@ from s2s_ad.api.recent import MOST_HELD, Recent, arrays_of
 from s2s_ad.api.transform import Transform
 from s2s_ad.core import tree
 from s2s_ad.core.sharing import Locked
+from s2s_ad.frontend.resolve import LIBRARIES
 from s2s_ad.load.dispatch import MOST_VARIANTS, Specialisation
 from s2s_ad.load.module import Loaded
 from s2s_ad.load.templates import Template
@@ -210,11 +211,14 @@ def _numbers(function: types.FunctionType) -> dict[str, str]:
 
 
 def is_plain(function: Any) -> bool:
-    """Whether it is a function of which nothing but code, names and defaults says what it does."""
-    return type(function) is types.FunctionType and not (
-        function.__dict__
-        and ("__signature__" in function.__dict__ or "__s2s_lower__" in function.__dict__)
-    )
+    """Whether it is a function of which nothing but code, names and defaults says what it does.
+
+    Of a library's functions their identity says it, for they may have rules.
+    """
+    if type(function) is not types.FunctionType:
+        return False
+    of_library = (function.__module__ or "").partition(".")[0] in LIBRARIES
+    return not of_library and not function.__dict__.keys() & {"__signature__", "__s2s_lower__"}
 
 
 def is_hashable(value: Any) -> bool:
