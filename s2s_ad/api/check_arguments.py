@@ -225,20 +225,34 @@ def check_nesting(api: str, arguments: Mapping[str, Any]) -> None:
 
 
 def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) -> None:
-    """Every leaf of a differentiated argument has to hold floating-point or complex numbers.
+    """What is differentiated has to hold floating-point or complex numbers.
 
+    Beside such a container may hold integers, texts, None and other objects: their gradient is
+    None. Arrays and lists of integers are refused, for they may be meant to hold floats.
     `text(path)` is what a message calls the leaf that `path` leads to.
     """
-    for path, leaf in zip(tree.paths(fact), tree.leaves(fact), strict=True):
+    leaves = tree.leaves(fact)
+    beside = any(values.is_inexact(leaf) is not False for leaf in leaves)
+    for path, leaf, holder in zip(tree.paths(fact), leaves, _holders(fact), strict=True):
         dtype = values.strong_dtype(leaf)
         unknown = isinstance(leaf, values.Unknown | values.Array) and dtype is None
         if unknown or (dtype is not None and dtype.kind in "fc"):
+            continue
+        counted = isinstance(leaf, values.Scalar) and holder is not list
+        if beside and (counted or isinstance(leaf, values.Static)):
             continue
         what = f"has dtype {dtype}" if isinstance(leaf, values.Array) else f"is {kind_text(leaf)}"
         reason, help = "gradients need floating-point numbers", "pass a float or an array of floats"
         if isinstance(leaf, values.Array):
             help = "convert it with .astype(float)"
         raise ArgumentTypeError("S2S303", f"{api}: {text(path)} {what}; {reason}", help=help)
+
+
+def _holders(fact: Any, holder: type | None = None) -> list[type | None]:
+    """The kind of container that each leaf stands in."""
+    if not isinstance(fact, tree.Tree):
+        return [holder]
+    return [kind for item in fact.items for kind in _holders(item, fact.kind)]
 
 
 def check_real(api: str, text: Callable[[tree.Path], str], fact: Any) -> None:
@@ -262,7 +276,21 @@ def check_like(api: str, label: str, fact: Any, like_label: str, like: Any) -> N
     leaves = zip(tree.paths(fact), tree.leaves(fact), tree.leaves(like), strict=True)
     for path, one, other in leaves:
         names = tree.path_text(label, path), tree.path_text(like_label, path)
-        _check_leaf(api, names, one, other)
+        if path and values.is_inexact(other) is False:
+            _check_none(api, names, one, other)
+        else:
+            _check_leaf(api, names, one, other)
+
+
+def _check_none(api: str, names: tuple[str, str], one: Any, other: Any) -> None:
+    """What has no gradient has no tangent either."""
+    if one != values.Static(None):
+        raise ArgumentTypeError(
+            "S2S501",
+            f"{api}: {names[0]} is {kind_text(one)}, and {names[1]}, {kind_text(other)}, has no "
+            "tangent",
+            help="give None for it",
+        )
 
 
 def check_adjoint(api: str, label: str, fact: Any, like_label: str, like: Any) -> None:

@@ -140,7 +140,8 @@ def grad(
         fn: a Python function of numbers, NumPy arrays and containers of these.
         grad_position: which inputs to differentiate. An int (or a tuple of one) gives that
             gradient itself, a longer tuple a tuple of gradients, `...` (all inputs of the call) a
-            tuple too. A container gives a container of the same structure.
+            tuple too. A container gives a container of the same structure; texts, integers and None
+            beside the floats have the gradient None.
         weights: the Parameters to differentiate, wherever `fn` reads them: names around it,
             attributes of a Cell, items of a list. A Parameter gives its gradient itself, a list, a
             tuple or any other iterable of them a tuple. With `grad_position=None` these are the

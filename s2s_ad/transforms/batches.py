@@ -80,10 +80,12 @@ def _batched_names(program: Program, batched: set[str]) -> str:
 def prefix(axes: Any, structure: Any, what: str, subject: str = "the value") -> Any:
     """`axes` spread over the leaves of `structure`: one number serves a whole container.
 
-    `what` and `subject` are what a message calls the two.
+    What is no array there, a text, a count, None, is the same for all samples. `what` and
+    `subject` are what a message calls the two.
     """
     if not isinstance(axes, Tree):
-        return tree.tree_map(lambda _: axes, structure)
+        within = isinstance(structure, Tree)
+        return tree.tree_map(lambda leaf: None if within and _is_one(leaf) else axes, structure)
     keyed = axes.kind is dict
     fits = isinstance(structure, Tree) and keyed == (structure.kind is dict)
     if not fits or not (
@@ -102,6 +104,11 @@ def prefix(axes: Any, structure: Any, what: str, subject: str = "the value") -> 
         inner = f"{what}[{key if keyed else i!r}]", tree.path_text(subject, (step,))
         items.append(prefix(axis, item, *inner))
     return Tree(structure.kind, structure.keys, tuple(items))
+
+
+def _is_one(fact: Any) -> bool:
+    """Whether a value has no batch axis and is no floating-point number, which might want one."""
+    return isinstance(fact, values.Static) or fact == values.Scalar(int)
 
 
 def _container(value: Any) -> str:

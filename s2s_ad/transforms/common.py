@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +57,22 @@ def refill(structure: Any, leaves: Sequence[Any]) -> Any:
     return tree.tree_map(lambda _: next(rest), structure)
 
 
-def wanted_leaves(targets: Sequence[Target]) -> list[str]:
-    """The leaves of the targets, each once."""
-    return list(dict.fromkeys(leaf for target in targets for leaf in tree.leaves(target.tree)))
+def has_gradient(program: Program, leaf: str) -> bool:
+    """Whether a leaf of an input may hold floating-point numbers: a name or a count has none."""
+    return values.is_inexact(program.facts[leaf]) is not False
+
+
+def wanted_leaves(program: Program, targets: Sequence[Target]) -> list[str]:
+    """The leaves of the targets that have a gradient, each once."""
+    leaves = [leaf for target in targets for leaf in tree.leaves(target.tree)]
+    return list(dict.fromkeys(leaf for leaf in leaves if has_gradient(program, leaf)))
+
+
+def for_gradients(program: Program, structure: Any, change: Callable[[str], Any]) -> Any:
+    """The leaves of a target changed; None where there is no gradient."""
+    return tree.tree_map(
+        lambda leaf: change(leaf) if has_gradient(program, leaf) else None, structure
+    )
 
 
 def with_respect_to(targets: Sequence[Target]) -> str:

@@ -22,6 +22,8 @@ from s2s_ad.transforms.common import (
     check_output,
     check_real,
     finished,
+    for_gradients,
+    has_gradient,
     is_floating,
     pair,
     refill,
@@ -60,7 +62,7 @@ def gradient(
     check_real(program, floats)
     builder = Builder()
     targets = tree.leaves(wanted)
-    sweep = Reverse(builder, program, wanted_leaves(targets), at_once=sens is None)
+    sweep = Reverse(builder, program, wanted_leaves(program, targets), at_once=sens is None)
     sweep.forward_sweep()
     more = [] if sens is None else [sens.entered(sweep, output)]
     for atom in floats if sens is None else ():
@@ -70,7 +72,7 @@ def gradient(
     adjoints = sweep.backward_sweep()
 
     def given(target: Target) -> Any:
-        part = tree.tree_map(adjoints.__getitem__, target.tree)
+        part = for_gradients(program, target.tree, adjoints.__getitem__)
         return pair(target.identity, part) if return_ids else part
 
     result = tree.tree_map(given, wanted)
@@ -107,7 +109,7 @@ def cotangent_program(program: Program, wanted: Any, *, has_aux: bool = False) -
     output, aux = split_aux(program, has_aux)
     targets = tree.leaves(wanted)
     builder = Builder()
-    sweep = Reverse(builder, program, wanted_leaves(targets))
+    sweep = Reverse(builder, program, wanted_leaves(program, targets))
     sweep.forward_sweep()
     seeds = []
     check_output(program, output)
@@ -115,7 +117,9 @@ def cotangent_program(program: Program, wanted: Any, *, has_aux: bool = False) -
         y_bar = sweep.seed_with_input(atom)
         seeds.append(Input(builder.hints[y_bar.name].text, y_bar.name))
     adjoints = sweep.backward_sweep()
-    parts = tree.tree_map(lambda target: tree.tree_map(adjoints.__getitem__, target.tree), wanted)
+    parts = tree.tree_map(
+        lambda target: for_gradients(program, target.tree, adjoints.__getitem__), wanted
+    )
     value = tree.tree_map(sweep.output, output)
     if has_aux:
         value = pair(value, tree.tree_map(sweep.output, bare_aux(aux)))
@@ -143,7 +147,9 @@ def tangent_program(
     for target in targets:
         names = tree.tree_map(lambda leaf: _tangent_leaf(builder, program, leaf), target.tree)
         pairs = zip(tree.leaves(target.tree), tree.leaves(names), strict=True)
-        tangents.update({leaf: Symbol(builder, name) for leaf, name in pairs})
+        tangents.update(
+            {leaf: Symbol(builder, name) for leaf, name in pairs if has_gradient(program, leaf)}
+        )
         inputs.append(Input(f"{target.name}_dot", names))
     outputs, dots = forward(builder, program, tangents)
     count = len(tree.leaves(output))
@@ -199,7 +205,8 @@ def linear_program(program: Program, targets: Sequence[Target]) -> Program:
 
 def _tangent_leaf(builder: Builder, program: Program, leaf: str) -> str:
     hint = program.hints.get(leaf, TEMPORARY).derived("_dot")
-    return builder.symbol(program.facts[leaf], hint).name
+    fact = program.facts[leaf] if has_gradient(program, leaf) else values.Static(None)
+    return builder.symbol(fact, hint).name
 
 
 def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad import runtime
@@ -20,6 +21,8 @@ from s2s_ad.transforms.common import (
     bare_aux,
     check_output,
     finished,
+    for_gradients,
+    has_gradient,
     pair,
     refill,
     split_aux,
@@ -36,7 +39,8 @@ def jacobian(
     if always_raises(program):
         return program
     output, _ = split_aux(program, has_aux)
-    for atom in tree.leaves(output):
+    atoms = tree.leaves(output)
+    for atom in [each for each in atoms if not is_none(each)] or atoms:
         check_output(program, atom)
     subject = without_effects(program.with_(output=output, writes=()))
     build = _jacobian_by_rows if reverse else _jacobian_by_columns
@@ -72,22 +76,31 @@ def _rows(
     builder: Builder, program: Program, targets: Sequence[Target], atoms: dict, atom: Any
 ) -> list:
     """The derivative of one output with respect to each target."""
+    if is_none(atom):
+        return [tree.tree_map(lambda _: None, each.tree) for each in targets]
     one = program.with_(output=atom)
     check_output(one, atom)
     y = builder.splice(one, atoms)
     if not isinstance(y, Symbol):  # the slope of a linear function, say
-        return [tree.tree_map(lambda leaf: _zero(atoms[leaf]), each.tree) for each in targets]
+        return [
+            for_gradients(program, each.tree, lambda leaf: _zero(atoms[leaf])) for each in targets
+        ]
     adjoint = cotangent_program(one, pair(*targets))
     seed = adjoint.leaves()[-1]
     if y.ndim is None:
         raise unknown_rank("the Jacobian", program.origin)
-    adjoint = adjoint.with_(output=adjoint.output.items[1])
+    parts = [each for each in tree.leaves(adjoint.output.items[1]) if not is_none(each)]
+    adjoint = adjoint.with_(output=pair(*parts))
     rows = _along(builder, adjoint, atoms, seed, y, 1.0)
     if values.is_complex(y.fact):  # the adjoint for a seed is the real part of conj(J).T @ seed
         imaginary = _along(builder, adjoint, atoms, seed, y, 1j)
         rows = [row + 1j * other for row, other in zip(rows, imaginary, strict=True)]
     shaped = iter([_row_shape(row, y) for row in rows])
-    return [tree.tree_map(lambda _: next(shaped), target.tree) for target in targets]
+    return [for_gradients(program, each.tree, lambda _: next(shaped)) for each in targets]
+
+
+def is_none(atom: Any) -> bool:
+    return isinstance(atom, gast.Constant) and atom.value is None
 
 
 def _zero(x: Symbol) -> Any:
@@ -133,6 +146,22 @@ def _jacobian_by_columns(
 
 def _columns(builder: Builder, program: Program, leaf: str, atoms: dict) -> list:
     """The derivative of each output with respect to one leaf."""
+    whole = program.output
+    if not has_gradient(program, leaf):
+        return [None for _ in tree.leaves(whole)]
+    columns = iter(_columns_of(builder, _without_none(program), leaf, atoms))
+    return [None if is_none(each) else next(columns) for each in tree.leaves(whole)]
+
+
+def _without_none(program: Program) -> Program:
+    """The program whose outputs are those that may have a derivative."""
+    leaves = tree.leaves(program.output)
+    if not any(map(is_none, leaves)):
+        return program
+    return program.with_(output=pair(*(each for each in leaves if not is_none(each))))
+
+
+def _columns_of(builder: Builder, program: Program, leaf: str, atoms: dict) -> list:
     x = atoms[leaf]
     if x.ndim is None:
         raise unknown_rank("the Jacobian", program.origin)

@@ -628,6 +628,7 @@ def test_what_the_functions_captured_is_not_kept():
 
 def test_objects_that_shaped_the_code_are_kept_up_to_some_size(monkeypatch):
     monkeypatch.setattr(families, "MOST_HELD", 4_000)
+
     def step(n):
         model = Model(np.full(100, float(n)))
         assert grad(lambda x: model.loss(x))(1.0) == 100.0 * n

@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 from api.oracles import gradient
-from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
+from s2s_ad import (
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jit,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 X = np.array([0.5, -1.5, 2.0])
 W = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 3.0]])
@@ -104,10 +115,119 @@ def test_every_transform_takes_structures(argument, function):
         np.testing.assert_allclose(leaves_of(each)[0], GRADIENT_W, rtol=1e-6, atol=1e-8)
 
 
-def test_a_dataclass_with_parts_that_have_no_derivative_is_refused_by_path():
+# ---- leaves that are no floats -------------------------------------------------------------------
+
+
+@dataclass
+class Mixed:
+    w: np.ndarray
+    times: int
+    name: str
+    signed: bool
+    bounds: tuple
+    kernel: object
+    rest: object = None
+
+
+def mixed(p, x):
+    y = p.w * x * p.bounds[0]
+    for _ in range(p.times):
+        y = y * 2.0
+    y = -y if p.signed else y
+    y = y**2 if p.name == "square" else y
+    return np.sum(p.kernel(y)) if p.rest is None else 0.0
+
+
+MIXED = [Mixed(LEAF, 2, name, name == "square", (3.0, None), np.sin) for name in ("square", "id")]
+NOTHING = (None, None, None, None, None)
+AT = np.array([2.0, 0.5])
+
+
+def slopes(p, x):
+    """The derivatives of `mixed` with respect to w and bounds[0], and the second one by w."""
+    factor = 4.0 * p.bounds[0] * (-1 if p.signed else 1) * x
+    y = factor * p.w
+    outer, second = np.cos(y), -np.sin(y)
+    if p.name == "square":
+        outer, second = np.cos(y**2) * 2 * y, -np.sin(y**2) * 4 * y**2 + 2 * np.cos(y**2)
+    return outer * factor, np.sum(outer * y) / p.bounds[0], np.diag(second * factor**2)
+
+
+def others(found):
+    return found.times, found.name, found.signed, found.kernel, found.rest
+
+
+@pytest.mark.parametrize("p", MIXED, ids=lambda p: p.name)
+def test_leaves_that_are_no_floats_have_no_gradient(p):
+    of_w, of_bound, second = slopes(p, AT)
+    pulled = vjp(mixed, p, AT)[1](1.0)[0]
+    made = [grad(mixed)(p, AT), value_and_grad(mixed, (0, 1))(p, AT)[1][0], pulled]
+    made += [jacrev(mixed)(p, AT), jacfwd(mixed)(p, AT), jit(grad(mixed))(p, AT)]
+    made += [grad(lambda p, x: 0.5 * value_and_grad(mixed)(p, x)[0] * 2)(p, AT)]
+    for found in made:
+        np.testing.assert_allclose(found.w, of_w, rtol=1e-12)
+        np.testing.assert_allclose(found.bounds[0], of_bound, rtol=1e-12)
+        assert (*others(found), found.bounds[1]) == (*NOTHING, None)
+    for found in (hessian(mixed)(p, AT), jacrev(grad(mixed))(p, AT)):
+        np.testing.assert_allclose(found.w.w, second, rtol=1e-12, atol=1e-12)
+        assert others(found.w) == NOTHING
+        assert [leaf for each in others(found) for leaf in others(each)] == [None] * 25
+    batch = vmap(grad(mixed), (None, 0))(p, np.stack([AT, 2 * AT]))
+    np.testing.assert_allclose(batch.w, [of_w, slopes(p, 2 * AT)[0]], rtol=1e-12)
+    assert others(batch) == NOTHING
+    stacked = Mixed(np.stack([LEAF, -LEAF]), *(vars(p)[each] for each in list(vars(p))[1:]))
+    stacked.bounds = (np.array([3.0, 3.0]), None)
+    other = Mixed(-LEAF, *(vars(p)[each] for each in list(vars(p))[1:]))
+    found = vmap(grad(mixed), (0, None))(stacked, AT)
+    np.testing.assert_allclose(found.w, [of_w, slopes(other, AT)[0]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", MIXED, ids=lambda p: p.name)
+def test_tangents_of_leaves_that_are_no_floats(p):
+    of_w, of_bound, _ = slopes(p, AT)
+    v = Mixed(OTHER, None, None, None, (2.0, None), None)
+    expected = of_w @ OTHER + 2 * of_bound
+    np.testing.assert_allclose(jvp(lambda p: mixed(p, AT), p, v)[1], expected)
+    np.testing.assert_allclose(linearize(lambda p: mixed(p, AT), p)[1](v), expected)
+    with pytest.raises(TypeError, match=r"v\[0\]\.times is a Python int, and .* has no tangent"):
+        jvp(lambda p: mixed(p, AT), p, p)
+
+
+@pytest.mark.parametrize(
+    "argument, expected",
+    [
+        ({"w": 2.0, "n": 3}, {"w": 4.0 * 3, "n": None}),
+        ((2.0, 3), (12.0, None)),
+        (Affine(2.0, 3), Affine(12.0, None)),
+        ([2.0, True], [4.0, None]),
+        ({"w": (2.0, "n"), "n": 3}, None),
+    ],
+    ids=str,
+)
+def test_counts_and_texts_in_containers(argument, expected):
+    def f(p):
+        w, n = p.values() if isinstance(p, dict) else p
+        return w**2 * n if not isinstance(w, tuple) else w[0] ** 2 * n
+
+    found = grad(f)(argument)
+    assert found == ({"w": (12.0, None), "n": None} if expected is None else expected)
+
+
+def test_what_counts_by_value_may_change():
+    derivative = grad(mixed)
+    for _ in range(2):
+        for p in MIXED:
+            for times in (1, 3, 2):
+                now = Mixed(LEAF / 2.0**times * 4, times, *(vars(p)[k] for k in list(vars(p))[2:]))
+                expected = slopes(p, AT)[0] * 2.0**times / 4
+                np.testing.assert_allclose(derivative(now, AT).w, expected, rtol=1e-12)
+
+
+def test_a_container_without_floats_is_refused_by_path():
     model = Model(Layer(LEAF, OTHER), 2.0)
-    with pytest.raises(TypeError, match=r"model\.name\) is str 'model'"):
-        grad(lambda model: np.sum(model.layer.w) * model.scale)(model)
+    with pytest.raises(TypeError, match=r"p\['name'\]|p\[\"name\"\]\) is str 'model'"):
+        grad(lambda p: 1.0)({"name": "model", "n": 2})
+    assert grad(lambda m: np.sum(m.layer.w) * m.scale)(model).name is None
     found = grad(lambda layer, model: np.sum(layer.w * model.layer.b) * model.scale)(
         model.layer, model
     )
