@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from s2s_ad import tensors
+from s2s_ad.api.function import Transformed
 from s2s_ad.api.grad_operation import GradOperation, get_grad
 from s2s_ad.api.make import (
     grad,
@@ -45,6 +46,7 @@ __all__ = [
     "ParameterTuple",
     "S2SError",
     "Tensor",
+    "Transformed",
     "checkpoint",
     "custom_rule",
     "derivative",

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from configparser import ConfigParser
 from importlib import metadata
 from pathlib import Path
@@ -107,5 +108,25 @@ def test_wheel_holds_every_module_the_marker_and_the_license(tmp_path):
     subprocess.run([*build, checkout], check=True)
     (wheel,) = tmp_path.glob("*.whl")
     held = set(ZipFile(wheel).namelist())
-    assert {name for name in held if ".dist-info/" not in name} == {*MODULES, "s2s_ad/py.typed"}
+    data = {"s2s_ad/py.typed", "s2s_ad/__init__.pyi"}
+    assert {name for name in held if ".dist-info/" not in name} == {*MODULES, *data}
     assert any(name.endswith("/LICENSE") for name in held)
+
+
+@pytest.mark.slow
+def test_the_source_distribution_holds_what_is_kept_in_git(tmp_path):
+    pytest.importorskip("setuptools")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no repository")
+    kept = {name for name in listed.stdout.splitlines() if not name.startswith(".git")}
+    checkout = tmp_path / "checkout"
+    for name in kept:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    build = f"import setuptools.build_meta as build; build.build_sdist({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", build], cwd=checkout, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        held = {each.name.partition("/")[2] for each in opened.getmembers() if each.isfile()}
+    assert kept <= held

@@ -165,6 +165,7 @@ class Transformed:
     """
 
     __signature__ = OwnSignature()
+    __class_getitem__ = classmethod(types.GenericAlias)  # Transformed[[float], float], for checkers
     _hot: tuple[Hot, ...] = ()  # the kinds of calls that the fast path serves
 
     def __init__(
