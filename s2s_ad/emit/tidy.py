@@ -196,9 +196,10 @@ class _Bound:
         if line.kind == "moves":
             self._moves(line)
             return True
-        if line.kind == "store" and isinstance(line.expression, gast.Name):
-            kept = self.variables.of(line.expression.id)  # kept, not read
-            self.found.update({kept} - self.bound)
+        if line.kind == "store":  # kept, not read
+            items = getattr(line.expression, "elts", [line.expression])
+            kept = {self.variables.of(each.id) for each in items if isinstance(each, gast.Name)}
+            self.found.update(kept - self.bound)
         self._bind(map(self.variables.of, line.assigns()))
         return True
 
@@ -234,6 +235,26 @@ class _Bound:
 
 
 __all__ = ["unbound", "with_values_in_moves", "without_dead"]
+
+
+# ---- tuples in lists -----------------------------------------------------------------------------
+
+
+def with_pops_unpacked(lines: list[Line]) -> list[Line]:
+    """`a, b = steps.pop()` for the lines `step = steps.pop()` and `a, b = step`."""
+    found: list[Line] = []
+    for line in lines:
+        if line.blocks:
+            line = replace(line, blocks=tuple(map(with_pops_unpacked, line.blocks)))
+        last = found[-1] if found else None
+        whole = getattr(line.expression, "id", "") if line.kind == "unpack" else ""
+        popped = last is not None and last.kind == "store" and last.store.kind == "pop"
+        if whole and popped and last.name == whole:
+            pop = gast.Attribute(form.name(last.store.base), "pop", gast.Load())
+            line = replace(line, expression=gast.Call(pop, [], []))
+            found.pop()
+        found.append(line)
+    return found
 
 
 # ---- lengths -------------------------------------------------------------------------------------

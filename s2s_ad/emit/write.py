@@ -12,7 +12,8 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import Callee
+from s2s_ad.core.callee import Callee, reached
+from s2s_ad.core.callers import Caller
 from s2s_ad.core.homes import is_optional
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import map_blocks
@@ -30,10 +31,12 @@ from s2s_ad.emit.stores import plan_stores
 from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.tidy import (
     unbound,
+    with_pops_unpacked,
     with_shapes_unpacked,
     with_values_in_moves,
     without_dead,
 )
+from s2s_ad.emit.together import Functions, Ready, together
 from s2s_ad.emit.variables import Opening
 
 WIDTH = 88
@@ -94,12 +97,13 @@ def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
 
 def write(program: Program) -> Text:
     """The text of a program that has been simplified for good, with the functions it calls."""
-    module = Module({each.name for each in program.inputs})
+    functions = together(*_functions(program))
+    module = Module(functions, {each.name for each in program.inputs})
     name = module.free(program.name)
-    main = module.write(program, name)
+    main = module.write(functions[None], name)
     return Text(
         name=name,
-        function="\n\n".join([main.text, *module.functions]),
+        function="\n\n".join([main.text, *module.texts]),
         captured={shown: name for name, shown in module.captured.items()},
         objects=dict(module.objects),
         helpers=tuple(sorted(module.helpers)),
@@ -118,38 +122,62 @@ class Written:
     shown: dict[str, str]
 
 
+def _functions(program: Program) -> tuple[Functions, set]:
+    """The program and all functions that it comes to, and those that others call too."""
+    functions: Functions = {None: ready(program)}
+    opened: set = {None}
+    for each in reached((program,)):
+        if isinstance(each, Caller):
+            each = each.callee
+            opened.add(each)
+        if isinstance(each, Callee):
+            functions[each] = ready(each.program)
+            if each.is_recursive:
+                opened.add(each)
+    return functions, opened
+
+
+def ready(program: Program) -> Ready:
+    """A function with copies and updates in place."""
+    program = apart(without_keywords(with_value_names(program)))
+    known = frozenset(program.facts)
+    program, stores = plan_stores(program)
+    return Ready(program, stores, known)
+
+
 class Module:
     """The functions that are written together, and the names that they share.
 
     Args:
+        functions: all of them, by what is called.
         parameters: the names of the parameters of the function that the user calls.
     """
 
-    def __init__(self, parameters: set[str]) -> None:
-        self.parameters = parameters
+    def __init__(self, functions: Functions, parameters: set[str]) -> None:
+        self.functions, self.parameters = functions, parameters
         self.names: dict[Callee, str] = {}
-        self.functions: list[str] = []
+        self.texts: list[str] = []
         self.captured: dict[str, str] = {}
         self.objects: dict[str, Any] = {}
         self.helpers: set[str] = set()
         self.modules: set[str] = set()
         self.taken: set[str] = set()
-        self._texts: dict[str, str] = {}
+        self._known: dict[str, str] = {}
 
     def name_of(self, call: Callee) -> str:
         """The name of a function that is called; its text is written the first time."""
         if call not in self.names and call.is_recursive:
             self.names[call] = name = self.free(call.program.name)  # the text says it itself
-            place = len(self.functions)
-            self.functions.insert(place, self.write(call.program, name).text)
+            place = len(self.texts)
+            self.texts.insert(place, self.write(self.functions[call], name).text)
         elif call not in self.names:
-            place = len(self.functions)
-            text = self.write(call.program, PLACEHOLDER).text
-            if text not in self._texts:
+            place = len(self.texts)
+            text = self.write(self.functions[call], PLACEHOLDER).text
+            if text not in self._known:
                 name = self.free(call.program.name)
-                self._texts[text] = name
-                self.functions.insert(place, self.write(call.program, name).text)
-            self.names[call] = self._texts[text]
+                self._known[text] = name
+                self.texts.insert(place, self.write(self.functions[call], name).text)
+            self.names[call] = self._known[text]
         return self.names[call]
 
     def free(self, text: str) -> str:
@@ -161,13 +189,10 @@ class Module:
         self.taken.add(candidate)
         return candidate
 
-    def write(self, program: Program, name: str) -> Written:
+    def write(self, function: Ready, name: str) -> Written:
         self.taken.add(name)
-        program = with_value_names(program).with_(name=name)
-        program = apart(without_keywords(program))
-        known = set(program.facts)
-        program, stores = plan_stores(program)
-        opening = Opening(stores)
+        program = function.program.with_(name=name)
+        opening = Opening(function.stores)
         entries = opening.body(program)
         output = tree.tree_map(opening.atom, program.output)
         inputs = {each.name for each in program.inputs}
@@ -175,9 +200,9 @@ class Module:
         taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
         fold = Refold(program, entries, output, surface)
-        lines = with_shapes_unpacked(fold.lines(), program.facts)
+        lines = with_shapes_unpacked(with_pops_unpacked(fold.lines()), program.facts)
         output = _output_expression(fold.output(), surface)
-        weak = program.facts.keys() - known
+        weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
         reserved = {"np", "slice", name, *self.objects, *surface.helpers}
         reserved |= surface.builtins | set(self.names.values())
@@ -294,6 +319,11 @@ def _destructuring(
     body: list[gast.stmt] = []
     for each in program.inputs:
         if not isinstance(each.tree, Tree):
+            continue
+        if each.tree.kind is tuple and each.tree.items and read.issuperset(each.tree.items):
+            shown = [form.name(naming.shown[leaf], gast.Store) for leaf in each.tree.items]
+            target = gast.Tuple(shown, gast.Store())
+            body.append(form.place(gast.Assign([target], form.name(each.name), None), None))
             continue
         pairs = [
             (form.name(naming.shown[leaf], gast.Store), _path(each.name, path))
