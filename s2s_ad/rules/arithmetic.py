@@ -74,7 +74,7 @@ class Multiplication(Elementwise):
             if scaled is not None:
                 return scaled
         elif builder.derived and isinstance(a, Symbol) and isinstance(b, Symbol):
-            for simpler in (_signed, _with_one_number, cancelled, masked_product):
+            for simpler in (_signed, _with_one_number, cancelled, _saturated, masked_product):
                 found = simpler(builder, a, b)
                 if found is not None:
                     return found
@@ -99,6 +99,49 @@ def _signed(builder: Builder, a: Symbol, b: Symbol) -> Any:
     """The product where one factor is a negative, or the sign of what the other is made of."""
     found = _signed_by(builder, a, b)
     return _signed_by(builder, b, a) if found is None else found
+
+
+def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
+    """The slope of y = c / (k + e) by e, times e: y * (1 - k / c * y), finite where e is not.
+
+    With e = exp(-x) and c = k = 1 that is the derivative of the logistic function.
+    """
+    for product, e in ((a, b), (b, a)):
+        rule, inner, _ = builder.definition(product)
+        scaled = (
+            rule is not None and rule.function is operator.mul and is_settled(builder, inner[1])
+        )
+        y_bar, slope = inner if scaled else (1.0, product)
+        y = _reached(builder, slope, e)
+        if y is None:
+            continue
+        _, (c, total), _ = builder.definition(y)
+        k = next(each for each in builder.definition(total)[1] if not isinstance(each, Symbol))
+        return y_bar * y * (1 - k / c * y)
+    return None
+
+
+def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
+    """The y = c / (k + e) of numbers c and k, where the slope is that of y by e, but for its sign."""
+    if not is_settled(builder, slope):
+        return None
+    _, (_, quotient, _), _ = builder.definition(slope)
+    rule, inner, _ = builder.definition(quotient)
+    if rule is None or rule.function is not operator.truediv:
+        return None
+    y, total = inner
+    rule, inner, _ = builder.definition(y)
+    numbers = type(inner[0]) in (int, float) if rule is not None and inner else False
+    if not numbers or not inner[0] or rule.function is not operator.truediv:
+        return None
+    rule, terms, _ = builder.definition(total)
+    if inner[1] is not total and getattr(inner[1], "name", "") != total.name:
+        return None
+    if rule is None or rule.function is not operator.add:
+        return None
+    names = [getattr(each, "name", each) for each in terms]
+    fits = e.name in names and any(type(each) in (int, float) for each in terms)
+    return y if fits else None
 
 
 def _signed_by(builder: Builder, one: Symbol, other: Symbol) -> Any:
