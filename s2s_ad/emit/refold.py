@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.variables import Entry, Moves, is_undefined
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
+SUMS = {operator.add, operator.sub}  # of which terms may be many
 
 
 @dataclass(slots=True)
@@ -74,6 +76,7 @@ class Refold:
         self.outputs = set(names)
         self.counts = Counter(names)
         self.read_by_effect: set[str] = set()
+        self.added: set[str] = set()  # what sums read
         self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
         self.bases: set[str] = set()
         self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
@@ -91,6 +94,8 @@ class Refold:
             self.read_under.setdefault(name, set()).add(settings_of(entry.statement))
         if entry.kind == "effect":
             self.read_by_effect.update(read)
+        if entry.kind == "operation" and entry.call.func.value in SUMS:
+            self.added.update(read)
         if entry.store is not None:
             self.bases.add(entry.store.base)
             if entry.store.kind in ("set", "add"):
@@ -205,7 +210,8 @@ class Refold:
             return True  # shorter to write again than to name
         if name in self.read_by_effect or name in readers.nested:
             return False
-        return self.counts[name] == 1 and (size < LARGEST or self._is_users(statement))
+        more = 2 if name in self.added and entry.call.func.value in SUMS else 1
+        return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
 
     def _is_stored(self, name: str, hint: Hint) -> bool:
         """Whether the value goes into a variable of the same name, and nowhere else."""

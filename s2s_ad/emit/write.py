@@ -22,6 +22,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.emit.apart import apart
 from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.refold import Line, Refold
@@ -220,6 +221,7 @@ class Module:
         body = _destructuring(program, lines, output, naming)
         body += statements.of(lines)
         body.append(_return(naming.renamed(output)))
+        body = idiomatic(body)
         _comment(program, body)
         self.helpers |= surface.helpers
         self.modules |= surface.modules

@@ -122,7 +122,7 @@ def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
 
 
 def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
-    """The y = c / (k + e) of numbers c and k, where the slope is that of y by e, but for its sign."""
+    """The y = c / (k + e) of numbers whose slope by e this is, but for its sign."""
     if not is_settled(builder, slope):
         return None
     _, (_, quotient, _), _ = builder.definition(slope)

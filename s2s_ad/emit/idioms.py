@@ -1,0 +1,124 @@
+"""Statements as a reader expects them together: `a = b = 0.0`, loops over saved lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form
+
+
+def idiomatic(body: list[gast.stmt]) -> list[gast.stmt]:
+    """The body of a function in the idioms of Python."""
+    loads = Counter(
+        node.id
+        for statement in body
+        for node in gast.walk(statement)
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load)
+    )
+    return _block(body, loads)
+
+
+def _block(body: list[gast.stmt], loads: Counter[str]) -> list[gast.stmt]:
+    found: list[gast.stmt] = []
+    for statement in body:
+        for name in ("body", "orelse", "handlers"):
+            inner = getattr(statement, name, None)
+            if isinstance(inner, list) and inner:
+                setattr(statement, name, _block(inner, loads))
+        if found and _is_alike(found[-1], statement):
+            found[-1].targets.extend(statement.targets)
+            continue
+        if isinstance(statement, gast.For):
+            _iterate(statement, found, loads)
+        found.append(statement)
+    return found
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def _is_alike(first: gast.stmt, second: gast.stmt) -> bool:
+    """Whether both give one number to names: adjoints that begin at zero."""
+    values = [_number(first), _number(second)]
+    return values[0] is not None and values[0] == values[1]
+
+
+def _number(statement: gast.stmt) -> tuple | None:
+    if not isinstance(statement, gast.Assign) or getattr(statement, "phase", "") != "backward":
+        return None
+    number = getattr(statement.value, "value", None)
+    named = all(isinstance(each, gast.Name) for each in statement.targets)
+    if not named or not isinstance(statement.value, gast.Constant) or number is None:
+        return None
+    return type(number), repr(number)
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+def _iterate(loop: gast.For, before: list[gast.stmt], loads: Counter[str]) -> None:
+    """Go through a list that the loop pops to its end: `for x in reversed(xs)`.
+
+    Before: `for _ in range(len(xs)): x = xs.pop()`, perhaps of a copy made for that.
+    """
+    source, pop = _length(loop.iter), loop.body[0]
+    popped = _popped(pop)
+    if not source or not popped or len(loop.body) < 2 or loads[loop.target.id]:
+        return
+    if any({source, popped} & _names(each) for each in loop.body[1:]):
+        return
+    if popped == source:
+        if loads[source] > 2:  # its length, and the pop
+            return
+    elif loads[popped] > 1 or not _without_copy(before, popped, source):
+        return
+    loop.target = pop.targets[0]
+    loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])
+    del loop.body[0]
+
+
+def _length(iterable: gast.AST) -> str:
+    """xs of `range(len(xs))`"""
+    if not _is_call(iterable, "range") or len(iterable.args) != 1:
+        return ""
+    length = iterable.args[0]
+    return getattr(length.args[0], "id", "") if _is_call(length, "len") else ""
+
+
+def _popped(statement: gast.stmt) -> str:
+    """xs of `x = xs.pop()`"""
+    call = statement.value if isinstance(statement, gast.Assign) else None
+    method = getattr(call, "func", None)
+    pops = isinstance(method, gast.Attribute) and method.attr == "pop" and not call.args
+    return getattr(method.value, "id", "") if pops else ""
+
+
+def _without_copy(before: list[gast.stmt], copy: str, source: str) -> bool:
+    """Take `copy = source[:]` away, where that is all that is done with them before a loop."""
+    for place in range(len(before) - 1, -1, -1):
+        if _is_copy(before[place], copy, source):
+            del before[place]
+            return True
+        if {copy, source} & _names(before[place]):
+            return False
+    return False
+
+
+def _is_copy(statement: gast.stmt, copy: str, source: str) -> bool:
+    if not isinstance(statement, gast.Assign) or len(statement.targets) != 1:
+        return False
+    value, index = statement.value, getattr(statement.value, "slice", None)
+    whole = isinstance(index, gast.Slice) and not (index.lower or index.upper or index.step)
+    named = getattr(statement.targets[0], "id", "") == copy
+    return named and whole and getattr(value.value, "id", "") == source
+
+
+def _is_call(node: Any, name: str) -> bool:
+    return isinstance(node, gast.Call) and getattr(node.func, "id", None) == name
+
+
+def _names(node: gast.AST) -> set[str]:
+    return {each.id for each in gast.walk(node) if isinstance(each, gast.Name)}
