@@ -34,6 +34,7 @@ class Creation(Rule):
         self.text, self.shape, self.dtype = text, shape, dtype
         self.fillings = FILLINGS if function in FILLINGS.values() else {}
         self.distinct = function in (np.empty, np.zeros)  # made to be filled, each on its own
+        self.zeros = function is np.zeros
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         plain = {"device": None, "like": None}

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.analysis import liveness
 from s2s_ad.analysis.cells import OUTSIDE, Edge
@@ -81,6 +82,7 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
         elif rule is not None and rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
+            statement = _of_known_shape(program, statement, rule.like_position, inputs)
         elif rule is not None and rule.shape_position is not None:
             statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)
@@ -116,6 +118,26 @@ def _made_directly(
         return statement
     keywords = {each.arg: each.value for each in source.value.keywords}
     call = form.operation(function, [], keywords)
+    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+def _of_known_shape(
+    program: Program, statement: gast.Assign, position: int, inputs: list[str]
+) -> gast.Assign:
+    """`np.zeros(3)` for zeros like a value of which the shape is known: none is kept for it."""
+    like = statement.value.args[position]
+    facts = [program.fact(each) for each in (like, *statement.targets)]
+    rule, value = rule_for(form.function_of(statement)), statement.value.args[0]
+    zeros = getattr(value, "value", None) == 0 if position else rule.zeros
+    known = all(_is_array(each) and values.is_dtype(each.dtype, float) for each in facts)
+    if not known or not zeros or getattr(like, "id", None) in inputs:
+        return statement
+    shape = facts[0].shape
+    if not all(type(each) is int for each in shape):
+        return statement
+    nodes = [form.constant(each) for each in shape]
+    whole = nodes[0] if len(nodes) == 1 else gast.Tuple(nodes, gast.Load())
+    call = form.operation(np.zeros, [], {"shape": whole})
     return form.assign(form.target(statement), call, statement.origin, statement.phase)
 
 
