@@ -204,7 +204,7 @@ class Refold:
             return False
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
-            return self.counts[name] == 1 and not self._is_tree() and fits
+            return self.counts[name] == 1 and fits
         again = rule.cheap or is_plain_view(entry.call)
         if again and not any(self.sizes.get(each, 0) for each in form.reads(entry.call)):
             return True  # shorter to write again than to name

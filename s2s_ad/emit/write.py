@@ -11,8 +11,9 @@ from typing import Any
 
 import gast
 
+from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import Callee, reached
+from s2s_ad.core.callee import Callee, item_of, reached
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.homes import is_optional
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
@@ -265,25 +266,25 @@ def without_keywords(program: Program) -> Program:
 
 
 def with_value_names(program: Program) -> Program:
-    """Outputs among several that have no name are called `value`."""
+    """Outputs among several that are read elsewhere too, and have no name, are called `value`."""
     if not isinstance(program.output, Tree):
         return program
     hints = dict(program.hints)
+    counts = liveness.counts(program.body, program.outputs())
+    made = {form.target(each): each for each in program.body if not form.is_effect(each)}
     for atom in program.outputs():
         if isinstance(atom, gast.Name) and not hints[atom.id].text:
-            statement = next((s for s in program.body if _defines(s, atom.id)), None)
+            statement = made.get(atom.id)
             copied = statement is not None and rule_for(form.function_of(statement)).copy
             if copied:
                 inner = hints.get(statement.value.args[0].id)
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"
-            else:
+            elif counts[atom.id] > 1 or statement is None or item_of(statement) is not None:
                 text = "value"
+            else:
+                continue
             hints[atom.id] = Hint(text, "derived")
     return program.with_(hints=hints)
-
-
-def _defines(statement: form.Statement, name: str) -> bool:
-    return not form.is_effect(statement) and form.target(statement) == name
 
 
 # ---- statements ----------------------------------------------------------------------------------
