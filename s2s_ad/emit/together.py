@@ -45,6 +45,7 @@ class Ready:
 
 
 Functions = dict[Any, Ready]  # by what is called
+UNNAMED = ("", "saved", "value")
 FEWEST = 3  # values that a call saves: taking two out of a tuple is no shorter than two names
 
 
@@ -54,14 +55,14 @@ def together(functions: Functions, opened: Collection[Any]) -> Functions:
     Args:
         opened: those whose arguments and results others know too.
     """
-    if sum(map(_saving, functions.values())) < 2:
+    if not any(map(_saving, functions.values())):
         return functions
     functions, opened = _with_lists_together(functions, opened)
     return _with_saved_together(functions, opened)
 
 
 def _saving(function: Ready) -> int:
-    """How many values a function may save, at least two of which could be one."""
+    """How many values a function may save."""
     return sum(each.kind == "append" for each in function.stores.values()) + function.program.kept
 
 
@@ -76,6 +77,11 @@ def _with_lists_together(functions: Functions, opened: Collection[Any]) -> tuple
     change = Change(travels, dropped={each for group in groups for each in group[1:]})
     for group in groups:
         change.tuples[group[0]] = group
+    for node, block in travels.appended:
+        hint = block.hints.get(node.name, TEMPORARY)
+        text = hint.text or Described(block).text(node.name) or Described(block).kind(node.name)
+        if text and any(travels.root(node) in travels.items[each] for g in groups for each in g):
+            change.called[travels.root(node)] = Hint(text, "derived")
     for function, ready in functions.items():
         if function in opened:
             continue
@@ -133,12 +139,39 @@ def _with_saved_together(functions: Functions, opened: Collection[Any]) -> Funct
     travels = Travels(programs, opened, lists=Travels(programs, opened))
     change = Change(travels)
     for function, program in programs.items():
-        if function not in opened and program.kept > 1:
+        if function not in opened and program.kept:
+            _call_alike(travels, change, function, program)
             for saved in _saved_alike(travels, function, program):
                 if change.join(function, saved):
                     _take_arguments_in(travels, change, function, saved)
     functions, opened = change.made(functions, opened)
     return functions
+
+
+def _call_alike(travels: Travels, change: Change, function: Callee, program: Program) -> None:
+    """What is saved has one name in the forward pass and in the backward pass."""
+    atoms = program.outputs()
+    described = Described(program)
+    for slot in range(len(atoms) - program.kept, len(atoms)):
+        roots = _roots(travels, function, slot)
+        inputs = _inputs(travels, roots) if roots and not roots & travels.mixed else None
+        name = getattr(atoms[slot], "id", "")
+        hint = program.hints.get(name, TEMPORARY)
+        if hint.kind != "user":
+            text = described.text(name)
+            hint = Hint(text, "derived") if text else hint
+        if hint.text:
+            change.names[Node(function, name)] = hint
+            change.called.update(dict.fromkeys(roots, hint))
+        for backward, place in (inputs or {}).items() if hint.text else ():
+            leaf = travels.functions[backward].leaves()[place]
+            change.names[Node(backward, leaf)] = hint
+
+
+def _roots(travels: Travels, function: Callee, slot: int) -> frozenset[Node]:
+    """The classes of an output of a function."""
+    found = (e for e in travels.results if e.function is function and e.slot == slot)
+    return frozenset(travels.root(each.node) for each in found)
 
 
 @dataclass(frozen=True)
@@ -161,11 +194,7 @@ def _saved_alike(travels: Travels, function: Callee, program: Program) -> list[S
     alike: defaultdict[frozenset, list[int]] = defaultdict(list)
     roots: dict[int, frozenset[Node]] = {}
     for slot in range(count - program.kept, count):
-        roots[slot] = frozenset(
-            travels.root(each.node)
-            for each in travels.results
-            if each.function is function and each.slot == slot
-        )
+        roots[slot] = _roots(travels, function, slot)
         if _is_saved_alone(travels, function, slot, roots[slot]):
             alike[frozenset(frozenset(travels.events[r]) for r in roots[slot])].append(slot)
     found = []
@@ -322,7 +351,8 @@ class Change:
         wholes: the classes that are a tuple, and what they are called.
         inputs, outputs: of each function those that are gone.
         given, saved: of each function the inputs, and outputs, that are one tuple.
-        forward: of each function in `given` the one that saves it.
+        names: what values are called.
+        called: what the values of a class are called that have no name yet.
         again, taken: of these functions the arguments, and inputs, that the tuple holds too.
         slots: a class of lists -> the parts of its items, which are tuples, that are gone.
     """
@@ -335,7 +365,8 @@ class Change:
     outputs: dict[Any, set[int]] = field(default_factory=dict)
     given: dict[Any, tuple[int, ...]] = field(default_factory=dict)
     saved: dict[Any, tuple[int, ...]] = field(default_factory=dict)
-    forward: dict[Any, Any] = field(default_factory=dict)
+    names: dict[Node, Hint] = field(default_factory=dict)
+    called: dict[Node, Hint] = field(default_factory=dict)
     again: dict[Any, list[int]] = field(default_factory=dict)
     taken: dict[Any, list[int]] = field(default_factory=dict)
     slots: defaultdict[Node, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -349,16 +380,6 @@ class Change:
         held = self.travels.items
         return [each for each in self.tuples[first] if not held.get(each, set()) & self.dropped]
 
-    def hint_of(self, function: Callee, slot: int) -> Hint:
-        """What a value that a function saves is called."""
-        program = self.functions[function].program
-        name = getattr(program.outputs()[slot], "id", "")
-        hint = program.hints.get(name, TEMPORARY)
-        if hint.kind == "user" or not name:
-            return hint
-        text = Described(program).text(name)
-        return Hint(text, "derived") if text else hint
-
     def join(self, function: Callee, saved: Saved) -> bool:
         """Make one tuple of what a function saves, if it has none yet."""
         if function in self.saved or any(g in self.given for g in saved.inputs):
@@ -366,7 +387,7 @@ class Change:
         self.saved[function] = saved.slots
         self.outputs.setdefault(function, set()).update(saved.slots[1:])
         for given, slots in saved.inputs.items():
-            self.given[given], self.forward[given] = slots, function
+            self.given[given] = slots
             self.inputs.setdefault(given, set()).update(slots[1:])
         for root in saved.roots[0]:
             kept = any(event[0] == "item" for event in self.travels.events[root])
@@ -379,7 +400,7 @@ class Change:
 
     def made(self, functions: Functions, opened: Collection[Any]) -> tuple[Functions, set]:
         """The functions after the change, and which of them are opened."""
-        if not self.dropped:
+        if not self.dropped and not self.names:
             return functions, set(opened)
         self.functions = functions
         self.callees = {
@@ -427,7 +448,10 @@ class _Function:
             elif root in change.wholes:
                 self.facts[name] = values.Saved()
                 self.hints[name] = change.wholes[root]
-        self._call_alike()
+        for name, hint in self.hints.items():
+            other = change.called.get(self._root(name), hint)
+            hint = other if hint.text in UNNAMED else hint
+            self.hints[name] = change.names.get(self._node(name), hint)
         body = self._block(program).body
         outputs = [*program.outputs()]
         inputs = self._inputs(program)
@@ -443,18 +467,6 @@ class _Function:
         return replace(self.ready, program=made)
 
     # ---- what the function is given, and gives
-
-    def _call_alike(self) -> None:
-        """What is saved has one name in the forward pass and in the backward pass."""
-        change, program = self.change, self.ready.program
-        for slot in change.saved.get(self.function, ()):
-            name = getattr(program.outputs()[slot], "id", "")
-            self.hints[name] = change.hint_of(self.function, slot)
-        forward = change.forward.get(self.function)
-        if forward is not None:
-            slots, places = change.saved[forward], change.given[self.function]
-            for slot, place in zip(slots, places, strict=True):
-                self.hints[program.leaves()[place]] = change.hint_of(forward, slot)
 
     def _inputs(self, program: Program) -> tuple[Input, ...]:
         gone = self.change.inputs.get(self.function, ())

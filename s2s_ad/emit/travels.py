@@ -59,6 +59,7 @@ class Travels:
         operands, results: what calls are given, and what they give.
         calls: how often each function is called.
         items: root of a class of lists -> the classes of its items.
+        appended: what is appended to lists, and in which block.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Travels:
         self._mixed: list[Node] = []  # what is read or made otherwise
         self._items: list[tuple[Node, Node]] = []  # (list, item)
         self._slots: list[tuple[Node, int, Node]] = []  # (tuple, position, what is there)
+        self.appended: list[tuple[Node, Program]] = []
         self.operands: list[HandedOver] = []
         self.results: list[HandedOver] = []
         self.calls: Counter[Callee] = Counter()
@@ -219,6 +221,7 @@ class _Blocks:
                     travels._note(self._node(each), "item", id(block))
         elif self._node(args[1]) is not None:
             travels._items.append((items, self._node(args[1])))
+            travels.appended.append((self._node(args[1]), block))
             travels._note(self._node(args[1]), "item", id(block))
 
     # ---- what is handed on
