@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import gast
 
+from s2s_ad import runtime
 from s2s_ad.core import form
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import TEMPORARY, Program
@@ -21,6 +23,21 @@ BETWEEN = {
     operator.sub: "minus",
     operator.truediv: "over",
 }
+
+
+def element(base: str, index: gast.AST, called: Callable[[gast.Name], str]) -> str:
+    """What an element or a row is called: `L_ij`, `x_0`; "" where the index says nothing short."""
+    words = []
+    for each in index.elts if isinstance(index, gast.Tuple) else [index]:
+        number = getattr(each, "value", None)
+        if isinstance(each, gast.Name):
+            words.append(called(each))
+        elif isinstance(each, gast.Constant) and type(number) is int and number >= 0:
+            words.append(str(number))
+        elif not isinstance(each, gast.Slice):
+            return ""
+    letters = "".join(words) if all(len(each) == 1 for each in words) else "_".join(words)
+    return f"{base}_{letters}" if base and words and all(words) else ""
 
 
 class Described:
@@ -47,11 +64,21 @@ class Described:
         return text if text.isidentifier() and len(text) <= LONGEST and all(words) else ""
 
     def kind(self, name: str) -> str:
-        """The function that computes a value, where it is called by a name."""
+        """The function that computes a value, or what it is an element of."""
         statement = self.made.get(name)
+        function = None if statement is None else form.function_of(statement)
+        if function in (runtime.index_set, runtime.index_add):
+            base = statement.value.args[0]
+            return self._called(base) or self.kind(getattr(base, "id", ""))
+        if function is operator.getitem:
+            index = statement.value.keywords[0].value
+            return element(self._called(statement.value.args[0]), index, self._called)
         rule = None if statement is None else rule_for(form.function_of(statement))
         named = rule is not None and rule.function not in BETWEEN and rule.name.isidentifier()
         return rule.name if named and not rule.view and item_of(statement) is None else ""
+
+    def _called(self, atom: Any) -> str:
+        return self.hints.get(getattr(atom, "id", ""), TEMPORARY).text
 
     def _helper(self, name: str, statement: gast.Assign) -> str:
         """The helper of which a value is the result, where it was written in place."""
@@ -83,8 +110,7 @@ class Described:
         """What an operand is called; of -x that is x, and of x + 1e-5."""
         if isinstance(atom, gast.Constant):
             return "one" if atom.value == 1 and type(atom.value) in (int, float) else ""
-        text = self.hints.get(getattr(atom, "id", ""), TEMPORARY).text
-        statement = self.made.get(getattr(atom, "id", ""))
+        text, statement = self._called(atom), self.made.get(getattr(atom, "id", ""))
         if text or statement is None:
             return text
         function, args = form.function_of(statement), statement.value.args

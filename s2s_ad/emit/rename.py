@@ -19,6 +19,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.described import element
 from s2s_ad.emit.live_ranges import flat
 from s2s_ad.emit.numbering import Numbering
 from s2s_ad.emit.refold import Line
@@ -222,7 +223,10 @@ class Naming:
                 return "product"
             return self._joined(label, first)
         if isinstance(expression, gast.Subscript):
-            return self._joined("part", expression.value)
+            base = self.shown.get(getattr(expression.value, "id", ""), "")
+            text = element(base, expression.slice, lambda name: self.shown.get(name.id, ""))
+            fits = 0 < len(text) <= LONGEST
+            return text if fits else self._joined("part", expression.value)
         if isinstance(expression, gast.Attribute):
             return self._joined(expression.attr, expression.value)
         if isinstance(expression, gast.BinOp):
