@@ -82,6 +82,8 @@ def _with_lists_together(functions: Functions, opened: Collection[Any]) -> tuple
         text = hint.text or Described(block).text(node.name) or Described(block).kind(node.name)
         if text and any(travels.root(node) in travels.items[each] for g in groups for each in g):
             change.called[travels.root(node)] = Hint(text, "derived")
+        if liveness.counts(block.body, block.outputs())[node.name] == 1:
+            change.names[node] = hint  # it may stand where it is kept
     for function, ready in functions.items():
         if function in opened:
             continue

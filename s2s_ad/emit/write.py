@@ -266,12 +266,16 @@ def without_keywords(program: Program) -> Program:
 
 
 def with_value_names(program: Program) -> Program:
-    """Outputs among several that are read elsewhere too, and have no name, are called `value`."""
+    """Outputs among several that have no name are called `value`.
+
+    Others may stand in the return, unless that would compute a value after its derivatives.
+    """
     if not isinstance(program.output, Tree):
         return program
     hints = dict(program.hints)
     counts = liveness.counts(program.body, program.outputs())
     made = {form.target(each): each for each in program.body if not form.is_effect(each)}
+    backward = any(each.phase == "backward" for each in program.body)
     for atom in program.outputs():
         if isinstance(atom, gast.Name) and not hints[atom.id].text:
             statement = made.get(atom.id)
@@ -279,7 +283,7 @@ def with_value_names(program: Program) -> Program:
             if copied:
                 inner = hints.get(statement.value.args[0].id)
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"
-            elif counts[atom.id] > 1 or statement is None or item_of(statement) is not None:
+            elif backward or counts[atom.id] > 1 or statement is None or item_of(statement):
                 text = "value"
             else:
                 continue

@@ -82,7 +82,8 @@ def _nearest(program: Program, leaves: list[str]) -> Program:
         elif rule is not None and rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
-            statement = _of_known_shape(program, statement, rule.like_position, inputs)
+            if statement.value.args:
+                statement = _of_known_shape(program, statement, rule.like_position, inputs)
         elif rule is not None and rule.shape_position is not None:
             statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Path, Tree
 from s2s_ad.core.values import List, Scalar
 from s2s_ad.diagnostics import UnsupportedError
@@ -154,6 +155,9 @@ class Memory(Kinship):
     def _hold(self, value: Any, content: Any) -> None:
         self.journal.append((value, value.content))
         if isinstance(value, Reference) and isinstance(content, Symbol):
+            before = content.builder.hints.get(value.content)
+            if before is not None:  # what is changed in place keeps its name
+                content.builder.named(content, Hint(before.text, "derived"))
             content = content.name
         value.content = content
 
