@@ -50,7 +50,11 @@ class Passes:
 
 
 def derived_callee(program: Program, builder_output: Sequence[Any], **changes: Any) -> Callee:
-    """A derived callee: one output stands for itself, several are a tuple."""
+    """A derived callee: one output stands for itself, several are a tuple.
+
+    None of them is there for a backward pass alone, unless the changes say how many are `kept`.
+    """
+    changes.setdefault("kept", 0)
     nodes = tuple(map(to_node, builder_output))
     output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
     return Callee(run(program.with_(output=output, **changes), AFTER))

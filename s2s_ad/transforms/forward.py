@@ -205,9 +205,11 @@ def _with_tangents(
             dots[place] = zero_tangent(builder, outputs[place])
     whole = program.with_(facts=dict(builder.facts), hints=dict(builder.hints))
     names = [*program.leaves(), *(each.name for each in tangents.values())]
+    results = [*outputs, *(each for each in dots if each is not None)]
     made = derived_callee(
         with_inputs(whole, names, {}),
-        [*outputs, *(each for each in dots if each is not None)],
+        results,
+        kept=len(results) if program.kept else 0,
         body=tuple(builder.body),
         name=f"{program.name}_jvp",
         doc=f"{program.doc} and its directional derivative",

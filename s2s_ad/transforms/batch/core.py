@@ -426,6 +426,7 @@ def _batched_program(
         body=tuple(builder.body),
         name=f"{program.name}_vmap",
         doc=f"{program.doc}, for each of a batch",
+        kept=program.kept,
     )
     return made, tuple(batched)
 
