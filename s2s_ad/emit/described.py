@@ -114,7 +114,7 @@ class Described:
         if text or statement is None:
             return text
         function, args = form.function_of(statement), statement.value.args
-        if function is not operator.neg and function not in BETWEEN:
+        if function not in (operator.neg, operator.add, operator.sub):
             return ""
         names = [each for each in args if isinstance(each, gast.Name)]
         return self._word(names[0]) if len(names) == 1 else ""

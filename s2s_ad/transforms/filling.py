@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, key_of
 
 MOST = 32  # numbers in one display
@@ -81,9 +81,17 @@ def _stacked(builder: Builder, parts: Parts, zeros: Any, fact: values.Array, axi
     rest = (*fact.shape[:axis], *fact.shape[axis + 1 :])
     same = all(values.same_shape(_shape(builder, part), rest) for _, part in parts.values())
     items = {item: part for item, part in parts.values() if type(item) is int}
-    if not same or len(items) < len(parts) or len(items) > MOST or len(items) != fact.shape[axis]:
+    if not same or len(items) < len(parts) or len(items) > MOST:
+        return None
+    if sorted(items) != [*range(len(items))] or not _has_length(fact.shape[axis], len(items)):
         return None
     return builder.call(np.stack, ([items[place] for place in sorted(items)],), {"axis": axis})
+
+
+def _has_length(dim: int | values.Dim, length: int) -> bool:
+    """Whether that is so by what is known, or in the call that the code is compiled for."""
+    size = dim.size if isinstance(dim, values.Dim) else sizes.of(dim)
+    return sizes.equals(size, sizes.of(length))
 
 
 def _joined(builder: Builder, parts: Parts, zeros: Any, fact: values.Array, axis: int) -> Any:
