@@ -114,6 +114,8 @@ class Described:
         if text or statement is None:
             return text
         function, args = form.function_of(statement), statement.value.args
+        if function is operator.getitem:
+            return element(self._called(args[0]), statement.value.keywords[0].value, self._called)
         if function not in (operator.neg, operator.add, operator.sub):
             return ""
         names = [each for each in args if isinstance(each, gast.Name)]

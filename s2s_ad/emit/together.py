@@ -28,7 +28,7 @@ from s2s_ad.core.saved import Unpack
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.described import Described
 from s2s_ad.emit.stores import Store
-from s2s_ad.emit.travels import Node, Travels
+from s2s_ad.emit.travels import Node, Travels, is_copy
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,11 @@ def _saving(function: Ready) -> int:
 
 def _with_lists_together(functions: Functions, opened: Collection[Any]) -> tuple:
     travels = Travels({each: ready.program for each, ready in functions.items()}, opened)
-    groups = _lists_alike(travels)
-    if not groups:
+    groups, moved = _lists_alike(travels), _popped_for_good(travels)
+    if not groups and not moved:
         return functions, opened
-    change = Change(travels, dropped={each for group in groups for each in group[1:]})
+    dropped = {each for group in groups for each in group[1:]}
+    change = Change(travels, dropped=dropped, moved=moved)
     for group in groups:
         change.tuples[group[0]] = group
     for node, block in travels.appended:
@@ -107,6 +108,28 @@ def _lists_alike(travels: Travels) -> list[list[Node]]:
         if len(fine) == len(groups):
             return groups
         groups = fine
+
+
+def _popped_for_good(travels: Travels) -> set[Node]:
+    """The lists that nobody has any more when they were popped from the list that holds them."""
+    plain = {
+        root
+        for root, events in travels.events.items()
+        if root not in travels.mixed and _is_plain_list(events)
+    }
+    holders: defaultdict[Node, list[Node]] = defaultdict(list)
+    for items, nodes in travels.items.items():
+        for each in nodes & plain:
+            holders[each].append(items)
+    return {
+        each
+        for each, (first, *others) in holders.items()
+        if not others and first in plain and not _is_copied(travels, first)
+    }
+
+
+def _is_copied(travels: Travels, items: Node) -> bool:
+    return any(kind == "copied" for kind, *_ in travels.events[items])
 
 
 def _is_plain_list(events: Mapping[tuple, int]) -> bool:
@@ -349,6 +372,7 @@ class Change:
 
     Attributes:
         dropped: classes that are gone.
+        moved: classes of lists that may be popped from without a copy.
         tuples: a class of lists -> those that its items are tuples of.
         wholes: the classes that are a tuple, and what they are called.
         inputs, outputs: of each function those that are gone.
@@ -361,6 +385,7 @@ class Change:
 
     travels: Travels
     dropped: set[Node] = field(default_factory=set)
+    moved: set[Node] = field(default_factory=set)
     tuples: dict[Node, list[Node]] = field(default_factory=dict)
     wholes: dict[Node, Hint] = field(default_factory=dict)
     inputs: dict[Any, set[int]] = field(default_factory=dict)
@@ -402,7 +427,7 @@ class Change:
 
     def made(self, functions: Functions, opened: Collection[Any]) -> tuple[Functions, set]:
         """The functions after the change, and which of them are opened."""
-        if not self.dropped and not self.names:
+        if not self.dropped and not self.moved and not self.names:
             return functions, set(opened)
         self.functions = functions
         self.callees = {
@@ -439,6 +464,7 @@ class _Function:
         self.facts: dict[str, Any] = dict(self.ready.program.facts)
         self.hints: dict[str, Hint] = dict(self.ready.program.hints)
         self.kept: dict[str, dict[int, int]] = {}  # a result -> its outputs, as they are now
+        self.atoms: dict[str, gast.AST] = {}  # what stands for copies that are gone
 
     def made(self) -> Ready:
         program, change = self.ready.program, self.change
@@ -515,7 +541,8 @@ class _Function:
         updates = _Updates(self, block)
         body: list[form.Statement] = []
         for position, statement in enumerate(block.body):
-            body += self._statement(statement, position, updates)
+            each = form.substitute(statement, self.atoms) if self.atoms else statement
+            body += self._statement(each, position, updates)
         facts = {name: self.facts[name] for name in block.facts if name in self.facts}
         return block.with_(body=tuple(body), facts=facts)
 
@@ -533,7 +560,11 @@ class _Function:
             return [self._region(statement, function)]
         if function in self.change.callees or isinstance(function, Caller):
             return [self._call(statement, function)]
-        return [] if self._is_gone(form.target(statement)) else [statement]
+        target = form.target(statement)
+        if is_copy(statement) and self._root(target) in self.change.moved:
+            self.atoms[target] = statement.value.args[0]
+            return []
+        return [] if self._is_gone(target) else [statement]
 
     def _item(self, statement: gast.Assign, result: str, slot: int) -> list[form.Statement]:
         places = self.kept.get(result)
@@ -556,7 +587,7 @@ class _Function:
         for block in region.blocks:
             stays = [each for each in block.inputs if not self._is_gone(each.tree)]
             made = self._block(block).with_(inputs=tuple(stays))
-            atoms = block.outputs()
+            atoms = [form.substitute(each, self.atoms) for each in block.outputs()]
             if not isinstance(region, Loop):
                 atoms = [atoms[slot] for slot in left if slot < len(atoms)]
             elif block is region.body:

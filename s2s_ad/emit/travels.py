@@ -191,7 +191,7 @@ class _Blocks:
             whole = self._node(args[0])
             slots = range(function.count)
             self.travels._slots += [(whole, i, target._replace(slot=i)) for i in slots]
-        elif _is_copy(statement) and _is_list(block, args[0]):
+        elif is_copy(statement) and _is_list(block, args[0]):
             self.travels._join(target, self._node(args[0]))
             self.travels._note(target, "copied", id(block))
         else:
@@ -316,7 +316,7 @@ def _is_list(block: Program, atom: Any) -> bool:
     return isinstance(block.facts.get(getattr(atom, "id", None)), values.List)
 
 
-def _is_copy(statement: gast.Assign) -> bool:
+def is_copy(statement: gast.Assign) -> bool:
     """items[:]"""
     index = statement.value.keywords[0].value if statement.value.keywords else None
     whole = isinstance(index, gast.Slice) and not (index.lower or index.upper or index.step)
