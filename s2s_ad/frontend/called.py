@@ -43,6 +43,15 @@ def name_of_method(function: Any, holder: Any, text: str) -> str | None:
     return as_name(text.rpartition(".")[2], _snake(type(holder).__name__))
 
 
+def name_of_special(name: str, kind: type | None) -> str:
+    """The name of a helper; `__call__`, as every method that operators call, says its class too."""
+    special = kind is not None and name.startswith("__") and name.endswith("__")
+    if not special:
+        return name
+    word = "" if name == "__call__" else f"_{name.strip('_')}"
+    return as_name(f"{_snake(kind.__name__)}{word}")
+
+
 def _snake(name: str) -> str:
     """BatchNorm -> batch_norm, MLP -> mlp"""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

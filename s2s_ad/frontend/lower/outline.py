@@ -22,7 +22,7 @@ from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Capture, Hint, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError
-from s2s_ad.frontend.called import name_of_method
+from s2s_ad.frontend.called import name_of_method, name_of_special
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.optional import Missing
@@ -370,7 +370,10 @@ def _name(frame: Frame, arguments: dict) -> str:
     name = None
     if isinstance(holder, Captured):
         name = name_of_method(frame.owner, holder.value, holder.place.text)
-    return frame.source.name if name is None else name
+    if name is not None:
+        return name
+    kind = type(holder.value) if isinstance(holder, Captured) else getattr(holder, "kind", None)
+    return name_of_special(frame.source.name, kind if isinstance(kind, type) else None)
 
 
 def _is_plain(result: Any) -> bool:
