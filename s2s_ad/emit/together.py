@@ -419,6 +419,7 @@ class Change:
         for root in saved.roots[0]:
             kept = any(event[0] == "item" for event in self.travels.events[root])
             self.wholes[root] = Hint("step" if kept else "saved", "derived")
+            self.called.pop(root, None)
         for roots in saved.roots[1:]:
             self.dropped.update(roots)
         for items, slots in self.travels.parts().items():
