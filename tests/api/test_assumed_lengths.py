@@ -124,6 +124,11 @@ def durbin(r, y):
     return np.sum(a**2) * np.sum(y)
 
 
+def elements(x, y):
+    """All elements of x, if it has two."""
+    return np.exp(x[0]) * x[1] * np.sum(y)
+
+
 VECTORS = list(itertools.product(LENGTHS, LENGTHS))
 MORE_VECTORS = list(itertools.product(MORE, MORE))
 MATRICES = [
@@ -164,6 +169,7 @@ CASES = [
             durbin,
         )
     ),
+    Case(elements, tuple(each for each in VECTORS if each[0] > 1)),
     Case(column, tuple(MATRICES)),
     Case(solved_backwards, tuple(((n, m), (k,)) for n, m, k in SYSTEMS)),
     Case(two_layers, tuple(LAYERS)),

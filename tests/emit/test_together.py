@@ -170,7 +170,8 @@ def test_a_call_saves_one_tuple_under_the_same_names():
     first = functions["cell_backward"].body[1]
     saved = [ast.unparse(each) for each in returned.value.elts[1].elts]
     assert saved == [ast.unparse(each) for each in first.targets[0].elts]
-    assert saved[0] == "h" and ast.unparse(first.value) == "saved"
+    assert saved[0] == "h"
+    assert ast.unparse(first.value) == "saved"
     assert "steps.append(step)" in ast.unparse(functions["network_grad"])
 
 

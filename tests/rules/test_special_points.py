@@ -123,9 +123,9 @@ WITHOUT = [
 ]
 
 
-def function(text):
+def function(text, parameters="x"):
     body = text if "return" in text else f"return {text}"
-    return module(f"import math\ndef f(x):\n {body}\n").f
+    return module(f"import math\ndef f({parameters}):\n {body}\n").f
 
 
 def directions(x):
@@ -182,6 +182,34 @@ def test_curvature_of_squares(text, x, expected):
     if place in factor:
         found = hessian(function(text))(np.asarray(x))
         np.testing.assert_allclose(found, factor[place] * np.eye(2), atol=1e-15)
+
+
+SATURATED = [
+    ("np.sum(y / (1 + np.exp(-3 * x)))", lambda s, y: 3 * y * s * (1 - s)),
+    ("np.sum(y * (1.0 / (np.exp(-3 * x) + 1.0)))", lambda s, y: 3 * y * s * (1 - s)),
+    ("np.sum(2.5 / (0.5 + 0.5 * np.exp(-3 * x)))", lambda s, y: 15 * s * (1 - s)),
+    (
+        "np.sum(y * (2.5 / (2.0 + np.exp(np.log(2.0) - 3 * x))))",
+        lambda s, y: 3.75 * y * s * (1 - s),
+    ),
+    ("np.sum((1 / (1 + np.exp(-3 * x))) ** 2)", lambda s, y: 6 * s**2 * (1 - s)),
+]
+
+
+@pytest.mark.parametrize("text, slope", SATURATED)
+def test_what_saturates_is_finite(text, slope):
+    """1 / (1 + exp(-x)) and its relatives, where the exponential is infinite, 0, or neither."""
+    x, y = np.array([-300.0, -12.0, -1.0, 0.0, 0.4, 2.0, 300.0]), np.arange(1.0, 8.0)
+    share = 0.5 + 0.5 * np.tanh(1.5 * x)
+    with np.errstate(over="ignore"):
+        found = grad(function(text, "x, y"))(x, y)
+    np.testing.assert_allclose(found, slope(share, y), rtol=1e-9, atol=1e-13)
+
+
+def test_the_logistic_function_is_written_as_an_expert_writes_it():
+    source = grad(function("np.sum(1 / (1 + np.exp(-x)))")).source(np.ones(3))
+    assert "x_bar = ratio * (1 - ratio)" in source
+    assert "isfinite" not in source
 
 
 def test_logistic_function_in_single_precision():
