@@ -303,6 +303,11 @@ class Quotient(Elementwise):
         negated = rule is not None and rule.function is operator.neg
         if negated and builder.derived and isinstance(operands[1], Symbol):
             return -(inner[0] / operands[1])
+        scaled = rule is not None and rule.function is operator.mul and builder.derived
+        if scaled and all(map(_is_number, (inner[0], operands[1]))) and operands[1]:
+            factor, x = inner[0] / operands[1], inner[1]
+            if values.is_inexact(builder.fact(x)):
+                return factor * x
         divides = builder.derived and isinstance(operands[1], Symbol)
         if divides and has_factor(builder, *operands):
             return _in_shape(builder, without_factor(builder, *operands), operands)
@@ -311,6 +316,10 @@ class Quotient(Elementwise):
             if found is not None:
                 return found
         return super().shortcut(builder, operands, params)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
 def _sum_inside_masks(

@@ -83,6 +83,8 @@ class Elementwise(Rule):
     modules: ClassVar[dict[str, Any]] = {"runtime": runtime}
     #: what else they may name
     space: ClassVar[dict[str, Any]] = {}
+    #: what they call np
+    arrays: Any = np
 
     def __init__(
         self,
@@ -284,7 +286,7 @@ class Elementwise(Rule):
         known = {name: Helpers(builder, module) for name, module in self.modules.items()}
         options = {name: p.default for name, p in support.signature(self.text).parameters.items()}
         names = dict(zip(self.operand_names, operation.operands, strict=True)) | operation.params
-        own = {"math": math, "np": np, "y": operation.result, "y_bar": y_bar}
+        own = {"math": math, "np": self.arrays, "y": operation.result, "y_bar": y_bar}
         scope = known | self.space | options | names | own
         try:
             return eval(compiled(text), scope)

@@ -22,6 +22,24 @@ from s2s_ad.rules.arithmetic import PowerSlopes
 from s2s_ad.rules.elementwise import Elementwise, compiled
 
 
+class OfPython:
+    """np in the rows of math: Python's functions of Python's numbers, so that math stays math.
+
+    These are defined wherever the function is whose derivative they are.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(np, name)
+        plain = getattr(math, name) if name in ("cos", "cosh", "exp", "sin", "sinh") else None
+        return function if plain is None else functools.partial(_called, plain, function)
+
+
+def _called(plain: Callable, function: Callable, x: Any) -> Any:
+    scalar = isinstance(x, Symbol) and isinstance(x.fact, values.Scalar)
+    of_python = scalar and x.fact.kind is not complex
+    return x.builder.call(plain, (x,), {}) if of_python else function(x)
+
+
 class OfNumber(Elementwise):
     """A function of math; for a batch of numbers NumPy's function of the same meaning.
 
@@ -29,6 +47,8 @@ class OfNumber(Elementwise):
         counterpart: NumPy's function; None where it has none.
         kind: the type that Python gives the result.
     """
+
+    arrays = OfPython()
 
     def __init__(
         self,
