@@ -16,6 +16,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.masks import Write, condition_of, within
+from s2s_ad.rules.shares import shared_out
 
 TEXT = "x, axis=None, keepdims=False"
 #: the signatures that NumPy's reductions have; `out` is served before a call comes here
@@ -133,6 +134,11 @@ class Reduction(Rule):
         negated = rule is not None and rule.function is operator.neg
         if negated and builder.derived and self.function in (np.sum, np.mean):
             return -builder.emit(self, inner, params)
+        if self.function is np.sum and builder.derived:
+            axis, keepdims = params.get("axis"), bool(params.get("keepdims"))
+            found = shared_out(builder, operands[0], axis, keepdims)
+            if found is not None:
+                return found
         source = broadcast_source(builder, operands[0])
         if self.function not in (np.sum, np.mean) or source is None:
             return None

@@ -254,6 +254,8 @@ class Reverse:
         varied = [name for name in varied if name in self.active]
         refuse_complex(self.program, statement, view.rule, varied)
         y_bar = self.named(form.target(statement))
+        if type(y_bar) is float and y_bar == 0.0:
+            return
         try:
             contributions = view.rule.reverse(operation, y_bar)
         except CannotBatch:

@@ -1,0 +1,68 @@
+"""Sums of shares: e / sum(e) sums to one, so what is shared out by it comes back.
+
+In log-sum-exp, `top + log(sum(exp(x - top)))`, this shows that the derivative by `top` is zero.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.rules import support
+
+
+def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
+    """The sum of a * e / sum(e), or of e / sum(e), along these axes: a, or ones.
+
+    None where x is nothing of the kind.
+    """
+    rule, operands, _ = builder.definition(x)
+    if rule is None or x.ndim is None or rule.function not in (operator.mul, operator.truediv):
+        return None
+    axes = support.normal_axes(axis, x.ndim)
+    if rule.function is operator.truediv:
+        e, total = operands
+        total, kept = _total(builder, total, axes)
+        if not _is_sum_of(builder, total, e, axes, kept) or kept is not keepdims:
+            return None
+        return 1.0 if total.shape == () else builder.call(runtime.broadcast_like, (1.0, total), {})
+    for quotient, e in (operands, operands[::-1]):
+        quotient, kept = _total(builder, quotient, axes)
+        rule, parts, _ = builder.definition(quotient)
+        fits = rule is not None and rule.function is operator.truediv
+        if not fits or not _is_sum_of(builder, parts[1], e, axes, kept):
+            continue
+        if not _is_like(builder, *parts) or (kept and not keepdims):
+            continue
+        return np.expand_dims(parts[0], axes) if keepdims and not kept and axes else parts[0]
+    return None
+
+
+def _total(builder: Builder, value: Any, axes: tuple[int, ...]) -> tuple[Any, bool]:
+    """(the value without the axes of length one that were put into it, whether it kept them)."""
+    rule, operands, params = builder.definition(value)
+    if isinstance(value, Symbol) and value.shape == ():
+        return value, False
+    if rule is None or not rule.inserts_axes or not isinstance(value, Symbol):
+        return value, True
+    inserted = support.normal_axes(params["axis"], value.ndim)
+    return (operands[0], False) if sorted(inserted) == sorted(axes) else (value, True)
+
+
+def _is_sum_of(builder: Builder, total: Any, e: Any, axes: tuple[int, ...], kept: bool) -> bool:
+    rule, operands, params = builder.definition(total)
+    if rule is None or rule.function is not np.sum or bool(params.get("keepdims")) is not kept:
+        return False
+    if not isinstance(e, Symbol) or getattr(operands[0], "name", "") != e.name or e.ndim is None:
+        return False
+    return sorted(support.normal_axes(params.get("axis"), e.ndim)) == sorted(axes)
+
+
+def _is_like(builder: Builder, a: Any, total: Symbol) -> bool:
+    """Whether a has the shape of the total, so that it is what comes back."""
+    return values.same_shape(values.shape_of(builder.fact(a)), total.shape)
