@@ -171,7 +171,13 @@ class Squeeze(Structural):
         if params.get("axis") == ():
             return operands[0]
         rule, inner, kept = builder.definition(operands[0])
-        if not builder.derived or rule is None or not rule.reduction or "axis" not in params:
+        if not builder.derived or rule is None or "axis" not in params:
+            return None
+        if rule.function is operator.neg:
+            return -np.squeeze(inner[0], **params)
+        if rule.inserts_axes and kept == params:
+            return inner[0]
+        if not rule.reduction:
             return None
         if kept.get("keepdims") is not True or kept.get("axis") != params["axis"]:
             return None

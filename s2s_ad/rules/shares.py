@@ -22,7 +22,14 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
     None where x is nothing of the kind.
     """
     rule, operands, _ = builder.definition(x)
-    if rule is None or x.ndim is None or rule.function not in (operator.mul, operator.truediv):
+    if rule is None or x.ndim is None:
+        return None
+    if rule.function in (operator.add, operator.sub):
+        return _of_terms(builder, rule.function, operands, x, axis, keepdims)
+    if rule.function is operator.neg:
+        found = shared_out(builder, operands[0], axis, keepdims)
+        return None if found is None else -found
+    if rule.function not in (operator.mul, operator.truediv):
         return None
     axes = support.normal_axes(axis, x.ndim)
     if rule.function is operator.truediv:
@@ -41,6 +48,20 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
             continue
         return np.expand_dims(parts[0], axes) if keepdims and not kept and axes else parts[0]
     return None
+
+
+def _of_terms(
+    builder: Builder, function: Any, terms: list, x: Symbol, axis: Any, keepdims: bool
+) -> Any:
+    """The sum of two terms of one shape, at least one of which is shared out."""
+    whole = [isinstance(e, Symbol) and values.same_shape(e.shape, x.shape) for e in terms]
+    found = [shared_out(builder, each, axis, keepdims) for each in terms] if all(whole) else []
+    if all(each is None for each in found):
+        return None
+    given = {"axis": axis, "keepdims": keepdims} if keepdims else {"axis": axis}
+    return function(
+        *(np.sum(e, **given) if f is None else f for e, f in zip(terms, found, strict=True))
+    )
 
 
 def _total(builder: Builder, value: Any, axes: tuple[int, ...]) -> tuple[Any, bool]:
