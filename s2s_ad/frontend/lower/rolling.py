@@ -292,7 +292,8 @@ class Rolling:
         for key, template, before in [*self.templates()]:
             end = self.end(path, key, before)
             made = self._general(template, end, self.hint(key))
-            if end is UNDEFINED and before is not UNDEFINED and not is_unreadable(template):
+            deleted = end is UNDEFINED and before is not UNDEFINED and not path.stops
+            if deleted and not is_unreadable(template):
                 what = f"the local name {key!r}, or was deleted in a pass of the loop"
                 made = Unjoined(self.lowering, what, self.origin, self)
             learned |= not is_equal(made, template)
