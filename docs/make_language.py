@@ -120,7 +120,9 @@ MEMORY = """\
 
 Arrays, lists, dicts, sets and objects that the function makes, or is given, are changed as in
 Python, through any name, container, closure or view that holds them. An argument that the function
-changes is its own: the caller's object stays as it is. What was captured may not be changed. Where
+changes is its own: the caller's object stays as it is. To add to a list that was passed is refused,
+though, for a function that does so keeps a record for its caller: it is returned beside the value,
+with `has_aux=True`. What was captured may not be changed. Where
 memory may be shared or not (`reshape` of memory that the function did not make, one of two arrays
 that a branch in a loop chose between), a store makes the other unreadable: reading it is refused,
 and `.copy()` is the advice. These methods are refused:

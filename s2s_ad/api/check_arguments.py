@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
+from s2s_ad.core.foreign import name_of_foreign, to_numpy
 from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, InternalError
 from s2s_ad.frontend import signatures
@@ -238,6 +239,13 @@ def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) 
         unknown = isinstance(leaf, values.Unknown | values.Array) and dtype is None
         if unknown or (dtype is not None and dtype.kind in "fc"):
             continue
+        foreign = name_of_foreign(type(leaf.value)) if isinstance(leaf, values.Static) else ""
+        if foreign:
+            raise ArgumentTypeError(
+                "S2S303",
+                f"{api}: {text(path)} is a {foreign}; gradients are taken of NumPy's arrays",
+                help=f"pass its NumPy array: {to_numpy(type(leaf.value))}",
+            )
         counted = isinstance(leaf, values.Scalar) and holder is not list
         if beside and (counted or isinstance(leaf, values.Static)):
             continue

@@ -160,7 +160,11 @@ def _not_given(position: int, arguments: Arguments, label: str) -> ArgumentValue
         count = sum(each is not None for each in names)
         what = f"is out of range: the call has {count} {'input' if count == 1 else 'inputs'}"
     return ArgumentValueError(
-        "S2S502", f"{label}: grad_position {position} {what}", help="pass the argument"
+        "S2S502",
+        f"{label}: grad_position {position} {what}",
+        help="pass the argument"
+        if position in names
+        else "inputs are counted from 0, those of a method without self",
     )
 
 

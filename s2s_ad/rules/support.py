@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import operator
@@ -47,11 +48,13 @@ def bind_call(builder: Builder, rule: Rule, text: str, args: tuple, kwargs: dict
     kwargs = _with_own_name(rule.function, expected, kwargs)
     unknown = [key for key in kwargs if key not in expected.parameters]
     if unknown:
+        close = difflib.get_close_matches(unknown[0], expected.parameters, 1)
+        meant = f"did you mean {close[0]}=? " if close else ""
         raise UnsupportedError(
             "S2S203",
             f"{describe(rule.function)} with {unknown[0]}= is not supported",
             origin=builder.origin,
-            help=f"the supported form is {rule.name}({text})",
+            help=f"{meant}the supported form is {rule.name}({text})",
         )
     try:
         bound = expected.bind(*args, **kwargs)

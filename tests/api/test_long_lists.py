@@ -67,8 +67,8 @@ def stored(p):
     return sum(p) * p[3]
 
 
-def appended(p):
-    p.append(p[2] * p[1])
+def first_stored(p):
+    p[0] = p[2] * p[1]
     return sum(p) * p[-1]
 
 
@@ -106,7 +106,7 @@ def columns(points):
 
 ONE_INPUT = [indexed, iterated, paired, of_builtins, selected, as_array, copied, unpacked]
 POINTS = [path_length, area, rows]
-APART = [stored, appended, row_stored, columns]
+APART = [stored, first_stored, row_stored, columns]
 OF_POINTS = {*POINTS, row_stored, columns}
 
 

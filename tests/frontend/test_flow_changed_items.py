@@ -39,7 +39,7 @@ def written_behind(xs):
 
 
 def growing(xs):
-    total = 0.0
+    xs, total = list(xs), 0.0
     for x in xs:
         total += x
         if len(xs) < 6:

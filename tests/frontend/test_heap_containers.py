@@ -133,8 +133,8 @@ def counted_by_a_closure(x):
 
 
 def arguments_are_the_functions_own(items, table):
-    items.append(items[0] * 2)
-    items[0] = 1.0
+    items[0] = items[0] * 2
+    items.reverse()
     table["a"] *= 3.0
     table["b"] = items[1]
     return items, table

@@ -163,7 +163,7 @@ def dataclass_as_an_argument(params):
     params.w = params.w * 2.0
     same.w[0] = 1.0
     params.n += 1
-    params.items.append(5.0)
+    params.items[0] = 5.0
     return params.w * params.n, len(same.items)
 
 

@@ -220,13 +220,13 @@ MUTABLE, COPY = "S2S207", "copy"
 CASES = {
     captured_array: ((X,), MUTABLE, "ARRAY[0] = x[0]", COPY),
     captured_array_updated: ((X,), MUTABLE, "y += x", COPY),
-    captured_attribute: ((X,), MUTABLE, "HOLDER.w = x", "argument"),
+    captured_attribute: ((X,), MUTABLE, "HOLDER.w = x", "has_aux=True"),
     captured_attribute_element: ((X,), MUTABLE, "HOLDER.w[0] = x[0]", COPY),
-    captured_attribute_in_a_method: ((X,), MUTABLE, "self.w = w", "argument"),
-    captured_dict: ((X,), MUTABLE, 'TABLE["b"] = x[0]', "argument"),
-    captured_list: ((X,), MUTABLE, "ITEMS.append(x[0])", "argument"),
+    captured_attribute_in_a_method: ((X,), MUTABLE, "self.w = w", "has_aux=True"),
+    captured_dict: ((X,), MUTABLE, 'TABLE["b"] = x[0]', "has_aux=True"),
+    captured_list: ((X,), MUTABLE, "ITEMS.append(x[0])", "has_aux=True"),
     captured_view: ((X,), MUTABLE, "v[0] = x[0]", COPY),
-    cell: ((X,), MUTABLE, "ITEMS.extend(kept)", "argument"),
+    cell: ((X,), MUTABLE, "ITEMS.extend(kept)", "has_aux=True"),
     class_attribute: ((X,), MUTABLE, "Holder.total = x[0]", "return"),
     complex_into_real: ((X,), "S2S203", "y[0] = 1j", "complex"),
     deleted: ((X,), "S2S202", "return y", "before it is assigned"),
@@ -281,7 +281,7 @@ def test_nothing_of_the_module_was_changed():
 
 def changes_two(a, b, items):
     a[0] = 1.0
-    items.append(2.0)
+    items[0] = 2.0
     return a * b
 
 

@@ -53,8 +53,12 @@ def changeable(value: Any) -> Box:
         "S2S207",
         f"a {kind} that is not the function's own is changed",
         why="it stands outside the function, and who calls the function would see the change",
-        help="pass it as an argument, or make a copy in the function",
+        help=RETURN_IT + "; or make a copy in the function",
     )
+
+
+#: instead of a change that who calls the function would have to see
+RETURN_IT = "return it beside the value, `return y, log`, and say grad(f, has_aux=True)"
 
 
 def is_sequence(value: Any) -> bool:

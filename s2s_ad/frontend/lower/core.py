@@ -19,6 +19,7 @@ import gast
 from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import NestingError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.chosen import Choices
 from s2s_ad.frontend.lower.entries import may_lack, there_for_sure
@@ -44,9 +45,9 @@ from s2s_ad.frontend.lower.optional import (
 from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
-from s2s_ad.frontend.lower.refused import refusal
+from s2s_ad.frontend.lower.refused import refusal, refused_foreign
 from s2s_ad.frontend.lower.views import given
-from s2s_ad.frontend.resolve import Captures, Frame, Unassigned
+from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, unwrap
 from s2s_ad.frontend.source import Source, source_of
 from s2s_ad.rules.real_powers import check_powers
 from s2s_ad.rules.unpacking import unpacking
@@ -333,6 +334,17 @@ class Lowering:
 
     def enter(self, function: types.FunctionType, arguments: dict[str, Any]) -> Any:
         """The value of a call of a Python function, written in place."""
+        try:
+            return self._entered(function, arguments)
+        except S2SError as error:
+            first = unwrap(next(iter(arguments.values()), None))
+            kind = first.kind if isinstance(first, Tree) else type(first)
+            foreign = refused_foreign([] if isinstance(first, Symbol) else [kind])
+            if foreign is None:
+                raise
+            raise foreign.at(self.builder.origin) from error
+
+    def _entered(self, function: types.FunctionType, arguments: dict[str, Any]) -> Any:
         source = source_of(function)
         cells = self.captures.cells_of(function)
         frame = Frame(function, source, function.__globals__, cells)

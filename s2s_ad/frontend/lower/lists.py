@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower import growing, searches
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import choose
 from s2s_ad.frontend.lower.containers import (
+    RETURN_IT,
     changeable,
     known_key,
     mapping,
@@ -50,6 +51,17 @@ def set_items(lowering: Lowering, value: Any, items: list) -> None:
     lowering.memory.change(changeable(value), sequence(list, items))
 
 
+def may_grow(value: Any) -> None:
+    """Refuse to add to a list that the function was given: its caller would not see it."""
+    if getattr(value, "source", None) is not None:
+        raise UnsupportedError(
+            "S2S207",
+            f"items are added to a list that was passed to the function: {value.source[0]}",
+            why="what is passed stays as it is, so the caller's list would not have them",
+            help=RETURN_IT,
+        )
+
+
 def iterated(lowering: Lowering, items: Any) -> Tree:
     """The items of any iterable, as a list."""
     if isinstance(items, Tree) and items.kind is list:
@@ -71,6 +83,7 @@ def known(lowering: Lowering, items: Any) -> list:
 
 @method(list.append)
 def append(lowering: Lowering, value: Any, item: Any) -> None:
+    may_grow(value)
     if is_growing(value):
         growing.append(lowering, value, item)
     else:
@@ -79,6 +92,7 @@ def append(lowering: Lowering, value: Any, item: Any) -> None:
 
 @method(list.extend)
 def extend(lowering: Lowering, value: Any, items: Any) -> None:
+    may_grow(value)
     more = iterated(lowering, items)
     if is_growing(value) or is_growing(more):
         growing.extend(lowering, changeable(value), more)
@@ -127,6 +141,7 @@ def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
 
 @method(list.insert)
 def insert(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
+    may_grow(value)
     if is_growing(value) or isinstance(index, Symbol):
         return growing.insert(lowering, changeable(value), index, item)
     items = list(value.items)

@@ -216,7 +216,7 @@ def _not_its_own(holder: Any, name: str) -> UnsupportedError:
         "S2S207",
         f"the attribute {name!r} of an {what} that is not the function's own is set",
         why="it stands outside the function, and who calls the function would see the change",
-        help="pass the object as an argument (a dataclass), or return the new value",
+        help="return the new value beside the result, and say grad(f, has_aux=True)",
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree, to_object
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.conditions import (
@@ -34,6 +34,7 @@ from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
+from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.searches import contains
 from s2s_ad.frontend.lower.texts import joined_texts
 from s2s_ad.frontend.lower.words import is_open_text, is_text, is_word
@@ -131,7 +132,10 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Symbol | np.generic) or type(value) in values.PYTHON_NUMBERS
 
 
-def _unsupported(*operands: Any) -> UnsupportedError:
+def _unsupported(*operands: Any) -> S2SError:
+    foreign = refused_foreign(type(each) for each in operands if not isinstance(each, Symbol))
+    if foreign is not None:
+        return foreign
     kinds = " and ".join(map(_kind, operands))
     return UnsupportedError("S2S203", f"unsupported operands: {kinds}")
 

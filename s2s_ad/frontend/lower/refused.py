@@ -12,6 +12,7 @@ import gast
 
 from s2s_ad.core.advice import no_derivative
 from s2s_ad.core.builder import describe
+from s2s_ad.core.foreign import name_of_foreign, to_numpy
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
 
 _AT_ONCE = "differentiated functions run to their end at once"
@@ -53,10 +54,17 @@ REFUSED_ATTRIBUTES: dict[str, tuple[str, str]] = {
     "backward": ("grad is the backward pass", "leave it out, and call grad of the function"),
     "detach": ("it belongs to other libraries", "use stop_gradient(x)"),
     "getfield": (LAYOUT, "use x.astype(dtype)"),
+    "cpu": ("there is one device", "leave it out"),
+    "cuda": ("there is one device", "leave it out"),
+    "grad": ("gradients are returned", "call grad of the function"),
+    "numpy": ("it is an array of NumPy's", "leave it out"),
+    "requires_grad_": ("grad says what is differentiated", "leave it out"),
     "to_device": ("there is one device", "leave it out"),
+    "to_numpy": ("it is an array of NumPy's", "leave it out"),
 }
 
 STATEMENTS_ONLY = (
+    breakpoint,
     print,
     warnings.warn,
     logging.basicConfig,
@@ -77,6 +85,20 @@ def refusal(kind: type[gast.AST]) -> tuple[str, str]:
     """What the construct is called, and what to do instead."""
     what, help = REFUSED.get(kind.__name__, (kind.__name__, "write it another way"))
     return f"{what} is not supported", help
+
+
+def refused_foreign(kinds: Iterable[type], origin: Origin | None = None) -> S2SError | None:
+    """The error where one of these is a class of arrays of another library; None where none is."""
+    for kind in kinds:
+        if name_of_foreign(kind):
+            return UnsupportedError(
+                "S2S204",
+                f"an operation on a {name_of_foreign(kind)}",
+                origin=origin,
+                why="only NumPy's arrays are compiled; this object's own code is not",
+                help=f"take its NumPy array outside the function: {to_numpy(kind)}",
+            )
+    return None
 
 
 def refused_call(

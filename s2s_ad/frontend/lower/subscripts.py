@@ -29,6 +29,7 @@ from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import unwrap
@@ -58,7 +59,8 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     method = method_of(type(known), "__getitem__")
     if isinstance(method, types.FunctionType):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
-    raise UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
+    foreign = refused_foreign([type(known)])
+    raise foreign or UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
 
 
 def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:

@@ -1,0 +1,231 @@
+"""The mistakes of the first hour: what was written, the first line of the message, the help."""
+
+import dataclasses
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
+
+X = np.array([1.0, 2.0, 3.0])
+LOG, COUNTS = [], {"calls": 0}
+
+
+class Series:
+    """As pandas has it: an array that is not NumPy's, with Python methods."""
+
+    def __init__(self, values):
+        self.held = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.held
+
+    def to_numpy(self):
+        return self.held
+
+    def __mul__(self, other):
+        return Series(self.held * getattr(other, "held", other))
+
+    __rmul__ = __mul__
+
+
+class Frame(Series):
+    def __getitem__(self, name):
+        return Series(self.held[name])
+
+
+class Device(Series):
+    """As PyTorch has it: its methods are compiled."""
+
+    __mul__ = __rmul__ = __getitem__ = np.multiply
+    to_numpy = None
+
+    def detach(self):
+        return self
+
+
+class Lazy(Series):
+    to_numpy = None
+
+    def compute(self):
+        return self.held
+
+
+for _kind, _module in ((Series, "pandas"), (Frame, "pandas"), (Device, "torch"), (Lazy, "dask")):
+    _kind.__module__ = f"{_module}.core"
+SERIES, FRAME, DEVICE = Series(X), Frame({"a": X}), Device(X)
+
+
+@dataclasses.dataclass
+class Counter:
+    n: int = 0
+
+
+COUNTER = Counter()
+
+
+class History:
+    def __init__(self):
+        self.values = []
+
+    def __call__(self, x):
+        self.values.append(np.sum(x))
+        return np.sum(x)
+
+    @grad(argnums=1)
+    def slope(self, x):
+        return np.sum(x)
+
+
+def passed(x, log):
+    y = np.sum(x**2)
+    log.append(y)
+    return y
+
+
+def passed_in_a_dict(x, state):
+    state["log"] += [np.sum(x)]
+    return np.sum(x)
+
+
+def captured(x):
+    LOG.append(np.sum(x))
+    return np.sum(x)
+
+
+def counted(x):
+    COUNTS["calls"] += 1
+    return np.sum(x)
+
+
+def counted_in_an_object(x):
+    COUNTER.n += 1
+    return np.sum(x)
+
+
+def without_return(x):
+    x * 2
+
+
+def reads_a_file(x):
+    with open("scale.txt") as file:
+        return np.sum(x) * float(file.read())
+
+
+def loss(x, y):
+    return np.sum(x * y)
+
+
+RETURN_IT = "return it beside the value, .*has_aux=True"
+MISTAKES = [  # what was written, the first line, the help
+    # changes that the caller would have to see
+    (lambda: grad(passed)(X, []), "items are added to a list that was passed .*: log", RETURN_IT),
+    (lambda: jit(passed)(X, []), "items are added to a list that was passed .*: log", RETURN_IT),
+    (lambda: grad(passed)(X, [1.0] * 50), "items are added to a list that was passed", RETURN_IT),
+    (lambda: grad(passed_in_a_dict)(X, {"log": []}), "items are added to a list", RETURN_IT),
+    (lambda: grad(captured)(X), "a list that is not the function's own is changed", RETURN_IT),
+    (lambda: grad(History())(X), "a list that is not the function's own is changed", RETURN_IT),
+    (lambda: grad(counted)(X), "a dict that is not the function's own is changed", RETURN_IT),
+    (lambda: grad(counted_in_an_object)(X), "attribute 'n' of .* Counter", "has_aux=True"),
+    # arrays of other libraries
+    (lambda: grad(np.sum)(SERIES), r"input 0 \(a\) is a pandas Series", r"\.to_numpy\(\)"),
+    (lambda: grad(loss)(DEVICE, X), "is a torch Device", r"\.detach\(\)\.numpy\(\)"),
+    (lambda: grad(loss)(Lazy(X), X), "is a dask Lazy", r"\.compute\(\)"),
+    (
+        lambda: grad(lambda p: p["a"])({"a": 1.0, "b": SERIES}),
+        r'p\["b"\]\) is a pandas',
+        "to_numpy",
+    ),
+    (lambda: grad(loss)(X, SERIES), "an operation on a pandas Series", "to_numpy"),
+    (lambda: grad(lambda x: np.sum(x * FRAME["a"]))(X), "on a pandas Frame", "to_numpy"),
+    (lambda: grad(lambda x: np.sum(x * DEVICE))(X), "an operation on a torch Device", "detach"),
+    # the habits of other libraries
+    (lambda: grad(lambda x: np.sum(x.at[0].set(1.0)))(X), "'at' of an array", r"y = x\.copy\(\)"),
+    (lambda: grad(lambda x: np.sum(x).backward())(X), "'backward' of an array", "leave it out"),
+    (lambda: grad(lambda x: np.sum(x).grad)(X), "'grad' of an array", "call grad of the function"),
+    (lambda: grad(lambda x: np.sum(x.numpy()))(X), "'numpy' of an array", "leave it out"),
+    (lambda: grad(lambda x: np.sum(x.detach()))(X), "'detach' of an array", "stop_gradient"),
+    # names and options
+    (lambda: grad(lambda x: np.summ(x))(X), "no attribute 'summ'", "did you mean 'sum'"),
+    (lambda: grad(lambda x: np.mean(x, axiss=0))(X), "np.mean with axiss=", "did you mean axis="),
+    (lambda: grad(lambda x: np.sum(x * undefined))(X), "the name 'undefined' is not defined", ""),  # noqa: F821
+    (lambda: grad(loss, argnums=2), r"grad_position = 2 is out of range: loss\(x, y\)", ""),
+    (lambda: History().slope(X), "out of range: the call has 1 input", "without self"),
+    # what is passed and returned
+    (lambda: grad(loss)(3, X), "is a Python int", "pass a float"),
+    (lambda: grad(loss)(np.arange(3), X), "has dtype int64", "astype"),
+    (lambda: grad(lambda p: 1.0)({"n": 2, "name": "a"}), "is a Python int", "pass a float"),
+    (
+        lambda: grad(without_return)(X),
+        "without_return returned None",
+        "is a return statement missing",
+    ),
+    (lambda: grad(np.sum(X)), "must be a function or a Cell", ""),
+    (
+        lambda: grad(Counter),
+        "must be a function or a Cell",
+        r"make an object of it: Counter\(...\)",
+    ),
+    (lambda: grad(reads_a_file)(X), r"'with open\(...\)'", "read the file outside"),
+    (
+        lambda: vmap(loss)(X, np.ones(4)),
+        r"the mapped axes have different sizes: input 0 \(x\) axis 0 has 3, input 1 \(y\) .* has 4",
+        "",
+    ),
+    (lambda: jvp(loss, (X, X), (X,)), "2 inputs and 1 tangent", "one tangent for each input"),
+]
+
+
+@pytest.mark.parametrize("mistake, first, help", MISTAKES, ids=[each[1] for each in MISTAKES])
+def test_mistakes(mistake, first, help):
+    for _ in range(2):  # and again, where something is known of the function
+        with pytest.raises(S2SError) as caught:
+            mistake()
+        assert re.search(first, str(caught.value).splitlines()[0])
+        assert re.search(help, caught.value.help)
+        assert bool(caught.value.help) >= bool(help)
+    assert (LOG, COUNTS, COUNTER) == ([], {"calls": 0}, Counter())
+
+
+def test_a_record_is_returned_beside_the_value():
+    def f(x, log):
+        y = np.sum(x**2)
+        return y, [*log, y]
+
+    slope, (log,) = grad(f, has_aux=True)(X, [1.0])
+    np.testing.assert_allclose(slope, 2 * X)
+    assert log == [1.0, 14.0]
+
+
+def test_a_list_of_the_function_grows():
+    def f(x):
+        log = []
+        for each in x:
+            log.append(each**2)
+        return sum(log)
+
+    np.testing.assert_allclose(grad(f)(X), 2 * X)
+
+
+@pytest.mark.parametrize("transform", [jit, grad, value_and_grad, lambda f: vmap(grad(f))])
+def test_breakpoint_stops_in_generated_code(transform, monkeypatch):
+    stopped = []
+
+    def stop(*args, **kwargs):
+        frame = sys._getframe(1)
+        stopped.append((frame.f_code.co_filename, dict(frame.f_locals)))
+
+    def f(x):
+        y = np.sin(x)
+        breakpoint()
+        return np.sum(y * y)
+
+    monkeypatch.setattr(sys, "breakpointhook", stop)
+    argument = np.stack([X, X]) if transform not in (jit, grad, value_and_grad) else X
+    transform(f)(argument)
+    ((file, names),) = stopped
+    assert file.startswith("<s2s_ad")
+    np.testing.assert_array_equal(names["x"], argument)
+    np.testing.assert_allclose(names["y"], np.sin(argument))
