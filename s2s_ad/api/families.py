@@ -49,6 +49,7 @@ class Family(Locked):
         self._varying: frozenset[str] = frozenset()
         self._exact: dict[Any, list[Template]] = {}
         self._by_signature: dict[Any, list[Template]] = {}
+        self._compiled: set[int] = set()
 
     def is_of(self, function: Any) -> bool:
         """Whether the function is still one of these: its code may be replaced in place."""
@@ -102,7 +103,8 @@ class Family(Locked):
     ) -> None:
         if self.key is not None and self.is_of(owner.root):
             template = self._template(signature, made, owner.root)
-            self._enter(owner.exact_key(arguments), template)
+            if template is not None:
+                self._enter(owner.exact_key(arguments), template)
 
     def _enter(self, exact: Any, template: Template) -> None:
         known = _room(self._exact, MOST_KINDS).setdefault(exact, [])
@@ -112,13 +114,18 @@ class Family(Locked):
 
     def _template(
         self, signature: Any, made: Specialisation, function: types.FunctionType
-    ) -> Template:
+    ) -> Template | None:
+        """Keep what was compiled, but not what holds arrays of the user's and may be asked once."""
         template = Template.of(made, function)
+        known = arrays_of(self.parameters())  # which the key holds already
+        template.arrays = arrays_of(template.objects()) | known
+        if template.arrays.keys() - known and hash(signature) not in self._compiled:
+            self._compiled.add(hash(signature))  # the next time it is kept
+            return None
         variants = _room(self._by_signature, MOST_KINDS).setdefault(signature, [])
         variants.append(template)
         for gone in variants[:-MOST_VARIANTS]:
             self._forget(gone)
-        template.arrays = arrays_of((*template.objects(), *self.parameters()))
         self._make_room(template)
         every = [each for known in self._by_signature.values() for each in known]
         FAMILIES.holds(self.key, functools.reduce(operator.or_, [e.arrays for e in every]))

@@ -64,7 +64,8 @@ def transformed(
     Of an object that can be called, a bound method and the like it is the same one again.
     """
     root = fn.root if isinstance(fn, Transformed) else fn
-    if is_plain(root) or not callable(root):
+    of_lowering = hasattr(root, "__s2s_lower__")  # it lives as long as code is generated
+    if is_plain(root) or of_lowering or not callable(root):
         return Transformed(fn, transform, api, checked)
     chain = (*(fn.chain if isinstance(fn, Transformed) else ()), (api, transform))
     make = functools.partial(Transformed, fn, transform, api, checked)

@@ -615,6 +615,7 @@ def test_what_the_functions_captured_is_not_kept():
         grad(lambda x: np.sum(x * batch) + np.sum(x * parts[1][1]))(1.0)
         grad(lambda x, batch=batch: np.sum(x * batch))(1.0)
         vjp(lambda x: np.sum(x**2 * batch), 1.0)
+        grad(lambda x: np.sum(grad(lambda y: np.sum(y**3 * batch))(x)))(np.ones(100))
 
     seen = []
     for n in range(5):
