@@ -165,8 +165,6 @@ class Backward:
         """An adjoint after a pass; zero where the pass does not read the value."""
         if each.leaf in sweep.adjoints:
             return sweep.settled(each.leaf, sweep.adjoints[each.leaf])
-        if values.may_be_absent(before.fact):
-            return 0.0  # which stands for no array at all
         if self._keeps_shape(each) and not isinstance(before.fact, values.List):
             return sweep.full(0.0, before)
         return sweep.settled(each.leaf, 0.0)

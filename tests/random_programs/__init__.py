@@ -6,6 +6,6 @@ A program is written statement by statement. Before each statement the program s
 there, so that the generator knows every value that the next statement may use; what it writes is
 finite, and no kink is near. `values` says what a value is, `program` holds a program with a hole
 and runs it up to the hole, `expressions` and `statements` fill the hole, `oracle` compares all
-modes with plain Python, `reduce` makes a failing program small, and `run` does all this for
-a range of seeds.
+modes with plain Python, `paths` tells which dtypes other paths have, `reduce` makes a failing
+program small, and `run` does all this for a range of seeds.
 """

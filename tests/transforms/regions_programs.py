@@ -424,6 +424,27 @@ def last_tail(x):
     return np.sum(d * d)
 
 
+@samples((np.array([0.5, 2.0, 1.0, 3.0]),), (np.array([-0.5, 2.0, -1.0, 0.25]),))
+def parts_of_tails(x):
+    """The adjoint of what a pass leaves is added to, element by element, though none reads it."""
+    total = 0.0
+    for j in range(2):
+        for i in range(len(x) - 1):
+            d = np.sin(x[i:]) * (j + 1)
+            if i > 0:
+                e = d[1:] * x[0]
+        total = total + np.sum(d * d) + np.sum(e)
+    return total
+
+
+@samples((np.eye(2) * 0.5, np.array([2.0, 1.0])), (np.ones((2, 2)), np.array([-0.5, 3.0])))
+def last_product(a, x):
+    for _ in range(3):
+        h = a @ x
+        g = h[1:] * x[0]
+    return h[0] * x[0] + np.sum(g)
+
+
 @samples((np.array([0.5, 2.0, 1.0]),), (np.array([-0.5, 2.0, -1.0]),))
 def last_seen(x):
     d, k = x * x, 0

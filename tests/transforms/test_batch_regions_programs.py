@@ -20,7 +20,7 @@ from transforms.test_forward_regions import along, difference, floating
 #: what is done with them has no batched form: one sample after the other
 ONE_BY_ONE = {"list_of_unknown_length", "positives", "tried_factor"}
 #: a pass may change the shape of what it carries, as far as is known
-ONE_BY_ONE |= {"exchanged_with_an_array_of_three"}
+ONE_BY_ONE |= {"exchanged_with_an_array_of_three", "parts_of_tails"}
 
 
 #: at these points, or everywhere, the path that is taken has another derivative than the function
