@@ -1,12 +1,14 @@
 """Programs of fixed seeds in all modes; the oracle sees a wrong rule, and the reducer shows it."""
 
 import os
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from random_programs import oracle, reduce
+from random_programs import oracle, paths, reduce
+from random_programs.program import TimeIsUp, limited
 from random_programs.run import report, run_seeds, summary
 from random_programs.statements import generate
 from s2s_ad.core.registry import rule_for
@@ -95,3 +97,47 @@ def test_an_exception_of_python_is_expected():
     source = "def main(x):\n    if x > 0:\n        raise KeyError('no')\n    return x\n"
     outcomes, _ = oracle.check(source, ["0.5"], 0, ("value", "grad", "jvp"))
     assert [each.status for each in outcomes] == ["ok", "ok", "skipped"]
+
+
+NARROWED = """
+import numpy as np
+
+def main(x, k):
+    y = x * 2.0
+    try:
+        for i in range(k):
+            y = np.float32(y)
+    except ValueError:
+        y = 1j * y
+    return y
+"""
+
+
+def test_dtypes_of_other_paths():
+    """Those of the program as it runs are not looked for: who asks knows them."""
+    (found,) = paths.dtypes(NARROWED, lambda: [[np.float64(1.5), 2]])
+    assert found == {np.dtype(np.float32), np.dtype(float), np.dtype(complex)}
+    single, double, whole = map(np.dtype, (np.float32, float, int))
+    assert paths.may_have(double, {single, whole})  # an array of both
+    assert not paths.may_have(double, {single})
+
+
+@pytest.mark.parametrize(
+    "text, sort",
+    [("math.sqrt(x - x) * 2.0", "root of zero"), ("math.sqrt(x) - math.sqrt(x)", "")],
+)
+def test_a_root_of_zero_has_no_slope(text, sort):
+    source = f"import math\n\ndef main(x):\n    return {text}\n"
+    outcomes, _ = oracle.check(source, ["0.75"], 0, ("grad", "jvp", "standalone"))
+    assert {each.sort for each in outcomes} == {sort}
+
+
+def too_long():
+    with limited(10):
+        pass
+    time.sleep(5)
+
+
+def test_a_limit_within_a_limit():
+    with pytest.raises(TimeIsUp), limited(0.3):
+        too_long()
