@@ -73,6 +73,7 @@ from s2s_ad.load.dispatch import (
 from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.load.noted import noted
+from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
 
@@ -481,8 +482,8 @@ class Transformed:
             if isinstance(self.fn, Transformed):
                 return self.fn.derive(inside)[0]
             if hasattr(self.fn, "__s2s_lower__"):
-                return watching(self.fn.__s2s_lower__(inside.facts))
-            return watching(self._lowered(inside.facts))
+                return watching(remove_dead(self.fn.__s2s_lower__(inside.facts)))
+            return watching(remove_dead(self._lowered(inside.facts)))
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None

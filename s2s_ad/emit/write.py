@@ -164,7 +164,7 @@ class Module:
         self.helpers: set[str] = set()
         self.modules: set[str] = set()
         self.taken: set[str] = set()
-        self._known: dict[str, str] = {}
+        self._known: dict[tuple[str, str], dict[str, str | Ready]] = {}  # of functions alike
 
     def name_of(self, call: Callee) -> str:
         """The name of a function that is called; its text is written the first time."""
@@ -174,25 +174,52 @@ class Module:
             self.texts.insert(place, self.write(self.functions[call], name).text)
         elif call not in self.names:
             place = len(self.texts)
-            text = self.write(self.functions[call], PLACEHOLDER).text
-            if text not in self._known:
-                name = self.free(call.program.name)
-                self._known[text] = name
-                self.texts.insert(place, self.write(self.functions[call], name).text)
-            self.names[call] = self._known[text]
+            function = self.functions[call]
+            self.names[call] = self._same(function) or self._written(function, place)
         return self.names[call]
 
+    def _same(self, function: Ready) -> str | None:
+        """The function that has the same text but for its name.
+
+        That text is written where there is another function of the user's name for it, only.
+        """
+        program = function.program
+        alike = self._known.get((program.name, program.doc))
+        if alike is None:
+            return None
+        for name, each in alike.items():
+            if isinstance(each, Ready):
+                alike[name] = self.write(each, PLACEHOLDER).text
+        text = self.write(function, PLACEHOLDER).text
+        return next((name for name, other in alike.items() if other == text), None)
+
+    def _written(self, function: Ready, place: int) -> str:
+        """Write a function before those that it calls, which choose their names first."""
+        program = function.program
+        name = self._unused(program.name)
+        text = self.write(function, name).text
+        if name in self.taken:
+            name = self._unused(program.name)
+            text = self.write(function, name).text
+        self.taken.add(name)
+        self.texts.insert(place, text)
+        self._known.setdefault((program.name, program.doc), {})[name] = function
+        return name
+
     def free(self, text: str) -> str:
-        """`text`, or `text_2` ... where it means something else in the module."""
+        """`text`, or `text_2` ... where it means something else in the module: now it is taken."""
+        name = self._unused(text)
+        self.taken.add(name)
+        return name
+
+    def _unused(self, text: str) -> str:
         candidate, count = text, 2
         used = {*self.taken, *self.captured.values(), *self.objects}
         while candidate in used or means_something(candidate):
             candidate, count = f"{text}_{count}", count + 1
-        self.taken.add(candidate)
         return candidate
 
     def write(self, function: Ready, name: str) -> Written:
-        self.taken.add(name)
         program = function.program.with_(name=name)
         opening = Opening(function.stores)
         entries = opening.body(program)

@@ -58,6 +58,16 @@ def _read_anyway(block: Program, leaves: list[str]) -> list[str]:
 
 
 def _nearest(program: Program, leaves: list[str]) -> Program:
+    """The program with shapes read off these leaves; one that stays as it is remembers them."""
+    if program.__dict__.get("nearest_are") == leaves:
+        return program
+    made = _read_off(program, leaves)
+    if made is program:
+        program.__dict__["nearest_are"] = leaves
+    return made
+
+
+def _read_off(program: Program, leaves: list[str]) -> Program:
     body = []
     for statement in program.body:
         region = region_of(statement)

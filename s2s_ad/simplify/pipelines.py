@@ -22,7 +22,7 @@ from s2s_ad.simplify.undefined import BIND
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, KEEP_DIMENSIONS, DEAD),
-    *(JOIN_SUMS, SET_SUMS, READERS_FIRST, BIND),
+    *(JOIN_SUMS, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)
@@ -51,7 +51,7 @@ class Finished(dict):
 
 
 def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Program:
-    program = with_parts(run(in_place(program), pipeline))
+    program = run(with_parts(run(in_place(program), pipeline)), (BIND,))
     return everywhere(lambda block: _with_calls(block, made))(program)
 
 

@@ -1,24 +1,34 @@
 """Values that a path does not have, where code reads them all the same: they become None,
 or a list without items.
 
-A value of one side of a branch is read where the same side runs again; nothing is to be done then.
-But it may also be put into a list, be handed to another function, or lend its shape to zeros that
-nobody reads; then its name has to be bound on the other side too.
+A value of one side of a branch is read where the same side runs again, however deep inside of
+other branches; nothing is to be done then. But it may also be put into a list, be handed to another
+function, or lend its shape to zeros that nobody reads; then its name has to be bound on the other
+side too. What a block hands on is not read by that.
 """
 
 from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
 
 import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
-from s2s_ad.core.callee import item_of
+from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import Branch, Loop, Region, everywhere, region_of
+from s2s_ad.core.regions import Branch, Loop, Region, region_of, with_blocks
+from s2s_ad.core.registry import rule_for
 
 NONE = form.constant(None)
+
+Path = Mapping[Hashable, int]  # the sides that were taken, by what the conditions mean
+Output = tuple[int, int, int]  # a region, by its id; a block of it; the position of an output
+
+DEEPEST = 4  # operations by which two conditions are seen to be the same
 
 
 def bind_undefined(program: Program) -> Program:
@@ -28,69 +38,213 @@ def bind_undefined(program: Program) -> Program:
     """
     if not any(map(region_of, program.body)):
         return program
-    items: dict[tuple[str, int], str] = {}
-    for statement in program.body:
-        if (item := item_of(statement)) is not None:
-            items[item] = form.target(statement)
-    body: list[form.Statement] = []
-    facts: dict[str, values.AbstractValue] = {}
-    for statement in program.body:
-        region = region_of(statement)
-        if isinstance(region, Loop):
-            body += _bound_at_start(statement, region, facts)
-        elif region is not None:
-            body.append(_bound_after(program, statement, region, items))
-        else:
-            body.append(statement)
-    return program.with_(body=tuple(body), facts=program.facts | facts)
+    scope = _Scope(program, None, {}, {})
+    reads = _Reads()
+    reads.of_block(scope)
+    for atom in program.outputs():
+        reads.of(scope, atom)
+    return _bound(program, reads.undefined)
 
 
 def is_undefined(atom: gast.AST) -> bool:
     return isinstance(atom, gast.Constant) and atom.value is values.UNDEFINED
 
 
-def _bound_after(program: Program, statement: gast.Assign, region: Region, items: dict) -> gast.AST:
-    """A branch or attempt whose blocks have all of its outputs that are read by all."""
-    condition = statement.value.args[0] if isinstance(region, Branch) else None
-    blocks = []
-    for side, block in enumerate(region.blocks):
-        for place, atom in enumerate(block.outputs()):
-            name = items.get((form.target(statement), place))
-            if name and is_undefined(atom) and _is_read(program, name, condition, side):
-                block = _with_output(block, place, region.facts[place])
-        blocks.append(block)
-    return _replaced(statement, region.with_blocks(blocks), statement.value.args)
+# ---- where what is undefined is read -------------------------------------------------------------
 
 
-def _is_read(program: Program, name: str, condition: gast.AST | None, side: int) -> bool:
-    """Whether anything reads a name where the side of a branch that does not have it ran."""
-    if any(getattr(atom, "id", None) == name for atom in program.outputs()):
-        return True
-    return any(
-        name in form.reads(each) and not _is_other_side(each, name, condition, side)
-        for each in program.body
-    )
+class _Scope:
+    """A program or block where it runs.
+
+    Attributes:
+        outer: the scope around it.
+        operands: what its leaves stand for, atoms of that scope; others stand for themselves.
+        path: the sides of branches that have been taken when it runs.
+        inner: by the result of a region the scopes of its blocks.
+        may_lack: by name whether some path does not have it.
+    """
+
+    def __init__(
+        self, program: Program, outer: _Scope | None, operands: dict[str, gast.AST], path: Path
+    ):
+        self.program, self.outer, self.operands, self.path = program, outer, operands, path
+        self.made = {form.target(s): s for s in program.body if not form.is_effect(s)}
+        self.outputs = program.outputs()
+        self.inner: dict[str, list[_Scope]] = {}
+        self.may_lack: dict[str, bool] = {}
+
+    def source(self, atom: gast.AST) -> tuple[_Scope, gast.AST]:
+        """The scope whose code made it, and what it is called there."""
+        scope = self
+        while isinstance(atom, gast.Name) and atom.id in scope.operands:
+            atom, scope = scope.operands[atom.id], scope.outer
+        return scope, atom
 
 
-def _is_other_side(
-    statement: form.Statement, name: str, condition: gast.AST | None, side: int
-) -> bool:
-    """Whether the statement is a branch on the same condition whose same side ignores the name."""
+class _Reads:
+    """Walks all blocks in the order in which they run.
+
+    Attributes:
+        undefined: outputs of blocks that are undefined and that something reads.
+    """
+
+    def __init__(self) -> None:
+        self.undefined: set[Output] = set()
+
+    def of_block(self, scope: _Scope) -> None:
+        """What the statements of a block read."""
+        for statement in scope.program.body:
+            region = region_of(statement)
+            if region is not None:
+                self._of_region(scope, statement, region)
+                continue
+            if item_of(statement) is None:
+                self._of_names(scope, form.reads(statement))
+
+    def of(self, scope: _Scope, atom: gast.AST) -> None:
+        """The atom is read: it is there on the path, or has to be bound."""
+        if isinstance(atom, gast.Name) and _may_lack(scope, atom):
+            self.undefined.update(_lacking(scope, atom, scope.path))
+
+    def _of_names(self, scope: _Scope, names: Iterable[str]) -> None:
+        for name in names:
+            self.of(scope, form.name(name))
+
+    def _of_region(self, scope: _Scope, statement: gast.Assign, region: Region) -> None:
+        operands, blocks = statement.value.args, region.blocks
+        scopes = scope.inner[form.target(statement)] = []
+        if isinstance(region, Loop):
+            parts = region.parts(operands)
+            for atom in (*parts.bounds, *parts.carried):
+                self.of(scope, atom)
+            for block in blocks:
+                fixed = dict(zip(region.leaves(block).fixed, parts.fixed, strict=True))
+                scopes.append(_Scope(block, scope, fixed, scope.path))
+        else:
+            condition = _condition(statement)
+            if condition is not None:
+                self.of(scope, condition)
+                operands = operands[1:]
+            for side, block in enumerate(blocks):
+                leaves = dict(zip(block.leaves(), operands, strict=True))
+                taken = _taken(scope, condition, side, scope.path)
+                scopes.append(_Scope(block, scope, leaves, taken))
+        for inner in scopes:
+            self.of_block(inner)
+            if isinstance(region, Loop):
+                for atom in inner.outputs:
+                    self.of(inner, atom)
+
+
+def _condition(statement: gast.Assign) -> gast.AST | None:
+    """On what a branch decides; None of an attempt."""
+    return statement.value.args[0] if isinstance(region_of(statement), Branch) else None
+
+
+def _taken(scope: _Scope, condition: gast.AST | None, side: int, path: Path) -> Path:
+    """A path, and that it goes on with one side of a branch."""
+    return path if condition is None else {**path, _meaning(scope, condition, path): side}
+
+
+def _may_lack(scope: _Scope, atom: gast.AST) -> bool:
+    """Whether there is a path on which a name has no value."""
+    scope, atom = scope.source(atom)
+    if not isinstance(atom, gast.Name):
+        return is_undefined(atom)
+    if atom.id not in scope.may_lack:
+        scope.may_lack[atom.id] = any(_may_lack(*each) for each in _sides(scope, atom.id))
+    return scope.may_lack[atom.id]
+
+
+def _sides(scope: _Scope, name: str) -> list[tuple[_Scope, gast.AST]]:
+    """What stands for an output of a branch or attempt, in each of its blocks."""
+    item = item_of(scope.made[name]) if name in scope.made else None
+    scopes = scope.inner.get(item[0], []) if item is not None else []
+    region = region_of(scope.made[item[0]]) if scopes else None
+    if region is None or isinstance(region, Loop):
+        return []
+    # the position of the block that ran is an output of an attempt, too
+    return [(each, each.outputs[item[1]]) for each in scopes if item[1] < len(each.outputs)]
+
+
+def _lacking(scope: _Scope, atom: gast.AST, path: Path) -> Iterator[Output]:
+    """The undefined outputs of blocks for which a name may stand on a path."""
+    scope, atom = scope.source(atom)
+    if not isinstance(atom, gast.Name) or not _may_lack(scope, atom):
+        return
+    result, position = item_of(scope.made[atom.id])
+    statement = scope.made[result]
     region = region_of(statement)
-    if not isinstance(region, Branch) or condition is None:
-        return False
-    first, *operands = statement.value.args
-    if getattr(first, "id", None) != getattr(condition, "id", None):
-        return False
-    block = region.blocks[side]
-    leaves = [
-        leaf
-        for leaf, operand in zip(block.leaves(), operands, strict=True)
-        if getattr(operand, "id", None) == name
-    ]
-    read = {each for inner in block.body for each in form.reads(inner)}
-    read |= {getattr(atom, "id", None) for atom in block.outputs()}
-    return not read.intersection(leaves)
+    for side, (inner, output) in _open_sides(scope, atom.id, path).items():
+        if is_undefined(output):
+            yield id(region), side, position
+        else:
+            taken = _taken(scope, _condition(statement), side, path)
+            yield from _lacking(inner, output, taken)
+
+
+def _open_sides(scope: _Scope, name: str, path: Path) -> dict[int, tuple[_Scope, gast.AST]]:
+    """The same, by the number of the block, of those blocks that may have run on a path."""
+    sides = dict(enumerate(_sides(scope, name)))
+    condition = _condition(scope.made[item_of(scope.made[name])[0]]) if sides else None
+    taken = None if condition is None else path.get(_meaning(scope, condition, path))
+    return sides if taken is None else {taken: sides[taken]}
+
+
+def _meaning(scope: _Scope, atom: gast.AST, path: Path, depth: int = DEEPEST) -> Hashable:
+    """What a value is: equal for names that have the same value on a path."""
+    scope, atom = scope.source(atom)
+    if isinstance(atom, gast.Constant):
+        return _constant(atom.value)
+    if not isinstance(atom, gast.Name):
+        return id(scope), id(atom)
+    statement = scope.made.get(atom.id)
+    if statement is None or depth == 0:
+        return id(scope), atom.id
+    if item_of(statement) is not None:
+        sides = [*_open_sides(scope, atom.id, path).values()]
+        return _meaning(*sides[0], path, depth) if len(sides) == 1 else (id(scope), atom.id)
+    call, rule = statement.value, rule_for(form.function_of(statement))
+    params = [each.value for each in call.keywords]
+    if has_effect(statement) or rule.distinct or not all(map(_is_constant, params)):
+        return id(scope), atom.id
+    operands = [_meaning(scope, each, path, depth - 1) for each in call.args]
+    return id(rule), *operands, *((each.arg, _constant(each.value.value)) for each in call.keywords)
+
+
+def _is_constant(node: gast.AST) -> bool:
+    return isinstance(node, gast.Constant)
+
+
+def _constant(value: Any) -> Hashable:
+    """What a constant is: itself, and numbers that are written alike."""
+    plain = value is None or isinstance(value, int | float | complex | str)
+    return (type(value), repr(value)) if plain else id(value)
+
+
+# ---- what is bound -------------------------------------------------------------------------------
+
+
+def _bound(program: Program, undefined: set[Output]) -> Program:
+    """A program or block in which these outputs of blocks are bound."""
+    body: list[form.Statement] = []
+    facts: dict[str, values.AbstractValue] = {}
+    for statement in program.body:
+        region = region_of(statement)
+        if region is None:
+            body.append(statement)
+            continue
+        blocks = [_bound(each, undefined) for each in region.blocks]
+        if isinstance(region, Loop):
+            statement = with_blocks(statement, region, blocks)
+            body += _bound_at_start(statement, region_of(statement), facts)
+            continue
+        wanted = sorted(each for each in undefined if each[0] == id(region))
+        for _, side, position in wanted:
+            blocks[side] = _with_output(blocks[side], position, region.facts[position])
+        body.append(with_blocks(statement, region, blocks))
+    made = program.with_body(body)
+    return made.with_(facts=made.facts | facts) if facts else made
 
 
 def _bound_at_start(statement: gast.Assign, loop: Loop, facts: dict) -> list[gast.Assign]:
@@ -134,4 +288,4 @@ def _replaced(statement: gast.Assign, region: Region, operands: list[gast.AST]) 
     return form.assign(form.target(statement), call, statement.origin, statement.phase)
 
 
-BIND = Pass("bind undefined", everywhere(bind_undefined))
+BIND = Pass("bind undefined", bind_undefined)

@@ -54,6 +54,7 @@ class Reverse:
         outputs: the places of the outputs that do; without it all.
         repeated: whether the forward sweep runs many times before the backward sweep does.
         handed: whether the backward sweep is a function of its own, to which values are handed.
+        called: whether it is a function that is called, or a block of one.
         saves: whether functions that call themselves save what their backward passes need.
         at_once: whether both sweeps run right behind each other, and the adjoints of the outputs
             are numbers or leaves, known before.
@@ -68,12 +69,13 @@ class Reverse:
         *,
         repeated: bool = False,
         handed: bool = False,
+        called: bool = False,
         saves: bool = True,
         at_once: bool = False,
     ):
         program = without_saved(program)
         self.builder, self.program, self.wanted = builder, program, list(wanted)
-        self.saves = saves
+        self.called, self.saves = called, saves
         self.repeated, self.handed = repeated, handed
         self.collected = repeated or handed  # values have to be there to be handed on
         self.at_once = at_once and not self.collected and not program.tried
@@ -106,8 +108,17 @@ class Reverse:
             outputs,
             repeated=self.repeated or repeated,
             handed=self.handed or handed,
+            called=self.called or handed,
             saves=self.saves and saves,
             at_once=at_once,
+        )
+
+    def recomputing(
+        self, builder: Builder, program: Program, wanted: Sequence[str], outputs: Collection[int]
+    ) -> Reverse:
+        """A sweep over a function that is called, whose backward pass runs all of it again."""
+        return Reverse(
+            builder, program, wanted, outputs, called=True, saves=self.saves, at_once=True
         )
 
     @lazy
@@ -304,7 +315,7 @@ class Reverse:
         if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
             adjoint = as_complex(adjoint, self.atoms[name])
         adjoint = in_precision(adjoint, self.program.facts[name])
-        if not (self.handed and name in self.wanted):  # a function is one, known lengths or not
+        if not (self.called and name in self.wanted):  # a function is one, known lengths or not
             adjoint = filled(self.builder, adjoint)
         return self.builder.named(adjoint, hint)
 

@@ -177,7 +177,9 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
     call.derived[asked.key] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    swept = Swept(outer, call, active, seeds, whole=call.is_recursive, together=asked.whole)
+    swept = Swept(
+        outer, call, active, seeds, again=True, whole=call.is_recursive, together=asked.whole
+    )
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)

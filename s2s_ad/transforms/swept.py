@@ -19,6 +19,7 @@ class Swept:
     """Both sweeps over a callee.
 
     Args:
+        again: whether the backward pass runs the whole function again, and is handed nothing.
         whole: whether each adjoint is returned as a whole, and not its elements alone.
         together: the operands for which that is so where elements are at indices that are known.
     """
@@ -30,15 +31,18 @@ class Swept:
         active: tuple[bool, ...],
         seeds: tuple[int, ...],
         *,
+        again: bool = False,
         whole: bool = False,
         together: tuple[bool, ...] = (),
     ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()
         wanted = [name for name, flag in zip(self.leaves, active, strict=True) if flag]
-        sweep = outer.inner(self.builder, self.program, wanted, seeds, handed=True)
+        swept = (self.builder, self.program, wanted, seeds)
+        sweep = outer.recomputing(*swept) if again else outer.inner(*swept, handed=True)
         sweep.forward_sweep()
         self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
+        sweep.entered.update(self.seeds)
         adjoints = sweep.backward_sweep()
         self.scattered: tuple[Scattered | None, ...] = (None,) * len(wanted)
         if not whole:

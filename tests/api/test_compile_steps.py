@@ -55,6 +55,24 @@ def nested_returns(n):
     return [*lines, *(f"{'    ' * i}return x * {i}.5" for i in range(n, 0, -1))]
 
 
+def either_of_two(n):
+    """A chain of conditions, of which each changes one of two values."""
+    lines = (f"elif x < {i}.5:\n        {'yz'[i % 2]} = x * {i}.5" for i in range(1, n))
+    return ["y, z = x, 2 * x", "if x < 0.5:\n        y = x * 0.5", *lines, "x = y * z"]
+
+
+def in_a_loop(line):
+    def parts(n):
+        rows = [f"    if x > {n - i}.5:\n            {line}" for i in range(n)]
+        return ["for _ in range(3):", *(f"{row}\n        x = x + 0.5" for row in rows)]
+
+    parts.__name__ = f"{line.split()[0]}_in_a_loop"
+    return parts
+
+
+returns_in_a_loop, breaks, skips = map(in_a_loop, ("return np.cos(x)", "break", "continue"))
+
+
 def entries(n):
     lines = (f"d['k{i}'] = d['k{i - 1}'] * x" for i in range(1, n))
     return ["d = {'k0': x}", *lines, f"x = d['k{n - 1}']"]
@@ -131,6 +149,9 @@ def growth(parts, n, transform, folder):
         (early_returns, 12),
         (entries, 20),
         (statements_in_a_loop, 10),
+        (either_of_two, 16),
+        (breaks, 16),
+        pytest.param(skips, 16, marks=pytest.mark.slow),
         pytest.param(helpers, 40, marks=pytest.mark.slow),
     ],
     ids=lambda each: getattr(each, "__name__", None),
@@ -141,7 +162,12 @@ def test_steps_grow_as_the_program_does(parts, n, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "parts", [nested_returns, pytest.param(returns_between, marks=pytest.mark.slow)]
+    "parts",
+    [
+        nested_returns,
+        pytest.param(returns_between, marks=pytest.mark.slow),
+        pytest.param(returns_in_a_loop, marks=pytest.mark.slow),
+    ],
 )
 def test_steps_grow_as_a_row_of_returns_does(parts, tmp_path):
     few, many = growth(parts, 16, grad, tmp_path)
