@@ -177,7 +177,7 @@ class Builder:
         """A builder that knows how each name of the program was computed."""
         builder = cls()
         builder.facts, builder.hints = dict(program.facts), dict(program.hints)
-        builder.has_complex = any(map(values.is_complex, program.facts.values()))
+        builder.has_complex = program.knows_complex
         atoms = {name: Symbol(builder, name) for name in builder.facts}
         for statement in program.body:
             if not form.is_effect(statement):

@@ -186,6 +186,10 @@ class Program:
 
     def leaves(self) -> list[str]:
         """The names of all inputs' leaves, in order."""
+        return list(self._leaves)
+
+    @lazy
+    def _leaves(self) -> list[str]:
         return [leaf for each in self.inputs for leaf in tree.leaves(each.tree)]
 
     def fact(self, node: gast.AST) -> AbstractValue:

@@ -265,6 +265,8 @@ def is_truth(value: Any) -> bool:
 
 def is_complex(value: Any) -> bool:
     """Whether the value is known to hold complex numbers."""
+    if isinstance(value, Scalar):
+        return value.kind is complex
     if isinstance(value, List):
         return is_complex(value.item)
     dtype = strong_dtype(value)

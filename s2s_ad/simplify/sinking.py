@@ -36,7 +36,7 @@ class Sides:
         self.builders = [_continued(each) for each in blocks]
         self.leaves = [each.leaves() for each in blocks]
         self.outputs = [
-            [builder.view(atom, _atoms(builder)) for atom in each.outputs()]
+            [_view(builder, atom) for atom in each.outputs()]
             for builder, each in zip(self.builders, blocks, strict=True)
         ]
 
@@ -71,8 +71,8 @@ def _continued(program: Program) -> Builder:
     return builder
 
 
-def _atoms(builder: Builder) -> dict[str, Symbol]:
-    return {name: Symbol(builder, name) for name in builder.facts}
+def _view(builder: Builder, atom: gast.AST) -> Any:
+    return Symbol(builder, atom.id) if isinstance(atom, gast.Name) else atom.value
 
 
 def _assigned(statement: gast.Assign, made: Branch, operands: Sequence[gast.AST]) -> gast.Assign:
@@ -285,22 +285,35 @@ def _with_operands(
     moved: dict[str, gast.Assign],
 ) -> gast.Assign:
     """The branch with the operations that one of its sides alone needs."""
-    while True:
-        condition, *operands = statement.value.args
-        region = region_of(statement)
-        read = [_names_read(each) for each in region.blocks]
-        names = [getattr(operand, "id", None) for operand in operands]
-        for place, name in enumerate(names):
-            sides = [i for i, each in enumerate(region.blocks) if each.leaves()[place] in read[i]]
-            alone = len(sides) == 1 and readers.get(name) == 1 and name in computed
-            if alone and names.count(name) == 1 and name not in form.reads(condition):
-                break
-        else:
-            return statement
-        moved[name] = computed[name]
-        for each in set(form.reads(computed[name])):
+    condition, *operands = statement.value.args
+    names = [getattr(each, "id", None) for each in operands]
+    if not any(readers.get(name) == 1 and name in computed for name in names):
+        return statement
+    asked, sides = set(form.reads(condition)), Sides(program, statement)
+    read = [_names_read(each) for each in region_of(statement).blocks]
+    count = len(moved)
+    while (found := _needed_by_one(sides, readers, computed, read, asked)) is not None:
+        place, side = found
+        name, names = sides.operands[place].id, {getattr(e, "id", None) for e in sides.operands}
+        moved[name] = made = computed[name]
+        for each in set(form.reads(made)):
             readers[each] -= 1 if each in names else 0
-        statement = _with_operand(program, statement, place, sides[0], computed[name])
+        read[side].update(_move(sides, place, side, made))
+    return sides.written() if len(moved) > count else statement
+
+
+def _needed_by_one(
+    sides: Sides, readers: dict[str, int], computed: Mapping, read: list[set[str]], asked: set[str]
+) -> tuple[int, int] | None:
+    """The position of an operand that one block alone reads, and that may be computed there."""
+    names = [getattr(operand, "id", None) for operand in sides.operands]
+    for place, name in enumerate(names):
+        if readers.get(name) != 1 or name not in computed:
+            continue
+        using = [i for i, leaves in enumerate(sides.leaves) if leaves[place] in read[i]]
+        if len(using) == 1 and names.count(name) == 1 and name not in asked:
+            return place, using[0]
+    return None
 
 
 def _changed(statement: form.Statement) -> list[str]:
@@ -314,11 +327,8 @@ def _names_read(program: Program) -> set[str]:
     return read | {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
 
 
-def _with_operand(
-    program: Program, statement: gast.Assign, place: int, side: int, made: gast.Assign
-) -> gast.Assign:
-    """The branch with an operation in front of one of its blocks, in place of an operand."""
-    sides = Sides(program, statement)
+def _move(sides: Sides, place: int, side: int, made: gast.Assign) -> list[str]:
+    """Put an operation in front of one block, in place of an operand; returns what it reads."""
     names = {name: sides.leaf(side, name) for name in form.reads(made)}
     builder, leaf = sides.builders[side], sides.leaves[side][place]
     nodes = {name: to_node(value) for name, value in names.items()}
@@ -327,7 +337,7 @@ def _with_operand(
     for leaves in sides.leaves:
         del leaves[place]
     del sides.operands[place]
-    return sides.written()
+    return [each.name for each in names.values()]
 
 
 SINK = Pass("sink into branches", everywhere(sink))

@@ -26,6 +26,7 @@ from s2s_ad.transforms.reverse_schedules import scheduled_passes
 from s2s_ad.transforms.swept import Swept, backward_stub
 
 MOST_SAVED = 8  # values; more of them are computed again by the backward pass
+LONG = 150  # statements; a function that has more would save more values than that
 
 
 def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[int, Any]) -> None:
@@ -144,6 +145,8 @@ def _nested(outer: Any, call: Callee, asked: Asked) -> Passes:
 
 def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
+    if len(call.program.body) > LONG and not call.effects:
+        return _recomputed(outer, call, asked)
     swept = Swept(outer, call, asked.active, asked.seeds, together=asked.whole)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
