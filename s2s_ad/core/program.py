@@ -216,13 +216,17 @@ class Program:
         return (each for each in self.captures if each.name is not None)
 
     def with_(self, **changes: Any) -> Program:
-        return replace(self, **changes)
+        made = replace(self, **changes)
+        known = self.__dict__.get("knows_complex")
+        if known or (known is not None and "facts" not in changes):
+            made.__dict__["knows_complex"] = known
+        return made
 
     def with_body(self, body: Sequence[form.Statement]) -> Program:
         """The program with these statements; itself where they are its own."""
         if len(body) == len(self.body) and all(map(operator.is_, body, self.body)):
             return self
-        return replace(self, body=tuple(body))
+        return self.with_(body=tuple(body))
 
     def verify(self) -> Program:
         """Check the form and that every name has a fact, blocks included; returns the program.

@@ -177,6 +177,7 @@ class _Block:
         if regions:
             facts = facts | {name: each.infer([], {}) for name, each in regions.items()}
         made = program.with_(body=tuple(body), output=output, captures=captures, facts=facts)
+        made.__dict__["knows_complex"] = program.knows_complex  # regions are no numbers
         return _cleaned(made)
 
     def _swept_statement(self, statement: gast.Assign) -> gast.Assign:
