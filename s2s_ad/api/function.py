@@ -48,6 +48,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import (
     ArgumentTypeError,
     ArgumentValueError,
+    InternalError,
     Origin,
     S2SError,
     UnsupportedError,
@@ -534,11 +535,11 @@ class Transformed:
         except StaticNeeded as need:
             try:
                 return self._count_by_value(need, arguments)
-            except S2SError:
-                if not lists:
+            except S2SError as error:
+                if not lists or isinstance(error, InternalError):
                     raise
-        except S2SError:
-            if not lists:
+        except S2SError as error:
+            if not lists or isinstance(error, InternalError):
                 raise
         self._family.lists_apart = True
         return None

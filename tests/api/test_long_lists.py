@@ -6,11 +6,14 @@ The expected gradients are those of the same function of an array, or difference
 from __future__ import annotations
 
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vjp, vmap
+from s2s_ad.api import function as compiling
+from s2s_ad.diagnostics import InternalError
 
 LENGTHS = (40, 57)
 
@@ -185,6 +188,14 @@ def test_short_lists_and_other_items_are_inputs_of_their_own():
     np.testing.assert_allclose(grad(iterated)(mixed), slopes(iterated, mixed), rtol=1e-6)
     with pytest.raises(S2SError, match="gradients need floating-point numbers"):
         grad(iterated)([0.5] * 40 + [1])
+
+
+def test_a_fault_of_the_compiler_is_told():
+    """Code for lists is not given up because the compiler failed, which hides the fault."""
+    twice = [ZeroDivisionError("ours"), mock.DEFAULT]
+    with mock.patch.object(compiling, "finish", wraps=compiling.finish, side_effect=twice):
+        with pytest.raises(InternalError, match="ours"):
+            grad(iterated)(data(iterated, 40))
 
 
 def scaled(weights, x):
