@@ -114,16 +114,18 @@ def any_length(fact: Any) -> Any:
     )
 
 
-def with_lists(fact: Any) -> Any:
-    """An abstract value in which a long list of floats, or of lists of such, is one input.
+def with_lists(fact: Any, *, rows: bool) -> Any:
+    """An abstract value in which a long list of floats, or of lists of such `rows`, is one input.
 
     So the code is the same for all lengths. Of a short list each number is an input.
     """
     if not isinstance(fact, tree.Tree):
         return fact
-    if len(tree.leaves(fact)) > MOST_APART and (whole := _as_list(fact)) is not None:
+    whole = _as_list(fact) if len(tree.leaves(fact)) > MOST_APART else None
+    if whole is not None and (rows or not isinstance(whole.item, values.List)):
         return whole
-    return tree.Tree(fact.kind, fact.keys, tuple(map(with_lists, fact.items)))
+    items = tuple(with_lists(each, rows=rows) for each in fact.items)
+    return tree.Tree(fact.kind, fact.keys, items)
 
 
 def _as_list(fact: Any) -> values.AbstractValue | None:

@@ -381,7 +381,7 @@ class Transformed:
         if self._signatures.last is not None:
             return
         given = exact(self.__signature__, arguments)
-        if self._takes_lists() and any(has_lists(with_lists(x)) for x in given.facts.values()):
+        if self._takes_lists() and any(map(has_lists, self._with_lists(given.facts).values())):
             return  # it would compare each of their items
         names = self._watched(given)
         hots = with_call(
@@ -450,9 +450,17 @@ class Transformed:
 
             facts[name] = tree.tree_map(leaf, fact)
         facts = self.transform.loosen(Arguments(self.__signature__, facts)).facts
-        if not self._takes_lists():
-            return facts
-        return {name: with_lists(fact) for name, fact in facts.items()}
+        return self._with_lists(facts) if self._takes_lists() else facts
+
+    def _with_lists(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """The abstract values in which long lists of floats are one input."""
+        rows = self._takes_rows()
+        return {name: with_lists(fact, rows=rows) for name, fact in facts.items()}
+
+    def _takes_rows(self) -> bool:
+        """Whether a list of lists may be one input, where a list may."""
+        inner = not isinstance(self.fn, Transformed) or self.fn._takes_rows()
+        return inner and self.transform.takes_rows
 
     def _takes_lists(self) -> bool:
         """Whether a long list of floats is one input, until the function asks for its length."""

@@ -33,10 +33,12 @@ Positions = tuple[int, ...] | EllipsisType
 class Transform:
     """One step of a chain. It knows nothing of the function: that is `Transformed`'s to know.
 
-    `takes_lists` says whether a list of floats may be one input.
+    `takes_lists` says whether a list of floats may be one input, `takes_rows` whether a list of
+    such lists may, of which a half of two that runs later would see what its owner does with them.
     """
 
     takes_lists: ClassVar[bool] = False
+    takes_rows: ClassVar[bool] = True
 
     def signature(self, inner: inspect.Signature) -> inspect.Signature:
         """The signature of the transformed function."""
@@ -190,6 +192,8 @@ class Jacobian(Differentiation):
 @dataclass(frozen=True)
 class Halves(Differentiation):
     """Inputs -> ((output[, aux]), what the second half needs, the second half)."""
+
+    takes_lists, takes_rows = True, False
 
     def function(self, made: list[Callable]) -> Callable:
         first, second = made
