@@ -22,6 +22,8 @@ from s2s_ad.transforms.batches import batched_program, prefix
 class Vmap(Transform):
     """vmap; `in_axes` and `out_axes` as the user gave them, containers as Trees."""
 
+    takes_lists = True
+
     in_axes: Any = 0
     out_axes: Any = 0
 

@@ -256,3 +256,38 @@ def test_an_index_beyond_the_end_is_an_error_of_the_call():
         derived(p[:40])
     with pytest.raises(S2SError, match="a list of 39"):
         jvp(indexed, (p[:40],), (p[:39],))
+
+
+def polynomial(p, x):
+    total = 0.0
+    for c in reversed(p):
+        total = total * x + c
+    return total
+
+
+def every_product(p, x):
+    return [c * x for c in p]
+
+
+@pytest.mark.parametrize(
+    "function, derived",
+    [
+        (polynomial, lambda f: f),
+        (polynomial, grad),
+        (polynomial, lambda f: grad(f, 1)),
+        (every_product, lambda f: f),
+    ],
+)
+def test_a_list_that_all_samples_share(function, derived):
+    xs = np.linspace(0.1, 0.9, 5)
+    batched = vmap(derived(function), in_axes=(None, 0))
+    for length in LENGTHS:
+        p = data(indexed, length)
+        samples = [derived(function)(p, x) for x in xs.tolist()]
+        found = batched(p, xs)
+        np.testing.assert_allclose(
+            np.array(found).T if isinstance(samples[0], list) else found, samples
+        )
+    assert len({batched.source(data(indexed, n), xs) for n in (40, 300)}) == 1
+    with pytest.raises(S2SError, match="a Python float: it has no axis 0 to map"):
+        vmap(derived(function))(data(indexed, 40), xs)
