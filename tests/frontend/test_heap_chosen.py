@@ -120,10 +120,33 @@ def changed_pass_by_pass(x, k):
     return y * np.sum(x)
 
 
+def row_of_the_last_pass(x, k):
+    for row in x:
+        row *= 0.5
+    x[1:] *= 3.0
+    return np.sum(row * x) * k
+
+
+def whole_array_each_pass(x, k):
+    for i in range(k):
+        whole = np.asarray(x)
+        whole *= 1.0 + 0.1 * i
+    x += 1.0
+    return np.sum(whole * x)
+
+
+def changed_or_not(x, k):
+    y = x
+    for _ in range(k - 1):
+        y = y * 2.0
+    y[0] = 5.0
+    return np.sum(x * y)
+
+
 PROGRAMS = [part_or_number, view_before_a_failure, rows_of_the_handler, stored_through_either]
 PROGRAMS += [one_of_one_of_two, in_passes_that_are_written_out, rows_with_a_star]
 PROGRAMS += [swapped_where_it_fails, added_where_it_fails, deleted_where_it_fails]
-PROGRAMS += [changed_pass_by_pass]
+PROGRAMS += [changed_pass_by_pass, row_of_the_last_pass, whole_array_each_pass, changed_or_not]
 
 
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")

@@ -100,7 +100,7 @@ def raveled_argument(a):
 
 def perhaps_no_pass(x, n):
     y = x
-    for _ in range(n):
+    for _ in range(int(n)):
         y = y * 2
     y[0] = 5.0
     return x * y
@@ -116,7 +116,7 @@ def in_a_list_of_unknown_length(x, n):
 
 def row_of_the_last_pass(a, n):
     b, row = a.copy(), a[0]
-    for i in range(n):
+    for i in range(int(n)):
         row = b[i]
     b[1] = 0.0
     return row
@@ -239,13 +239,13 @@ CASES = {
     object_returned: ((X,), "S2S304", "", "Holder"),
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),
     own_way_to_set_attributes: ((X,), "S2S201", "s = Slots()", "__setattr__"),
-    perhaps_no_pass: ((X, 3), MUTABLE, "return x * y", COPY),
+    perhaps_no_pass: ((X, 3.0), MUTABLE, "return x * y", COPY),
     raveled_argument: ((A,), MUTABLE, "return v * 2.0", COPY),
     read_only_broadcast: ((X,), "S2S203", "b[0] = 1.0", "read-only"),
     read_only_diagonal: ((A,), "S2S203", "d[0] = 1.0", "read-only"),
     reshaped_argument: ((A,), MUTABLE, "return a", COPY),
     resized: ((X,), MUTABLE, "x.resize(2)", "new array"),
-    row_of_the_last_pass: ((A, 3), MUTABLE, "return row", COPY),
+    row_of_the_last_pass: ((A, 3.0), MUTABLE, "return row", COPY),
 }
 
 

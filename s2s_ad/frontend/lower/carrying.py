@@ -146,6 +146,11 @@ class Carrying:
         self.columns.append(Column(False, leaf.name, end, after, hint))
         return after
 
+    @property
+    def shares(self) -> bool:
+        """Whether an array after the loop may share memory with another, which a pass decides."""
+        return any(after.kin and not after.number for after, _ in self._arrays)
+
     def bind(self, results: Sequence[Symbol]) -> None:
         """Give the values after the loop the names of the region's outputs."""
         for result, column in zip(results, self.columns, strict=True):

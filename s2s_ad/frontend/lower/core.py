@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import operator
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -122,6 +122,7 @@ class Lowering:
     ) -> None:
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
+        self.sharing: dict[tuple, Sequence] = {}  # loops that left aliases: where, and their bounds
         self.builder = Builder(merge=False)  # the user's statements stay as they were written
         if real_powers:
             check_powers(self.builder)
@@ -214,6 +215,14 @@ class Lowering:
             return error
         self.builder.effect(_raise(error), {})
         return Raises()
+
+    @contextmanager
+    def as_python(self) -> Iterator[None]:
+        """Around what Python itself does with a container: what that raises, the path raises."""
+        try:
+            yield
+        except (LookupError, ValueError) as error:
+            raise self.there_is_none(error) from None
 
     def certain(self, value: Any, what: str) -> Any:
         """A value that is used where Python takes None, too: it has to be certain."""

@@ -40,6 +40,7 @@ from s2s_ad.frontend.scopes import bound_names
 
 MOST_PASSES = 200
 MOST_WRITTEN = 4_000  # passes that are written out
+MOST_NESTED = 12  # passes of a `while`, each inside of a branch of the one before
 
 
 @statement(gast.For)
@@ -124,6 +125,8 @@ def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> E
         return unrolled(lowering, node, Lazily(known, passes.item))
     if few:
         lowering.rolled |= dict.fromkeys(rolling.made, place)
+    if rolled.shares:
+        lowering.sharing[place] = passes.bounds
     return after(lowering, node, rolled)
 
 
@@ -201,9 +204,11 @@ def unrolled_while(lowering: Lowering, node: gast.While, need: Exception) -> Exi
     return finished(lowering, node, broke, returned)
 
 
-def known_passes(lowering: Lowering, node: gast.While, need: Exception) -> Exits:
-    """The passes one after the other, up to one that leaves the loop."""
-    for _ in range(MOST_PASSES):
+def known_passes(
+    lowering: Lowering, node: gast.While, need: Exception, most: int = MOST_PASSES
+) -> Exits:
+    """The passes one after the other, up to one that leaves the loop; so many at most."""
+    for left in reversed(range(most)):
         lowering.frame.locals |= dict.fromkeys(FLAGS, False)
         test = condition(lowering, node.test)
         if test is False:
@@ -219,7 +224,7 @@ def known_passes(lowering: Lowering, node: gast.While, need: Exception) -> Exits
             return LEAVES
         if stops is not False:
             lowering.frame.locals[SKIP] = stops
-            return unless_left(lowering, lambda: known_passes(lowering, node, need))
+            return unless_left(lowering, lambda left=left: known_passes(lowering, node, need, left))
     raise need
 
 

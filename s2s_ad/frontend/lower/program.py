@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import LIBRARIES, apply, method_of
 from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.loops import ask_for
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, settled
@@ -64,7 +65,10 @@ def lower(
                 raise found.error from None
             ways = replace(ways, recursive=ways.recursive | {found.node})
         except UnsupportedError as error:
-            ways = _by_other_means(ways, error)
+            try:
+                ways = _by_other_means(ways, lowering, error)
+            except NeedStatic as need:
+                ways = _with_static(ways, lowering, inputs, need)
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,24 @@ def _with_static(
     raise _static_needed(lowering, inputs, ancestors, need) from None
 
 
-def _by_other_means(ways: Ways, error: UnsupportedError) -> Ways:
+def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> Ways:
     """How to lower a function that was refused, if there is another way to."""
     if not ways.lacks_entries and getattr(error, "entries", False):
         return replace(ways, lacks_entries=True)
     if not ways.follows and error.code == "S2S207":
         return replace(ways, follows=True)
+    if error.code == "S2S207":
+        loops = {place for place, bounds in lowering.sharing.items() if _are_known(bounds)}
+        if loops - ways.apart:
+            return replace(ways, apart=ways.apart | loops)
+        for bounds in lowering.sharing.values():
+            ask_for(lowering, bounds, error)
     raise error
+
+
+def _are_known(bounds: Sequence[Any]) -> bool:
+    """Whether it is known how often a loop runs."""
+    return not any(isinstance(each, Symbol) for each in bounds)
 
 
 def _program(

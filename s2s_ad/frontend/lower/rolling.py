@@ -60,11 +60,18 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A loop that was emitted: whether it was left by a break or a return, or can only be."""
+    """A loop that was emitted.
+
+    Attributes:
+        broke, returned: whether it was left by a break, or a return.
+        endless: whether it can only be left by these.
+        shares: whether it leaves an array of which it is not known whose memory it shares.
+    """
 
     broke: Any
     returned: Any
     endless: bool
+    shares: bool = False
 
 
 class TestChanges(Exception):
@@ -409,7 +416,7 @@ class Rolling:
             else:
                 parts = [path.content(self.objects[key][0], None)]
                 self.lowering.memory.assign(self.objects[key][0], value, parts)
-        return Rolled(*flags, test is not None and test.value is True)
+        return Rolled(*flags, test is not None and test.value is True, carrying.shares)
 
     def emit_region(self, carrying: Carrying, path: Path, test: Test | None, broke: Any) -> None:
         lowering, builder, columns = self.lowering, self.lowering.builder, carrying.columns
