@@ -1,5 +1,7 @@
 """try, with and effects: they happen where they stand, once."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -122,8 +124,92 @@ def missing_keys(x):
         return total
 
 
+def missing_items(items, x):
+    """A store, a deletion and a pop of an item that a list does not have."""
+    count = 1.0
+    try:
+        items.pop(7)
+    except IndexError:
+        count = 2.0
+    try:
+        items[8] = x
+    except IndexError:
+        count += 20.0
+    try:
+        del items[8]
+        count += 1000.0
+    except IndexError:
+        count += 200.0
+    return count * sum(items) * x
+
+
+def deleted_last(items, x):
+    total = x
+    try:
+        root = math.sqrt(x)
+        del items[-2]
+    except ValueError:
+        root = 2.0
+    return total + root * sum(items)
+
+
+def changed_by_a_helper_at_its_end(a, x):
+    def store():
+        root = math.sqrt(x)
+        a[1] = 7.0
+        return root
+
+    try:
+        y = store()
+    except ValueError:
+        y = a[1] * 3.0
+    return y + np.sum(a * a)
+
+
+def appended_by_a_helper(items, x):
+    def add():
+        items.append(math.sqrt(x))
+
+    try:
+        add()
+    except ValueError:
+        items.append(9.0)
+    return sum(items) * len(items)
+
+
+def assigned_for_a_function_inside(a, x):
+    root = x
+    try:
+        root = math.sqrt(x)
+        a = a * math.sqrt(x - 1.0)
+    except ValueError:
+        a = a * 0.25
+
+    def halved():
+        nonlocal root
+        root = root * 0.5
+        return root
+
+    return halved() + root + np.sum(a)
+
+
+def popped_from_an_argument(items, x):
+    first = items.pop(int(x))
+    items[0] = first * 2.0
+    return sum(items) * x
+
+
+IN_A_TRY = [deleted_last, appended_by_a_helper, missing_items, assigned_for_a_function_inside]
+IN_A_TRY += [changed_by_a_helper_at_its_end]
+
 PROGRAMS = [
     (missing_keys, (1.5,)),
+    *(
+        (f, ([1.0, 2.0, 4.0] if f.__code__.co_varnames[0] == "items" else B * 1.0, x))
+        for f in IN_A_TRY
+        for x in (-1.0, 0.5, 2.0)
+    ),
+    *((popped_from_an_argument, ([1.0, 2.0, 4.0], x)) for x in (0.5, 1.5, -1.2)),
     *(
         (f, (A, B))
         for f in (solved, with_else, kept_from_before, half_assigned, half_changed)
@@ -198,6 +284,20 @@ def half_changed_by_a_helper(A, b):
     except np.linalg.LinAlgError:
         y = b
     return y + x
+
+
+def half_changed_by_a_function_inside(A, b):
+    x = b.copy()
+
+    def change():
+        x[0] = 5.0
+        x[1] = math.sqrt(x[0] - b[1])
+
+    try:
+        change()
+    except ValueError:
+        pass
+    return x
 
 
 def half_unpacked(A, b):
@@ -336,6 +436,7 @@ def opened(x):
     "function, args, line, says",
     [
         (half_changed_by_a_helper, (np.eye(2), B), "return y + x", "try"),
+        (half_changed_by_a_function_inside, (np.eye(2), B), "return x", "try"),
         (half_changed_by_a_method, (np.eye(2), B), "return h.x", "try"),
         (half_unpacked, (np.eye(2), B), "y = np.linalg.solve(A, y * z)", "last statement"),
         (raised_again, (np.eye(2), B), "y = y + 1", "last statement"),

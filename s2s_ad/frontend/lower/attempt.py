@@ -13,8 +13,9 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.callee import may_raise
+from s2s_ad.core.callee import compound_of, item_of, may_raise
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
@@ -32,8 +33,10 @@ from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.parts import CHANGES, half_done, in_parts, values_of_change
 from s2s_ad.frontend.lower.paths import Path, explore
 from s2s_ad.frontend.lower.poisons import Unjoined
-from s2s_ad.frontend.lower.references import Poison, Reference
+from s2s_ad.frontend.lower.references import Poison, Reference, symbols
 from s2s_ad.frontend.resolve import unwrap
+
+UPDATES = gast.AugAssign | gast.AnnAssign
 
 
 class Unreadable(Unjoined):
@@ -56,10 +59,23 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     parts = in_parts(node, function)
     if parts is not None:
         return lowering.run(parts)
-    body = explore(lowering, lambda: lowering.run(node.body))
+    firsts: dict[int, tuple[Any, int]] = {}
+    start = len(lowering.builder.body)
+
+    def run() -> Exits:
+        since = lowering.memory.moment()
+        left = lowering.run(node.body)
+        firsts.update(lowering.memory.first_changes(since))
+        return left
+
+    body = explore(lowering, run)
     if not any(may_raise(each, lowering.builder.fact_of) for each in body.body):
         return lowering.run([*node.body, *node.orelse])
-    changed = changed_early(lowering, node, body)
+    changed = [
+        each
+        for each in changed_early(lowering, node, body)
+        if not _changes_last(lowering, body, firsts[id(each)][0], firsts[id(each)][1] - start)
+    ]
     parts = in_parts(node, function, changes=True) if changed else None
     if parts is not None:
         return lowering.run(parts)
@@ -151,13 +167,27 @@ def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
     return [each for each, _ in (early if all(plain) else body).changed.values()]
 
 
+def _changes_last(lowering: Lowering, body: Path, content: Any, at: int) -> bool:
+    """Whether nothing raises once an object holds `content`, which it does after `at` statements.
+
+    A loop that made it, or a function, may have raised when half of that was done.
+    """
+    fact = lowering.builder.fact_of
+    names = {content} if isinstance(content, str) else {each.name for each in symbols(content)}
+    items = {form.target(each): item[0] for each in body.body if (item := item_of(each))}
+    makers = {name for name in (*names, *map(items.get, names)) if name}
+    return not any(may_raise(each, fact) for each in body.body[at:]) and not any(
+        form.target(each) in makers and may_raise(each, fact)
+        for each in body.body[:at]
+        if compound_of(each) is not None
+    )
+
+
 def _is_plain_change(lowering: Lowering, node: gast.stmt) -> bool:
     """Whether the change that the statement makes runs no code of the user's."""
-    if isinstance(node, gast.Delete):
-        return True
     if isinstance(node, gast.Expr):
         return _stores_at_once(lowering, node.value.func)
-    (target,) = node.targets if isinstance(node, gast.Assign) else [node.target]
+    (target,) = [node.target] if isinstance(node, UPDATES) else node.targets
     if isinstance(node, gast.AugAssign) and class_of(lowering.evaluate(_loaded(target))):
         return False
     if isinstance(target, gast.Subscript):

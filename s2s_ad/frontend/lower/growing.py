@@ -341,7 +341,9 @@ def _popped(lowering: Lowering, box: Box, item: Callable[[Symbol], Symbol]) -> A
 
 def _pop_anywhere(lowering: Lowering, box: Box, index: Any) -> Any:
     """`items.pop(0)`: the item, and the list of the others."""
-    begin(lowering, box)
+    content = begin(lowering, box)
+    if not is_growing(box):  # an argument: now it is changed
+        lowering.memory.assign(box, content)
     if isinstance(index, Symbol):
         index = _counted_from_start(lowering, box, index)
 

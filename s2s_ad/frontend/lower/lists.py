@@ -134,7 +134,8 @@ def pop(lowering: Lowering, value: Any, index: Any = -1) -> Any:
     if is_growing(value) or isinstance(index, Symbol):
         return growing.pop(lowering, changeable(value), index)
     items = list(value.items)
-    popped = items.pop(operator.index(unwrap(index)))
+    with lowering.as_python():
+        popped = items.pop(operator.index(unwrap(index)))
     set_items(lowering, value, items)
     return popped
 
@@ -262,7 +263,8 @@ def pop_entry(lowering: Lowering, value: Any, key: Any, *default: Any) -> Any:
 @method(dict.popitem)
 def pop_last(lowering: Lowering, value: Any) -> Any:
     entries = entries_of(value)
-    key, item = entries.popitem()
+    with lowering.as_python():
+        key, item = entries.popitem()
     set_entries(lowering, value, entries)
     return sequence(tuple, [of_key(key), item])
 

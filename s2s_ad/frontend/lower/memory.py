@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint
@@ -58,6 +58,14 @@ class Mark:
     depth: int
 
 
+class Change(NamedTuple):
+    """An object held something until then; how many statements there were is `at`."""
+
+    each: Any
+    before: Any
+    at: int
+
+
 class Memory(Kinship):
     """What the objects of the function hold, and a journal of how that changed.
 
@@ -68,7 +76,7 @@ class Memory(Kinship):
     def __init__(self, builder: Builder | None = None) -> None:
         super().__init__()
         self.builder = builder
-        self.journal: list[tuple[Any, Any]] = []
+        self.journal: list[Change] = []
         self.mutated: dict[tuple, None] = {}
         self.choices: Choices | None = None  # where stores follow them
         self._clock = 0
@@ -100,11 +108,11 @@ class Memory(Kinship):
         """Undo what was done since to the objects that existed then; newer ones are left alone."""
         if self.choices is not None:
             self.choices.forget(mark.clock)
-        for each, content in reversed(self.journal[mark.changes :]):
-            if each.born <= mark.clock:
-                each.content = content
-        newer = [(e, c) for e, c in self.journal[mark.changes :] if e.born > mark.clock]
-        self.journal[mark.changes :] = newer
+        since = self.journal[mark.changes :]
+        for change in reversed(since):
+            if change.each.born <= mark.clock:
+                change.each.content = change.before
+        self.journal[mark.changes :] = [c for c in since if c.each.born > mark.clock]
         for base, view in self._ties[mark.ties :]:
             if base.born <= mark.clock:  # the view was taken on a path that is left
                 base.views[:] = [each for each in base.views if each is not view]
@@ -124,13 +132,25 @@ class Memory(Kinship):
 
         Views are left out: they change with what they are views of.
         """
-        changed = {id(e): e for e, _ in self.journal[mark.changes :] if e.born <= mark.clock}
+        since = (change.each for change in self.journal[mark.changes :])
+        changed = {id(each): each for each in since if each.born <= mark.clock}
         return [e for e in changed.values() if e.view is None and not self._is_dead(e)]
 
     def held(self, mark: Mark) -> dict[int, tuple[Any, Any]]:
         """By identity what the objects that existed then and were changed since hold, and views."""
-        since = self.journal[mark.changes :]
-        return {id(e): (e, self.content(e)) for e, _ in since if e.born <= mark.clock}
+        since = (change.each for change in self.journal[mark.changes :])
+        return {id(each): (each, self.content(each)) for each in since if each.born <= mark.clock}
+
+    def first_changes(self, mark: Mark) -> dict[int, tuple[Any, int]]:
+        """By identity what objects that existed then held after the first change since, and when:
+        how many statements there were."""
+        found: dict[int, tuple[Any, int]] = {}
+        later: dict[int, Any] = {}  # what each held before the change that came next
+        for each, before, at in reversed(self.journal[mark.changes :]):
+            if each.born <= mark.clock:
+                found[id(each)] = later.get(id(each), each.content), at
+                later[id(each)] = before
+        return found
 
     def content(self, value: Any) -> Any:
         """What an object holds: a Symbol or a Poison of an array, a Tree or a Symbol of a Box."""
@@ -153,7 +173,8 @@ class Memory(Kinship):
         self._refresh(value)
 
     def _hold(self, value: Any, content: Any) -> None:
-        self.journal.append((value, value.content))
+        at = len(self.builder.body) if self.builder else 0
+        self.journal.append(Change(value, value.content, at))
         if isinstance(value, Reference) and isinstance(content, Symbol):
             before = content.builder.hints.get(value.content)
             if before is not None:  # what is changed in place keeps its name

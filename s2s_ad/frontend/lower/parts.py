@@ -69,9 +69,19 @@ def values_of_change(node: gast.stmt) -> list[gast.expr] | None:
         given = [*node.value.args, *(each.value for each in node.value.keywords)]
         return None if any(isinstance(each, gast.Starred) for each in given) else given
     if isinstance(node, gast.Delete):
-        plain = len(node.targets) == 1 and isinstance(node.targets[0], gast.Name)
-        return [] if plain else None
-    return [node.value] if _is_atomic(node) else None
+        plain = len(node.targets) == 1 and isinstance(node.targets[0], gast.Name | gast.Subscript)
+        return calls_in(node.targets[0]) if plain else None
+    if not _is_atomic(node):
+        return None
+    targets = node.targets if isinstance(node, gast.Assign) else [node.target]
+    return [node.value, *(call for each in targets for call in calls_in(each))]
+
+
+def calls_in(target: gast.expr) -> list[gast.expr]:
+    """What the target of a store calls, or assigns, for its index."""
+    if isinstance(target, gast.Call | gast.NamedExpr):
+        return [target]
+    return [call for child in gast.iter_child_nodes(target) for call in calls_in(child)]
 
 
 def _is_atomic(node: gast.stmt) -> bool:
@@ -99,7 +109,7 @@ def seen_after(function: gast.AST, node: gast.Try) -> set[str]:
     )
     nodes = [each for each in gast.walk(function) if repeated or _place(each) not in inside]
     after = set(_read(nodes))
-    found: set[str] = set()
+    found = {each for x in gast.walk(function) if isinstance(x, gast.Nonlocal) for each in x.names}
     for handler in node.handlers:
         assigned: set[str] = set()
         for statement in handler.body:

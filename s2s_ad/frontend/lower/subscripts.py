@@ -134,7 +134,9 @@ def _becomes_growing(lowering: Lowering, value: Box, index: Any) -> bool:
 
 def _set_position(lowering: Lowering, value: Tree, position: Any, item: Any) -> None:
     items = list(value.items)
-    items[position] = known(lowering, item) if isinstance(position, slice) else item
+    written = known(lowering, item) if isinstance(position, slice) else item
+    with lowering.as_python():
+        items[position] = written
     set_items(lowering, value, items)
 
 
@@ -144,7 +146,9 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
         growing.delete(lowering, value, _as_position(index))
     elif isinstance(value, Tree) and value.kind is list:
         items = list(value.items)
-        del items[known_position(lowering, index)]
+        place = known_position(lowering, index)
+        with lowering.as_python():
+            del items[place]
         set_items(lowering, value, items)
     elif isinstance(value, Tree) and value.kind is dict:
         key = known_key(lowering, index)
