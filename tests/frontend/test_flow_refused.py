@@ -70,7 +70,7 @@ def returns_at_the_end(x):
         (two_structures, (1.5,), "", "same structure on all paths"),
         (never_assigned, (1.5, 3), "x = x + y", "before it is assigned"),
         (grows_each_pass, (1.5, 3), "", ""),
-        (nests_each_pass, (1.5, 9.0), "found = (found, x)", "same structure"),
+        (nests_each_pass, (1.5, 9.0), "", ""),
         (deleted, (1.5,), "return y", "before it is assigned"),
         (tuple_of_many, (X,), "return tuple(doubled)", "make a list"),
         (a_number, (1.5,), "for y in x:", "number"),
