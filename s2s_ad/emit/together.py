@@ -78,13 +78,7 @@ def _with_lists_together(functions: Functions, opened: Collection[Any]) -> tuple
     change = Change(travels, dropped=dropped, moved=moved)
     for group in groups:
         change.tuples[group[0]] = group
-    for node, block in travels.appended:
-        hint = block.hints.get(node.name, TEMPORARY)
-        text = hint.text or Described(block).text(node.name) or Described(block).kind(node.name)
-        if text and any(travels.root(node) in travels.items[each] for g in groups for each in g):
-            change.called[travels.root(node)] = Hint(text, "derived")
-        if liveness.counts(block.body, block.outputs())[node.name] == 1:
-            change.names[node] = hint  # it may stand where it is kept
+    _call_items_alike(travels, change)
     for function, ready in functions.items():
         if function in opened:
             continue
@@ -94,6 +88,27 @@ def _with_lists_together(functions: Functions, opened: Collection[Any]) -> tuple
         gone = {i for i, each in enumerate(atoms) if each and change.is_gone(Node(function, each))}
         change.outputs[function] = gone
     return change.made(functions, opened)
+
+
+def _call_items_alike(travels: Travels, change: Change) -> None:
+    """What is popped is called as what was appended."""
+    items = {
+        node for group in change.tuples.values() for each in group for node in travels.items[each]
+    }
+    blocks: dict[int, tuple[Described, Mapping[str, int]]] = {}
+    for node, block in travels.appended:
+        if travels.root(node) not in items:
+            continue
+        if id(block) not in blocks:
+            counts = liveness.counts(block.body, block.outputs())
+            blocks[id(block)] = Described(block), counts
+        described, counts = blocks[id(block)]
+        hint = block.hints.get(node.name, TEMPORARY)
+        text = hint.text or described.text(node.name) or described.kind(node.name)
+        if text:
+            change.called[travels.root(node)] = Hint(text, "derived")
+        if counts[node.name] == 1:
+            change.names[node] = hint  # it may stand where it is kept
 
 
 def _lists_alike(travels: Travels) -> list[list[Node]]:
@@ -115,7 +130,7 @@ def _popped_for_good(travels: Travels) -> set[Node]:
     plain = {
         root
         for root, events in travels.events.items()
-        if root not in travels.mixed and _is_plain_list(events)
+        if root not in travels.mixed and _is_plain_list(events) and _count(events, "popped") == 1
     }
     holders: defaultdict[Node, list[Node]] = defaultdict(list)
     for items, nodes in travels.items.items():
@@ -124,12 +139,13 @@ def _popped_for_good(travels: Travels) -> set[Node]:
     return {
         each
         for each, (first, *others) in holders.items()
-        if not others and first in plain and not _is_copied(travels, first)
+        if not others and first in plain and not _count(travels.events[first], "copied")
     }
 
 
-def _is_copied(travels: Travels, items: Node) -> bool:
-    return any(kind == "copied" for kind, *_ in travels.events[items])
+def _count(events: Mapping[tuple, int], kind: str) -> int:
+    """In how many blocks that happens to a list."""
+    return sum(each[0] == kind for each in events)
 
 
 def _is_plain_list(events: Mapping[tuple, int]) -> bool:
