@@ -207,7 +207,14 @@ def backwards(size: Size, start: Size | None, stop: Size | None) -> Size | None:
 
 def order(size: Size) -> tuple:
     """By what sizes are sorted, which does not change from process to process."""
-    return tuple(sorted(each.serial for each in atoms_of(size))), size.constant
+    serials = tuple(sorted(each.serial for each in atoms_of(size)))
+    return serials, size.constant, tuple(sorted(map(_form, size.terms)))
+
+
+def _form(term: tuple[Factor, int]) -> tuple:
+    """What tells factors of the same atoms apart."""
+    factor, coefficient = term
+    return type(factor).__name__, coefficient, tuple(map(order, sizes_inside(factor)))
 
 
 def sizes_inside(factor: Factor) -> tuple[Size, ...]:

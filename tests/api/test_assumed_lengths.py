@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit, jvp, vmap
+from s2s_ad.core import sizes
 
 LENGTHS = (4, 1, 2, 3)
 MORE = (0, 5, 4, 2, 1)
@@ -338,3 +339,14 @@ def test_values_are_right_for_all_shapes_in_turn():
             except (ValueError, IndexError):
                 continue
             np.testing.assert_allclose(code(*args), expected, rtol=1e-12)
+
+
+def test_which_side_of_a_comparison_is_which_does_not_depend_on_hashes():
+    """A length and the larger of it and 0 are told apart, though one atom is in both."""
+    signs = set()
+    for _ in range(30):
+        atom = sizes.fresh()
+        length = sizes.of(atom)
+        difference = sizes.clamped(length - 2) - length
+        signs |= {dict(sizes._positive(each).terms)[atom] for each in (difference, -difference)}
+    assert len(signs) == 1

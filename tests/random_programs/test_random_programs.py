@@ -18,7 +18,7 @@ SHARDS = 20
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "400"))
 STATE = os.environ.get("RANDOM_PROGRAMS_STATE")  # a folder, to go on after an interruption
 MOST_REFUSED = 0.1  # of the programs of a shard; of many it is 0.05, and the aim is 0.03
-MOST_FAILED = 0.01  # dtypes of batches that depend on the path of a sample; the aim is none
+MOST_FAILED = 0.008  # dtypes that depend on the path, mostly; the aim is none
 
 
 @pytest.mark.parametrize("seed", SEEDS)
