@@ -37,11 +37,13 @@ class Ready:
 
     Attributes:
         known: the names that it had before.
+        parts: a name of a list -> (what an item of it is called, the list of tuples with it).
     """
 
     program: Program
     stores: Mapping[str, Store]
     known: frozenset[str]
+    parts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 Functions = dict[Any, Ready]  # by what is called
@@ -105,8 +107,7 @@ def _call_items_alike(travels: Travels, change: Change) -> None:
         described, counts = blocks[id(block)]
         hint = block.hints.get(node.name, TEMPORARY)
         text = hint.text or described.text(node.name) or described.kind(node.name)
-        if text:
-            change.called[travels.root(node)] = Hint(text, "derived")
+        change.called[travels.root(node)] = Hint(text, "derived") if text else hint
         if counts[node.name] == 1:
             change.names[node] = hint  # it may stand where it is kept
 
@@ -509,7 +510,23 @@ class _Function:
         if program.kept:
             own = len(outputs) - program.kept
             made = made.with_(kept=len(made.outputs()) - own)
-        return replace(self.ready, program=made)
+        return replace(self.ready, program=made, parts={**self.ready.parts, **self._parts()})
+
+    def _parts(self) -> dict[str, tuple[str, str]]:
+        """What became of lists: what an item is called, and the list of tuples that it is in."""
+        change, own = self.change, {}
+        for name in self.ready.program.facts:
+            own.setdefault(self._root(name), []).append(name)
+        return {
+            name: (self._called(each), own[first][0])
+            for first, group in change.tuples.items()
+            for each in group
+            for name in own.get(each, ())
+        }
+
+    def _called(self, items: Node) -> str:
+        nodes = self.change.travels.items[items]
+        return next((self.change.called[n].text for n in nodes if n in self.change.called), "")
 
     # ---- what the function is given, and gives
 

@@ -254,7 +254,10 @@ class Module:
         self.helpers |= surface.helpers
         self.modules |= surface.modules
         text = print_statements([_function(program, body, naming)], WIDTH)
-        return Written(text, _count(body), dict(naming.shown))
+        shown = dict(naming.shown)
+        for each, (item, items) in function.parts.items():
+            shown[each] = f"{item or 'a value'} in {naming.shown.get(items, 'a list')}"
+        return Written(text, _count(body), shown)
 
 
 def _with_variables(
