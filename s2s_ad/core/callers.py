@@ -87,7 +87,9 @@ class Caller(Compound):
         """The call that gives the first result alone, where there is one."""
         if self.library.alone is None:
             return None
-        return Caller(self.library.alone, self.program, self.given)
+        made = Caller(self.library.alone, self.program, self.given)
+        made.callee = self.callee
+        return made
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         facts = tuple(self.library.facts(operands))

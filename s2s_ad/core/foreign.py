@@ -13,7 +13,8 @@ def name_of_foreign(kind: type) -> str:
 
     Such objects say of themselves that they can be arrays of NumPy's.
     """
-    if issubclass(kind, np.ndarray | np.generic) or not hasattr(kind, "__array__"):
+    of_numpy = any(each.__module__.partition(".")[0] == np.__name__ for each in kind.__mro__)
+    if of_numpy or not hasattr(kind, "__array__"):
         return ""
     return f"{kind.__module__.partition('.')[0]} {kind.__qualname__}"
 

@@ -415,6 +415,7 @@ class Change:
     taken: dict[Any, list[int]] = field(default_factory=dict)
     slots: defaultdict[Node, set[int]] = field(default_factory=lambda: defaultdict(set))
     callees: dict[Any, Any] = field(default_factory=dict)
+    callers: dict[Caller, Caller] = field(default_factory=dict)
 
     def is_gone(self, node: Node) -> bool:
         return self.travels.root(node) in self.dropped
@@ -468,9 +469,11 @@ class Change:
 
     def caller(self, caller: Caller) -> Caller:
         """The call of a library's function, of what becomes of the user's."""
-        made = caller.with_program(self._change(caller.callee).program)
-        self.callees[caller.callee] = made.callee
-        return made
+        if caller not in self.callers:
+            made = caller.with_program(self._change(caller.callee).program)
+            self.callers[caller] = made
+            self.callees[caller.callee] = made.callee
+        return self.callers[caller]
 
 
 class _Function:

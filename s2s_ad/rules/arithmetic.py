@@ -400,8 +400,6 @@ class Difference(Elementwise):
         rule, inner, _ = builder.definition(operands[1])
         if rule is not None and rule.function is operator.neg and builder.derived:
             return operands[0] + inner[0]
-        if builder.phase == "backward" and is_same(*operands):  # as an adjoint, a number
-            return 0.0
         return super().shortcut(builder, operands, params)
 
 

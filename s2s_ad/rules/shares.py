@@ -59,9 +59,11 @@ def _of_terms(
     if all(each is None for each in found):
         return None
     given = {"axis": axis, "keepdims": keepdims} if keepdims else {"axis": axis}
-    return function(
-        *(np.sum(e, **given) if f is None else f for e, f in zip(terms, found, strict=True))
-    )
+    sums = [np.sum(e, **given) if f is None else f for e, f in zip(terms, found, strict=True)]
+    alike = all(isinstance(each, Symbol) for each in sums) and sums[0].name == sums[1].name
+    if alike and function is operator.sub and builder.phase == "backward":
+        return 0.0  # as an adjoint, a number
+    return function(*sums)
 
 
 def _total(builder: Builder, value: Any, axes: tuple[int, ...]) -> tuple[Any, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -306,7 +307,12 @@ class Reverse:
     def sum(self, a: Any, b: Any) -> Any:
         if any(isinstance(self.builder.fact(each), values.List) for each in (a, b)):
             return self.builder.call(runtime.accumulate, (a, b), {})
-        return a + b
+        return 0.0 if self._cancel(a, b) or self._cancel(b, a) else a + b
+
+    def _cancel(self, a: Any, b: Any) -> bool:
+        """Whether the one is the negative of the other."""
+        rule, operands, _ = self.builder.definition(b)
+        return rule is not None and rule.function is operator.neg and _is_same(a, operands[0])
 
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""

@@ -167,6 +167,8 @@ def changed_by_a_helper_at_its_end(a, x):
 
 
 def appended_by_a_helper(items, x):
+    items = items[:]
+
     def add():
         items.append(math.sqrt(x))
 

@@ -240,7 +240,7 @@ def test_the_text_does_not_grow_with_the_number_of_passes():
 
 def test_explain_counts_the_states():
     text = grad(marched).explain(X, 1.3, 100, 5)
-    assert "y_saved" in text
+    assert "y in steps" in text
     assert f"{6 * X.nbytes}" in text
 
 
