@@ -240,16 +240,23 @@ __all__ = ["unbound", "with_values_in_moves", "without_dead"]
 # ---- tuples in lists -----------------------------------------------------------------------------
 
 
-def with_pops_unpacked(lines: list[Line]) -> list[Line]:
-    """`a, b = steps.pop()` for the lines `step = steps.pop()` and `a, b = step`."""
+def with_pops_unpacked(lines: list[Line], outputs: Iterable[str]) -> list[Line]:
+    """`a, b = steps.pop()` for `step = steps.pop()` and `a, b = step`, if that reads it alone."""
+    counts = Counter(name for line in flat(lines) for name in line.reads())
+    counts.update(outputs)
+    return _with_pops_unpacked(lines, counts)
+
+
+def _with_pops_unpacked(lines: list[Line], counts: Mapping[str, int]) -> list[Line]:
     found: list[Line] = []
     for line in lines:
         if line.blocks:
-            line = replace(line, blocks=tuple(map(with_pops_unpacked, line.blocks)))
+            blocks = tuple(_with_pops_unpacked(each, counts) for each in line.blocks)
+            line = replace(line, blocks=blocks)
         last = found[-1] if found else None
         whole = getattr(line.expression, "id", "") if line.kind == "unpack" else ""
         popped = last is not None and last.kind == "store" and last.store.kind == "pop"
-        if whole and popped and last.name == whole:
+        if whole and popped and last.name == whole and counts[whole] == 1:
             pop = gast.Attribute(form.name(last.store.base), "pop", gast.Load())
             line = replace(line, expression=gast.Call(pop, [], []))
             found.pop()

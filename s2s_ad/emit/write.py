@@ -229,7 +229,8 @@ class Module:
         taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
         fold = Refold(program, entries, output, surface)
-        lines = with_shapes_unpacked(with_pops_unpacked(fold.lines()), program.facts)
+        lines = with_pops_unpacked(fold.lines(), fold.outputs)
+        lines = with_shapes_unpacked(lines, program.facts)
         output = _output_expression(fold.output(), surface)
         weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)

@@ -151,6 +151,21 @@ def test_a_pullback_may_be_called_twice():
         np.testing.assert_array_equal(first, second)
 
 
+def unpacked(w):
+    """What is popped is read as a whole, too."""
+    for _ in range(2):
+        a, b, _ = w
+        w = w / np.float64(a)
+    return b * np.sum(w)
+
+
+def test_what_is_unpacked_and_read_as_a_whole_keeps_its_name():
+    w = np.array([0.3, -1.2, 0.2])
+    np.testing.assert_allclose(grad(unpacked)(w), differences(unpacked, w), rtol=1e-6)
+    single = w.astype(np.float32)
+    np.testing.assert_allclose(grad(unpacked)(single), grad(unpacked)(w), rtol=1e-4)
+
+
 def functions_of(fn, *args):
     source = grad(fn).source(*args)
     return {each.name: each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)}

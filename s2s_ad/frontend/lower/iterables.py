@@ -193,13 +193,33 @@ def zip_columns(lowering: Lowering, *columns: Any, strict: Any = False) -> Any:
             lambda i: sequence(tuple, [item_now(each, i) for each in columns]),
             lambda: min(map(count_now, columns), default=0),
         )
-    parts = [items_of(lowering, each) for each in columns]
+    parts = [_items_now(lowering, each) for each in columns]
 
     def at(index: Any) -> Any:
         return sequence(tuple, [each.at(index) for each in parts])
 
     decided = any(map(is_apart, columns))
     return Items(shortest(lowering, [each.length for each in parts], strict, decided), at, columns)
+
+
+def _items_now(lowering: Lowering, column: Any) -> Items:
+    """The items of a column, each as it is when it is read: a loop may change a list it reads."""
+    items = items_of(lowering, column)
+    if not is_apart(column):
+        return items
+
+    def at(index: Any) -> Any:
+        if type(index) is not int:
+            return items.at(index)
+        if count_now(column) != items.length:
+            raise UnsupportedError(
+                "S2S201",
+                "a list that gets longer or shorter while it is read beside an array",
+                help="loop over a copy of it: list(...)",
+            )
+        return item_now(column, index)
+
+    return Items(items.length, at, items.sources)
 
 
 def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> Any:
@@ -284,7 +304,7 @@ def mapped(lowering: Lowering, function: Any, *columns: Any) -> Any:
     if all(map(is_apart, columns)):
         rows = zip(*(known_items(lowering, each) for each in columns), strict=False)
         return sequence(list, [apply(lowering, function, [*row], {}) for row in rows])
-    parts = [items_of(lowering, each) for each in columns]
+    parts = [_items_now(lowering, each) for each in columns]
 
     def at(index: Any) -> Any:
         return apply(lowering, function, [each.at(index) for each in parts], {})
