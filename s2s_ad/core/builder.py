@@ -411,6 +411,13 @@ class Builder:
         return symbol
 
 
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two operands are certain to be the same value."""
+    if isinstance(a, Symbol) and isinstance(b, Symbol):
+        return a.name == b.name
+    return type(a) is type(b) and not isinstance(a, Symbol) and a == b
+
+
 def names_in(value: Any) -> Iterator[str]:
     """The names of the Symbols in operands."""
     if isinstance(value, Symbol):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import gast
 
 from s2s_ad.core import form
+from s2s_ad.emit.sugar import names_of, sources_of
 
 
 def idiomatic(body: list[gast.stmt]) -> list[gast.stmt]:
@@ -64,11 +64,12 @@ def _iterate(loop: gast.For, before: list[gast.stmt], loads: Counter[str]) -> No
 
     Before: `for _ in range(len(xs)): x = xs.pop()`, perhaps of a copy made for that.
     """
-    source, pop = _length(loop.iter), loop.body[0]
+    sources, pop = sources_of(loop.iter), loop.body[0]
     popped = _popped(pop)
-    if not source or not popped or len(loop.body) < 2 or loads[loop.target.id]:
+    if len(sources) != 1 or not popped or len(loop.body) < 2 or loads[loop.target.id]:
         return
-    if any({source, popped} & _names(each) for each in loop.body[1:]):
+    (source,) = sources
+    if any({source, popped} & names_of(each) for each in loop.body[1:]):
         return
     if popped == source:
         if loads[source] > 2:  # its length, and the pop
@@ -78,14 +79,6 @@ def _iterate(loop: gast.For, before: list[gast.stmt], loads: Counter[str]) -> No
     loop.target = pop.targets[0]
     loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])
     del loop.body[0]
-
-
-def _length(iterable: gast.AST) -> str:
-    """xs of `range(len(xs))`"""
-    if not _is_call(iterable, "range") or len(iterable.args) != 1:
-        return ""
-    length = iterable.args[0]
-    return getattr(length.args[0], "id", "") if _is_call(length, "len") else ""
 
 
 def _popped(statement: gast.stmt) -> str:
@@ -102,7 +95,7 @@ def _without_copy(before: list[gast.stmt], copy: str, source: str) -> bool:
         if _is_copy(before[place], copy, source):
             del before[place]
             return True
-        if {copy, source} & _names(before[place]):
+        if {copy, source} & names_of(before[place]):
             return False
     return False
 
@@ -114,11 +107,3 @@ def _is_copy(statement: gast.stmt, copy: str, source: str) -> bool:
     whole = isinstance(index, gast.Slice) and not (index.lower or index.upper or index.step)
     named = getattr(statement.targets[0], "id", "") == copy
     return named and whole and getattr(value.value, "id", "") == source
-
-
-def _is_call(node: Any, name: str) -> bool:
-    return isinstance(node, gast.Call) and getattr(node.func, "id", None) == name
-
-
-def _names(node: gast.AST) -> set[str]:
-    return {each.id for each in gast.walk(node) if isinstance(each, gast.Name)}

@@ -20,7 +20,7 @@ def sweetened(loop: gast.For, *, reads: int) -> gast.For:
         reads: how often the index is read.
     """
     backwards = _is_call(loop.iter, "reversed")
-    sources = _sources(loop.iter.args[0] if backwards else loop.iter)
+    sources = sources_of(loop.iter.args[0] if backwards else loop.iter)
     rows = _Rows(loop, sources)
     if not sources or not rows.fit():
         return loop
@@ -70,7 +70,7 @@ def _together(names: list[gast.AST], function: str, sources: Sequence[str]) -> t
     return gast.Tuple(targets, gast.Store()), gast.Call(form.name(function), items, [])
 
 
-def _sources(iterable: gast.AST) -> list[str]:
+def sources_of(iterable: gast.AST) -> list[str]:
     """xs, ys of `range(np.minimum(len(xs), len(ys)))`; nothing where it is another range."""
     if not _is_call(iterable, "range") or len(iterable.args) != 1:
         return []
@@ -106,12 +106,12 @@ def _takes_row(statement: gast.stmt, source: str, index: str) -> bool:
     )
 
 
-def _names(node: gast.AST) -> set[str]:
+def names_of(node: gast.AST) -> set[str]:
     return {each.id for each in gast.walk(node) if isinstance(each, gast.Name)}
 
 
 def _names_in(statements: Sequence[gast.stmt]) -> set[str]:
-    return set().union(*map(_names, statements))
+    return set().union(*map(names_of, statements))
 
 
 def _is_plain(statement: gast.stmt) -> bool:

@@ -38,7 +38,8 @@ from s2s_ad.emit.tidy import (
     with_values_in_moves,
     without_dead,
 )
-from s2s_ad.emit.together import Functions, Ready, together
+from s2s_ad.emit.together import together
+from s2s_ad.emit.tuples import Functions, Ready
 from s2s_ad.emit.variables import Opening
 
 WIDTH = 88

@@ -308,31 +308,19 @@ class Captures:
         return place.key in self.static or place.key[0] in self._constant
 
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
-        self.found[place.key] = Capture(
-            place.text,
-            place.read,
-            value,
-            None,
-            place.source,
-            holder=place.holder,
-            path=place.path,
-            **options,
-        )
+        self._found(place, value, None, **options)
+
+    def _found(self, place: Place, value: Any, name: str | None, **options: Any) -> None:
+        options |= {"holder": place.holder, "path": place.path}
+        made = Capture(place.text, place.read, value, name, place.source, **options)
+        self.found[place.key] = made
 
     def _leaf(self, value: Any, place: Place) -> Symbol:
         name = fresh_name()
         fact = values.of_leaf(value, place.text)
         if isinstance(value, Parameter):  # code is bound to its memory, so its lengths are known
             fact = replace(fact, shape=value.shape)
-        self.found[place.key] = Capture(
-            place.text,
-            place.read,
-            value,
-            name,
-            place.source,
-            holder=place.holder,
-            path=place.path,
-        )
+        self._found(place, value, name)
         if not is_array(value):
             self.numbers[name] = place.key
         text = identifier(_text(value, place))

@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, is_same, static
 from s2s_ad.core.magnitudes import is_settled, times_settled
 from s2s_ad.core.registry import RULES, Operation
 from s2s_ad.diagnostics import UnsupportedError
@@ -21,7 +21,6 @@ from s2s_ad.rules.masks import (
     Write,
     inside_mask,
     inside_sum,
-    is_same,
     masked,
     masked_product,
 )
@@ -131,16 +130,14 @@ def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
         return None
     y, total = inner
     rule, inner, _ = builder.definition(y)
-    numbers = type(inner[0]) in (int, float) if rule is not None and inner else False
-    if not numbers or not inner[0] or rule.function is not operator.truediv:
+    if rule is None or rule.function is not operator.truediv:
+        return None
+    if not _is_number(inner[0]) or not inner[0]:
         return None
     rule, terms, _ = builder.definition(total)
-    if inner[1] is not total and getattr(inner[1], "name", "") != total.name:
+    if not is_same(inner[1], total) or rule is None or rule.function is not operator.add:
         return None
-    if rule is None or rule.function is not operator.add:
-        return None
-    names = [getattr(each, "name", each) for each in terms]
-    fits = e.name in names and any(type(each) in (int, float) for each in terms)
+    fits = any(is_same(e, each) for each in terms) and any(map(_is_number, terms))
     return y if fits else None
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.magnitudes import as_factor, may_be_infinite
 from s2s_ad.core.registry import Operation
 from s2s_ad.rules.elementwise import Elementwise
@@ -210,13 +210,6 @@ class Selection(Elementwise):
             if len(self.chosen) > 1 and all(is_same(operands[i], inner[i]) for i in rest):
                 return operands[choice]
         return super().shortcut(builder, operands, params)
-
-
-def is_same(a: Any, b: Any) -> bool:
-    """Whether two operands are certain to be the same value."""
-    if isinstance(a, Symbol) and isinstance(b, Symbol):
-        return a.name == b.name
-    return type(a) is type(b) and not isinstance(a, Symbol) and a == b
 
 
 class Where(Selection):

@@ -12,11 +12,11 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import is_zeros
 from s2s_ad.rules.index_layout import is_array, layout
-from s2s_ad.rules.masks import Write, is_same, restricted
+from s2s_ad.rules.masks import Write, restricted
 from s2s_ad.rules.specifications import parts
 
 WHOLE = slice(None)

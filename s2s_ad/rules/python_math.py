@@ -25,13 +25,16 @@ from s2s_ad.rules.elementwise import Elementwise, compiled
 class OfPython:
     """np in the rows of math: Python's functions of Python's numbers, so that math stays math.
 
-    These are defined wherever the function is whose derivative they are.
+    Only of those that are defined for all numbers: elsewhere math raises where NumPy gives nan.
     """
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
-        plain = getattr(math, name) if name in ("cos", "cosh", "exp", "sin", "sinh") else None
-        return function if plain is None else functools.partial(_called, plain, function)
+        plain = next((each for each, other in COUNTERPARTS.items() if other is function), None)
+        row = RULES.get(function)
+        if plain is None or row.domain != "real" or len(row.operand_names) > 1:
+            return function
+        return functools.partial(_called, plain, function)
 
 
 def _called(plain: Callable, function: Callable, x: Any) -> Any:

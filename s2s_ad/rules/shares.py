@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.rules import support
 
 
@@ -60,8 +60,12 @@ def _of_terms(
         return None
     given = {"axis": axis, "keepdims": keepdims} if keepdims else {"axis": axis}
     sums = [np.sum(e, **given) if f is None else f for e, f in zip(terms, found, strict=True)]
-    alike = all(isinstance(each, Symbol) for each in sums) and sums[0].name == sums[1].name
-    if alike and function is operator.sub and builder.phase == "backward":
+    if (
+        isinstance(sums[0], Symbol)
+        and is_same(*sums)
+        and function is operator.sub
+        and builder.phase == "backward"
+    ):
         return 0.0  # as an adjoint, a number
     return function(*sums)
 
@@ -81,7 +85,7 @@ def _is_sum_of(builder: Builder, total: Any, e: Any, axes: tuple[int, ...], kept
     rule, operands, params = builder.definition(total)
     if rule is None or rule.function is not np.sum or bool(params.get("keepdims")) is not kept:
         return False
-    if not isinstance(e, Symbol) or getattr(operands[0], "name", "") != e.name or e.ndim is None:
+    if not isinstance(e, Symbol) or not is_same(operands[0], e) or e.ndim is None:
         return False
     return sorted(support.normal_axes(params.get("axis"), e.ndim)) == sorted(axes)
 

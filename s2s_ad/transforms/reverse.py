@@ -12,7 +12,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
@@ -281,7 +281,7 @@ class Reverse:
             ) from None
         pairs = zip(names, contributions, strict=True)
         given = [(n, each) for n, each in pairs if each is not None and n in self.active]
-        if len(given) == 2 and given[0][0] == given[1][0] and _is_same(given[0][1], given[1][1]):
+        if len(given) == 2 and given[0][0] == given[1][0] and is_same(given[0][1], given[1][1]):
             given = [(given[0][0], 2 * given[0][1])]  # of x * x, say
         for name, contribution in given:
             self.add(name, contribution)
@@ -312,7 +312,7 @@ class Reverse:
     def _cancel(self, a: Any, b: Any) -> bool:
         """Whether the one is the negative of the other."""
         rule, operands, _ = self.builder.definition(b)
-        return rule is not None and rule.function is operator.neg and _is_same(a, operands[0])
+        return rule is not None and rule.function is operator.neg and is_same(a, operands[0])
 
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""
@@ -354,7 +354,3 @@ class Reverse:
             return self.builder.call(runtime.zeros_like, (primal,), {})
         kind = complex if type(adjoint) is complex else float
         return self.builder.call(runtime.broadcast_like, (kind(adjoint), primal), {})
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    return isinstance(a, Symbol) and isinstance(b, Symbol) and a.name == b.name

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jvp, vjp, vmap
+from transforms.differences import differences
 
 W = np.array([[0.4, -0.7, 0.2], [0.3, 0.5, -0.6], [0.8, -0.1, 0.9]])
 XS = np.array([[0.3, -0.2, 0.9], [1.1, 0.4, -0.5], [0.2, 0.8, 0.1], [-0.3, 0.6, 0.7]])
@@ -107,16 +108,6 @@ def raising(w):
 
 PROGRAMS = (network, nested, branching)
 MORE = (in_one_function, factorised, until_small, twice, raising)
-
-
-def differences(fn, w, step=1e-6):
-    slopes = np.zeros_like(w)
-    for index in np.ndindex(w.shape):
-        up, down = w.copy(), w.copy()
-        up[index] += step
-        down[index] -= step
-        slopes[index] = (fn(up) - fn(down)) / (2 * step)
-    return slopes
 
 
 @pytest.mark.parametrize("fn", MORE, ids=lambda fn: fn.__name__)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit
+from transforms.differences import differences
 
 ARRAYS = (np.array([0.3, 0.5]), np.array([0.4, -0.2, 0.9]))
 
@@ -36,9 +37,7 @@ def nested(x):
 @pytest.mark.parametrize("x", ARRAYS, ids=len)
 def test_an_item_is_read_when_its_pass_begins(function, x):
     assert jit(function)(x) == pytest.approx(function(x), rel=1e-14)
-    steps = 1e-6 * np.eye(len(x))
-    slopes = [(function(x + step) - function(x - step)) / 2e-6 for step in steps]
-    np.testing.assert_allclose(grad(function)(x), slopes, atol=1e-8)
+    np.testing.assert_allclose(grad(function)(x), differences(function, x), atol=1e-8)
 
 
 def grown(x):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jvp, vmap
+from transforms.differences import differences
 
 X = np.array([[0.3, -1.2, 0.7], [1.5, 0.2, -0.4], [-0.6, 0.9, 1.1], [0.1, 0.4, -2.0]])
 W = np.array([0.5, -1.0, 2.0, 0.7])
@@ -49,16 +50,6 @@ def weighted(x):
 def other_axis(x):
     e = np.exp(x)
     return np.sum(np.sum(x * e / np.sum(e, axis=0), axis=1) ** 2)
-
-
-def differences(fn, x, step=1e-6):
-    slopes = np.zeros_like(x)
-    for index in np.ndindex(x.shape):
-        up, down = x.copy(), x.copy()
-        up[index] += step
-        down[index] -= step
-        slopes[index] = (fn(up) - fn(down)) / (2 * step)
-    return slopes
 
 
 @pytest.mark.parametrize(
