@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
@@ -205,7 +205,7 @@ class Refold:
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
-        again = rule.cheap or is_plain_view(entry.call)
+        again = rule.cheap or is_plain_view(entry.call) or self._is_next_index(entry)
         if again and not any(self.sizes.get(each, 0) for each in form.reads(entry.call)):
             return True  # shorter to write again than to name
         if name in self.read_by_effect or name in readers.nested:
@@ -222,8 +222,14 @@ class Refold:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
 
-    def _is_tree(self) -> bool:
-        return not isinstance(self.returned, gast.AST)
+    def _is_next_index(self, entry: Entry) -> bool:
+        """Whether it is a whole number next to another: i + 1 is shorter than a name for it."""
+        args = entry.call.args
+        numbers = [each.value for each in args if isinstance(each, gast.Constant)]
+        one = len(args) == 2 and len(numbers) == 1 and type(numbers[0]) is int
+        fact = self.program.facts.get(entry.name)
+        whole = isinstance(fact, values.Scalar) and fact.kind is int
+        return one and whole and entry.call.func.value in SUMS
 
 
 class Readers:

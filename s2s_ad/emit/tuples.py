@@ -429,9 +429,10 @@ class _Updates:
         change, body = self.function.change, self.block.body
         items = [body[positions[each]].value.args[1] for each in change.parts(first)]
         item = items[0] if len(items) == 1 else gast.Tuple(items, gast.Load())
-        own = body[positions[first]]
-        made = self.function._made(own, runtime.list_append, [own.value.args[0], item])
-        self.instead[max(positions.values())] = [made]
+        own, last = body[positions[first]], max(positions.values())
+        call = form.operation(runtime.list_append, [own.value.args[0], item], {})
+        where = body[last].origin, body[last].phase
+        self.instead[last] = [form.assign(form.target(own), call, *where)]
 
     def _pop(self, first: Node, positions: Mapping[Node, int]) -> None:
         """One tuple, and its parts, when the first of them is needed."""

@@ -125,7 +125,8 @@ class Saving:
             save(name)
         for statement in made.halves.early:
             writer.body.append(statement)
-            save(halves.form_target(statement))
+            with writer.at(statement.origin or writer.origin, "forward"):
+                save(halves.form_target(statement))
         return [after[name] for name in lists]
 
     def _test(self, more: list[str], body: Program) -> Program | None:

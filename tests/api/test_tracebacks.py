@@ -49,6 +49,22 @@ def test_a_refusal_shows_none_of_the_frames_of_the_compiler(call, monkeypatch):
     assert len(frames(caught.value)) > len(found)
 
 
+def misfits(x, measured):
+    total = 0.0
+    for t in range(len(x)):
+        y = x * t
+        total += np.sum(np.exp(y) * (y - measured[t]) ** 2 / x[None])
+    return total
+
+
+def test_what_is_kept_as_it_is_computed_tells_its_line():
+    with pytest.raises(IndexError) as caught:
+        grad(misfits)(np.ones(3), np.ones((2, 3)))
+    (note,) = caught.value.__notes__
+    line = misfits.__code__.co_firstlineno + 4
+    assert f"test_tracebacks.py:{line} in misfits" in note
+
+
 def test_what_generated_code_raises_tells_the_line_of_the_user():
     g = grad(inverse_of_twice)
     assert g(np.eye(2)).shape == (2, 2)

@@ -287,3 +287,25 @@ def test_an_unpacked_shape_stays_one_line():
 
 def test_one_length_is_read_by_itself():
     assert "x.shape[1]" in grad(one_length).source(np.ones((4, 5, 2)), np.ones(2))
+
+
+def test_the_index_next_to_another_has_no_name():
+    """What the user wrote three times is written three times, forward and backward."""
+
+    def steps(x, y):
+        levels, total = np.zeros((len(y) + 1, len(x))), 0.0
+        levels[0] = x
+        for t in range(len(y)):
+            levels[t + 1] = np.sin(levels[t])
+            levels[t + 1, 0] += y[t]
+            total += np.sum(levels[t + 1] ** 2)
+        return total
+
+    x, y = np.array([0.3, 0.8]), np.array([0.1, -0.4, 0.7])
+    source = grad(steps).source(x, y)
+    assert "levels[t + 1] = np.sin(levels[t])" in source
+    assert "levels[t + 1, 0] += y[t]" in source
+    assert "= t + 1" not in source
+    move = 1e-6 * np.eye(2)
+    slopes = [(steps(x + each, y) - steps(x - each, y)) / 2e-6 for each in move]
+    np.testing.assert_allclose(grad(steps)(x, y), slopes, rtol=1e-7)
