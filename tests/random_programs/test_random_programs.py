@@ -132,6 +132,13 @@ def test_a_root_of_zero_has_no_slope(text, sort):
     assert {each.sort for each in outcomes} == {sort}
 
 
+@pytest.mark.parametrize("change, status", [("append(x)", "skipped"), ("pop()", "ok")])
+def test_a_program_that_adds_to_a_list_it_is_given_is_to_be_refused(change, status):
+    source = f"def main(items, x):\n    items.{change}\n    return items[0] * x\n"
+    outcomes, _ = oracle.check(source, ["[0.5, 1.5]", "0.75"], 0, ("value", "grad"))
+    assert {each.status for each in outcomes} == {status}
+
+
 def too_long():
     with limited(10):
         pass
