@@ -14,6 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import InternalError, Origin
 
 Statement = gast.stmt
@@ -154,6 +155,11 @@ def atoms_of(tree: Any) -> Iterator[gast.AST]:
                 yield from atoms_of(item)
     else:
         yield tree
+
+
+def is_undefined(atom: Any) -> bool:
+    """Whether an atom stands for a value that a path does not have."""
+    return isinstance(atom, gast.Constant) and atom.value is UNDEFINED
 
 
 def verify(body: list[Statement], inputs: list[str], outputs: list[gast.AST]) -> None:

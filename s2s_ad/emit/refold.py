@@ -17,7 +17,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.surface import Surface
-from s2s_ad.emit.variables import Entry, Moves, is_undefined
+from s2s_ad.emit.variables import Entry, Moves
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
 SUMS = {operator.add, operator.sub}  # of which terms may be many
@@ -147,7 +147,7 @@ class Refold:
             return self._store(entry)
         if kind == "moves":
             moves = [
-                (name, atom if is_undefined(atom) else self._folded(atom))
+                (name, atom if form.is_undefined(atom) else self._folded(atom))
                 for name, atom in entry.moves
             ]
             return Line(kind, statement, moves=moves)
@@ -375,4 +375,4 @@ def is_plain_view(call: gast.Call) -> bool:
     return plain and all(isinstance(atom, gast.Constant) for atom in atoms)
 
 
-__all__ = ["Line", "Refold", "every", "is_undefined", "settings_of"]
+__all__ = ["Line", "Refold", "every", "settings_of"]

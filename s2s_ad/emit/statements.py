@@ -19,7 +19,6 @@ from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 from s2s_ad.emit.tidy import length_of
-from s2s_ad.emit.variables import is_undefined
 
 #: what the head of a loop may call
 OF_LOOPS = {"enumerate", "len", "range", "reversed", "zip"}
@@ -102,7 +101,7 @@ class Statements:
         names: dict[str, str] = {}  # shown -> name
         moves = []
         for name, atom in line.moves:
-            if is_undefined(atom):
+            if form.is_undefined(atom):
                 if self.naming.variables.of(name) not in self.unbound:
                     continue
                 is_list = isinstance(self.naming.program.facts[name], values.List)

@@ -15,7 +15,6 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.refold import Line
-from s2s_ad.emit.variables import is_undefined
 
 LARGEST = 4  # operators in a value that is one of several on a line
 MOST = 3  # values on one line
@@ -111,7 +110,7 @@ class _Moves:
 
     def _is_real(self, name: str, atom: gast.AST) -> bool:
         """Whether the move is seen in the text."""
-        if is_undefined(atom):
+        if form.is_undefined(atom):
             return False
         return self.variables.of(getattr(atom, "id", "")) != self.variables.of(name)
 
@@ -209,9 +208,9 @@ class _Bound:
             target = self.variables.of(name)
             sources = {self.variables.of(each) for each in form.reads(atom)} - {target}
             self.found.update(sources - self.bound)
-            if not is_undefined(atom) and getattr(atom, "id", None) is not None:
+            if not form.is_undefined(atom) and getattr(atom, "id", None) is not None:
                 made += [target] if sources or target in self.bound else []
-            elif not is_undefined(atom):
+            elif not form.is_undefined(atom):
                 made.append(target)
         self._bind(made)
 

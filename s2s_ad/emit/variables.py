@@ -20,7 +20,6 @@ from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
 from s2s_ad.core.registry import Field, rule_for
-from s2s_ad.core.values import UNDEFINED
 from s2s_ad.emit.stores import Store
 
 Moves = list[tuple[str, gast.AST]]  # (variable, atom), all at once
@@ -293,8 +292,4 @@ def _resolved(moves: Moves, inner: Moves) -> Moves:
     return [(name, form.substitute(atom, atoms)) for name, atom in moves]
 
 
-def is_undefined(atom: Any) -> bool:
-    return isinstance(atom, gast.Constant) and atom.value is UNDEFINED
-
-
-__all__ = ["Entry", "Moves", "Opening", "is_undefined"]
+__all__ = ["Entry", "Moves", "Opening"]

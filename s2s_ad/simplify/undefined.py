@@ -46,10 +46,6 @@ def bind_undefined(program: Program) -> Program:
     return _bound(program, reads.undefined)
 
 
-def is_undefined(atom: gast.AST) -> bool:
-    return isinstance(atom, gast.Constant) and atom.value is values.UNDEFINED
-
-
 # ---- where what is undefined is read -------------------------------------------------------------
 
 
@@ -150,7 +146,7 @@ def _may_lack(scope: _Scope, atom: gast.AST) -> bool:
     """Whether there is a path on which a name has no value."""
     scope, atom = scope.source(atom)
     if not isinstance(atom, gast.Name):
-        return is_undefined(atom)
+        return form.is_undefined(atom)
     if atom.id not in scope.may_lack:
         scope.may_lack[atom.id] = any(_may_lack(*each) for each in _sides(scope, atom.id))
     return scope.may_lack[atom.id]
@@ -176,7 +172,7 @@ def _lacking(scope: _Scope, atom: gast.AST, path: Path) -> Iterator[Output]:
     statement = scope.made[result]
     region = region_of(statement)
     for side, (inner, output) in _open_sides(scope, atom.id, path).items():
-        if is_undefined(output):
+        if form.is_undefined(output):
             yield id(region), side, position
         else:
             taken = _taken(scope, _condition(statement), side, path)
@@ -256,7 +252,7 @@ def _bound_at_start(statement: gast.Assign, loop: Loop, facts: dict) -> list[gas
     read = {name for each in loop.body.body if region_of(each) is None for name in form.reads(each)}
     carried, made = [], []
     for atom, leaf, fact in zip(parts.carried, leaves, loop.facts, strict=True):
-        if is_undefined(atom) and leaf in read:
+        if form.is_undefined(atom) and leaf in read:
             atom = _stand_in(fact, statement, made, facts)
         carried.append(atom)
     return [*made, _replaced(statement, loop, [*parts.bounds, *carried, *parts.fixed])]

@@ -129,17 +129,13 @@ def all_there(statement: form.Statement) -> form.Statement:
 
 def _with_numbers(program: Program, facts: Sequence[Any]) -> Program:
     outputs = [
-        to_node(_number(atom.value, fact)) if _is_undefined(atom) else atom
+        to_node(_number(atom.value, fact)) if form.is_undefined(atom) else atom
         for atom, fact in zip(program.outputs(), facts, strict=False)
     ]
     if all(map(operator.is_, outputs, program.outputs())):
         return program
     rest = iter(outputs)
     return program.with_(output=tree.tree_map(lambda _: next(rest), program.output))
-
-
-def _is_undefined(atom: gast.AST) -> bool:
-    return isinstance(atom, gast.Constant) and atom.value is values.UNDEFINED
 
 
 def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
