@@ -7,19 +7,19 @@ import keyword
 import operator
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
 
 from s2s_ad import runtime
+from s2s_ad.analysis.described import LONGEST, Described, element
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
-from s2s_ad.emit.described import element
 from s2s_ad.emit.live_ranges import flat
 from s2s_ad.emit.numbering import Numbering
 from s2s_ad.emit.refold import Line
@@ -35,7 +35,6 @@ WORDS = {
     gast.Sub: "difference",
     gast.UnaryOp: "negated",
 }
-LONGEST = 20
 
 
 def means_something(name: str) -> bool:
@@ -47,6 +46,7 @@ class Naming:
     """Gives each variable of the lines a name; a name is used again where the old value is dead.
 
     Args:
+        described: what values without a name may be called.
         reserved: names that mean something else in the module.
         captured: what captured names are called in the module; new ones are entered.
         elsewhere: names that mean something else in other functions of the module; a captured name,
@@ -58,11 +58,12 @@ class Naming:
         program: Program,
         lines: list[Line],
         variables: Variables,
+        described: Described,
         reserved: Iterable[str],
         captured: dict[str, str],
         elsewhere: Iterable[str] = (),
     ):
-        self.program, self.variables = program, variables
+        self.program, self.variables, self.described = program, variables, described
         self.reserved = set(reserved)
         self.shown: dict[str, str] = {}
         self.numbering = Numbering(variables)
@@ -82,6 +83,7 @@ class Naming:
             for line in reversed([*flat(lines)])
             if line.kind == "store" and line.store.kind == "append"
         }
+        self.moved = [pair for line in flat(lines) for pair in line.moves]
         self._name_captures(program, captured, {*elsewhere})
         for line in flat(lines):
             self._name_line(line)
@@ -151,20 +153,26 @@ class Naming:
             if text in ("", "saved") and variable in self.kept:
                 text = self._list_word(self.kept[variable]) or text or "items"
             elif not text:
-                text, again = self._line_word(line)
+                text, again = self._line_word(line, variable)
             self._take(variable, self._free(text, variable, hint.kind, again=again))
 
-    def _line_word(self, line: Line) -> tuple[str, bool]:
+    def _line_word(self, line: Line, variable: str) -> tuple[str, bool]:
         """(what a line makes, whether it may be one name with other values in turn)."""
         if line.kind == "assign":
-            return self._word(line.expression), False
+            return self.described.text(line.name) or self._word(line.expression), False
         if line.kind == "for":
             return "i", True
         if line.kind == "store":  # the item of a pop
             kept = self.shown[line.store.base].removesuffix("_saved")
             if kept != self.shown[line.store.base]:
                 return kept, True
-        return "value", False
+        return next(filter(None, self._moved_words(variable)), "value"), False
+
+    def _moved_words(self, variable: str) -> Iterator[str]:
+        """What the values that branches give a variable may be called."""
+        for name, atom in self.moved:
+            if isinstance(atom, gast.Name) and self.variables.of(name) == variable:
+                yield self.described.text(atom.id)
 
     def _list_word(self, item: gast.AST) -> str:
         """What a list is called: `x_saved` keeps values of x."""
@@ -172,7 +180,7 @@ class Naming:
             return ""
         text = self._hint(self.variables.of(item.id)).text
         if not text and item.id in self.values:
-            text = self._word(self.values[item.id])
+            text = self.described.text(item.id) or self._word(self.values[item.id])
         return f"{text}_saved" if text else ""
 
     def _hint(self, variable: str) -> Hint:
@@ -218,7 +226,9 @@ class Naming:
         if isinstance(expression, gast.Call):
             function = expression.func
             label = getattr(function, "attr", getattr(function, "id", "value"))
-            first = expression.args[0] if expression.args else getattr(function, "value", None)
+            receiver = getattr(function, "value", None)
+            own = isinstance(receiver, gast.Name) and receiver.id in self.shown
+            first = receiver if own or not expression.args else expression.args[0]
             if label in ("einsum", "contract") or not label.isidentifier():
                 return "product"
             return self._joined(label, first)

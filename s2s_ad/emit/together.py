@@ -16,11 +16,11 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
+from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.saved import Unpack
-from s2s_ad.emit.described import Described
 from s2s_ad.emit.travels import Node, Travels
 from s2s_ad.emit.tuples import Change, Functions, Ready, Saved
 

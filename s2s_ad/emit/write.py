@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from s2s_ad.analysis import liveness
+from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee, item_of, reached
 from s2s_ad.core.callers import Caller
@@ -26,7 +27,7 @@ from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.printer import print_statements
-from s2s_ad.emit.refold import Line, Refold
+from s2s_ad.emit.refold import Line, Refold, every
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores
@@ -243,7 +244,9 @@ class Module:
         program = _with_free_trees(program, reserved)
         reserved |= {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         elsewhere = self.parameters | self.taken
-        naming = Naming(program, lines, variables, reserved, self.captured, elsewhere)
+        made = (each.statement for each in every(entries) if each.kind == "operation")
+        described = Described(program, made)
+        naming = Naming(program, lines, variables, described, reserved, self.captured, elsewhere)
         _check_keywords(program, naming, keywords)
         kept = map(opening.atom, program.kept_atoms())
         missing = unbound(lines, variables, _outside(program), kept)
@@ -298,17 +301,18 @@ def without_keywords(program: Program) -> Program:
 
 
 def with_value_names(program: Program) -> Program:
-    """Outputs among several that have no name are called `value`.
+    """Outputs among several that have no name are called `value`, unless they are saved ones.
 
     Others may stand in the return, unless that would compute a value after its derivatives.
     """
     if not isinstance(program.output, Tree):
         return program
-    hints = dict(program.hints)
+    hints, described = dict(program.hints), Described(program)
     counts = liveness.counts(program.body, program.outputs())
     made = {form.target(each): each for each in program.body if not form.is_effect(each)}
     backward = any(each.phase == "backward" for each in program.body)
-    for atom in program.outputs():
+    own = len(program.outputs()) - program.kept
+    for place, atom in enumerate(program.outputs()):
         if isinstance(atom, gast.Name) and not hints[atom.id].text:
             statement = made.get(atom.id)
             copied = statement is not None and rule_for(form.function_of(statement)).copy
@@ -316,7 +320,8 @@ def with_value_names(program: Program) -> Program:
                 inner = hints.get(statement.value.args[0].id)
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"
             elif backward or counts[atom.id] > 1 or statement is None or item_of(statement):
-                text = "value"
+                words = (described.text(atom.id), described.kind(atom.id), "value")
+                text = "value" if place < own else next(filter(None, words))
             else:
                 continue
             hints[atom.id] = Hint(text, "derived")

@@ -8,6 +8,7 @@ from typing import Any
 import gast
 
 from s2s_ad.analysis import activity
+from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import Callee, callee_of, item_of, items_of
@@ -56,6 +57,7 @@ class _Walk:
         self.atoms: dict[str, Any] = {name: builder.import_name(program, name) for name in known}
         self.dots: dict[str, Any] = dict(tangents)
         self.compounds: dict[str, tuple[list, list]] = {}  # outputs of each, and their tangents
+        self.described = Described(program)
         self.active = activity.varied(program, tangents) & activity.useful(program, outputs)
 
     def step(self, statement: form.Statement) -> None:
@@ -76,10 +78,10 @@ class _Walk:
 
     def _enter(self, name: str, value: Any, dot: Any) -> None:
         """Note the value and the tangent of a name."""
-        hint = self.program.hints.get(name, TEMPORARY)
-        self.atoms[name] = self.builder.named(value, hint)
+        self.atoms[name] = self.builder.named(value, self.program.hints.get(name, TEMPORARY))
         if dot is not None:
-            self.dots[name] = self.builder.named(dot, hint.derived("_dot"))
+            hint = self.described.hint(name).derived("_dot")
+            self.dots[name] = self.builder.named(dot, hint)
 
     def _dot(self, operand: gast.AST) -> Any:
         return self.dots.get(getattr(operand, "id", None))

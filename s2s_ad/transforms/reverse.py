@@ -11,6 +11,7 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
+from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
@@ -86,6 +87,7 @@ class Reverse:
         chosen = atoms if outputs is None else [atoms[place] for place in outputs]
         names = [atom.id for atom in chosen if isinstance(atom, gast.Name)]
         self.active = activity.varied(program, wanted) & activity.useful(program, names)
+        self.described = Described(program)
         self.entered = set(program.leaves())  # names of the builder that no statement defines
         self._first: dict[str, str] = {}  # a result -> the name that it was computed for first
 
@@ -239,7 +241,7 @@ class Reverse:
         name = form.target(statement)
         given = self.adjoints.pop(name)
         if not isinstance(given, dict):
-            hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
+            hint = self.described.hint(name).derived("_bar")
             given = {0: self.builder.named(given, hint)}
         operands = [each for each in activity.operand_names(statement) if each in self.active]
         refuse_complex(self.program, statement, compound, operands)
@@ -316,14 +318,21 @@ class Reverse:
 
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""
-        hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
+        hint = self.described.hint(name).derived("_bar")
         adjoint = self.adjoints.pop(name)
         if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
             adjoint = as_complex(adjoint, self.atoms[name])
         adjoint = in_precision(adjoint, self.program.facts[name])
         if not (self.called and name in self.wanted):  # a function is one, known lengths or not
             adjoint = filled(self.builder, adjoint)
+        if hint.kind == "temporary" and getattr(adjoint, "name", "") in self._primals:
+            return adjoint
         return self.builder.named(adjoint, hint)
+
+    @lazy
+    def _primals(self) -> set[str]:
+        """What the forward sweep computes, which an adjoint may happen to be."""
+        return {each.name for each in self.atoms.values() if isinstance(each, Symbol)}
 
     def _has_axes(self, adjoint: Any) -> bool:
         return isinstance(adjoint, Symbol) and adjoint.shape != ()
@@ -331,7 +340,7 @@ class Reverse:
     def _finished(self, name: str) -> Any:
         """An adjoint as it is handed out: zeros where nothing depends on the input."""
         adjoint = self.named(name) if name in self.adjoints else 0.0
-        hint = self.program.hints.get(name, TEMPORARY).derived("_bar")
+        hint = self.described.hint(name).derived("_bar")
         return self.builder.named(self.full(adjoint, self.atoms[name]), hint)
 
     def settled(self, leaf: str, adjoint: Any) -> Any:

@@ -46,7 +46,7 @@ def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[i
     atoms = [each for each, flag in zip(args, returned, strict=True) if flag]
     for atom, summands in zip(atoms, adjoints, strict=True):
         name = sweep.name_of(atom)
-        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        hint = sweep.described.hint(name).derived("_bar")
         for each in summands if name in sweep.active else ():
             sweep.add(name, sweep.builder.named(each, hint))
 
@@ -72,6 +72,8 @@ def _forward(
     for atom, value in zip(forward.program.outputs(), values_, strict=True):
         hint = forward.program.hints.get(getattr(atom, "id", None), TEMPORARY)
         builder.named(value, Hint(hint.text, "derived"))
+    for value in outputs:
+        builder.named(value, Hint(f"{call.program.name}_value", "temporary"))
     return outputs, saved
 
 

@@ -63,7 +63,7 @@ def reverse_choice(sweep: Any, statement: gast.Assign, region: Region, given: di
     """Write the backward pass of a branch or an attempt."""
     choice = Choice(sweep, statement, region, given)
     for name, adjoint in choice.write():
-        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        hint = sweep.described.hint(name).derived("_bar")
         sweep.add(name, sweep.builder.named(adjoint, hint))
 
 
@@ -186,7 +186,7 @@ class Choice:
         pairs = zip(sides, outputs, strict=True)
         blocks = [self._whole_block(side, keys, results) for side, results in pairs]
         operands = [self.known[key] for key in keys]
-        hints = [self.outer.program.hints.get(self.args[p].id, TEMPORARY) for p in changed]
+        hints = [self.outer.described.hint(self.args[p].id) for p in changed]
         with self.outer.instead_of(self.result), self.builder.at(self.builder.origin, "backward"):
             self.outer.define(self.result.name, Branch(*blocks), [*self.condition, *operands])
             return [

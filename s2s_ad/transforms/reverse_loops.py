@@ -34,7 +34,7 @@ def reverse_loop(sweep: Any, statement: gast.Assign, loop: Loop, given: dict[int
     """Write the backward pass of a loop."""
     backward = Backward(sweep, statement, loop, given)
     for name, adjoint in backward.write():
-        hint = sweep.program.hints.get(name, TEMPORARY).derived("_bar")
+        hint = sweep.described.hint(name).derived("_bar")
         sweep.add(name, sweep.builder.named(adjoint, hint))
 
 

@@ -138,7 +138,7 @@ def best_of_all_pairs(x, w):
 
 def test_the_adjoint_of_an_added_axis_is_a_sum():
     text = grad(best_of_all_pairs, (0, 1)).source(np.ones(3), np.ones((3, 3)))
-    assert "x_bar = np.sum(product, axis=1)" in text
+    assert "x_bar = np.sum(x_plus_w_bar, axis=1)" in text
     assert text.count("_saved = []") == 1
 
 

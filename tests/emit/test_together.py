@@ -184,38 +184,3 @@ def test_a_call_saves_one_tuple_under_the_same_names():
 def test_a_list_of_a_pass_is_popped_where_it_is():
     """Nobody else has it: it needs no copy."""
     assert "[:]" not in grad(nested).source(W)
-
-
-def helped(x):
-    return np.sum(scaled(x) * x)
-
-
-def scaled(x):
-    centered = x - np.mean(x)
-    var = np.mean(centered**2)
-    return centered / np.sqrt(var + 1e-5)
-
-
-def logistic(x):
-    return 1.0 / (1.0 + np.exp(-x))
-
-
-def gated(x):
-    return np.sum(gate(x) * np.cos(x))
-
-
-def gate(f):
-    g = logistic(f) * np.tanh(f)
-    return logistic(g) * g
-
-
-@pytest.mark.parametrize(
-    "fn, names",
-    [(helped, ("centered", "sqrt_var")), (gated, ("logistic_f", "tanh_f", "logistic_g"))],
-    ids=["functions", "helpers"],
-)
-def test_what_has_no_name_is_called_after_what_computes_it(fn, names):
-    x = np.array([0.3, -1.2, 0.8])
-    source = grad(fn).source(x)
-    assert all(name in source for name in names), source
-    np.testing.assert_allclose(grad(fn)(x), differences(fn, x), atol=1e-7)

@@ -1,0 +1,88 @@
+"""What values are called that the user gave no name: after what computes them, or where they go."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad
+from transforms.differences import differences
+
+X = np.array([0.3, -1.2, 0.8])
+
+
+def in_helpers(x):
+    return np.sum(scaled(x) * x)
+
+
+def scaled(x):
+    centered = x - np.mean(x)
+    var = np.mean(centered**2)
+    return centered / np.sqrt(var + 1e-5)
+
+
+def logistic(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def in_place_of_helpers(x):
+    return np.sum(gate(x) * np.cos(x))
+
+
+def gate(f):
+    g = logistic(f) * np.tanh(f)
+    return logistic(g) * g
+
+
+def quotients(x):
+    low, high = np.min(x), np.max(x)
+    return np.sum(np.exp(x / (high - low)) * (x / (high - low)))
+
+
+def parts_of_one_array(x):
+    return np.sum((x[1:] - 2 * x[:-1]) ** 4 * np.sin(x[1:] - 2 * x[:-1]))
+
+
+def squares(x):
+    return np.sum(np.cos(x**2) * x**2)
+
+
+def comparisons(x):
+    return np.sum(np.where(x > 0.1, x, x**3) * (x > 0.1))
+
+
+def elements(x):
+    total = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        for j in range(len(x)):
+            total[i, j] = np.tanh(x[i] * x[j]) ** 2 / (1.0 + x[i] ** 2)
+    return np.sum(total**2)
+
+
+def results_of_helpers(x):
+    return np.sum((long_helper(x) - 1.0) ** 2)
+
+
+def long_helper(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = np.sin(x[i]) * x[0]
+    return y * np.cumsum(x)
+
+
+@pytest.mark.parametrize(
+    "fn, names",
+    [
+        (in_helpers, "centered sqrt_var"),
+        (in_place_of_helpers, "logistic_f tanh_f logistic_g"),
+        (quotients, "high_minus_low exp_x"),
+        (parts_of_one_array, "x_difference"),
+        (squares, "x_squared twice_x"),
+        (comparisons, "x_mask"),
+        (elements, "total_ij"),
+        (results_of_helpers, "long_helper_value"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_what_has_no_name_is_called_after_what_computes_it(fn, names):
+    source = grad(fn).source(X)
+    assert [each for each in names.split() if each not in source] == [], source
+    np.testing.assert_allclose(grad(fn)(X), differences(fn, X), atol=1e-6)
