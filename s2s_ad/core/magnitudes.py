@@ -11,6 +11,28 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, names_in
 from s2s_ad.core.registry import Rule
 
+DEEPEST = 8
+TINY = 1e-30
+
+
+def least(builder: Builder, value: Any, depth: int = DEEPEST) -> float | None:
+    """A number that no element of a value is below, by how it is computed; None: none is known."""
+    if not isinstance(value, Symbol):
+        return value if type(value) in (int, float) else None
+    known = builder.notes.setdefault("least", {})
+    key = value.name, depth
+    if key not in known:
+        rule, operands, _ = builder.definition(value)
+        asked = rule is not None and operands and depth and not builder.may_be_complex(value)
+        known[key] = rule.least(operands, lambda x: least(builder, x, depth - 1)) if asked else None
+    return known[key]
+
+
+def is_off_zero(builder: Builder, value: Any) -> bool:
+    """Whether a value is certain to be positive, and not too small to divide by."""
+    low = least(builder, value)
+    return low is not None and low > TINY
+
 
 def may_be_infinite(builder: Builder, value: Any) -> bool:
     """Whether a value may be infinite, or nan, where the inputs are finite."""
@@ -42,6 +64,38 @@ def may_be_steep(builder: Builder, value: Any) -> bool:
     Zeros among its adjoints are then no numbers to multiply by: see rules/masks.py.
     """
     return may_be_infinite(builder, value) or may_overflow(builder, value)
+
+
+def hand_in(builder: Builder, names: Iterable[str], *, bounded: bool) -> None:
+    """Note what a block or a function is given, and whether whoever gives it says it is finite."""
+    question = "vouched" if bounded else "unbounded"
+    builder.notes.setdefault(question, {}).update(dict.fromkeys(names, True))
+
+
+def is_bounded(builder: Builder, value: Any) -> bool:
+    """Whether a value is finite where the inputs are, as far as the builder is told."""
+    return not (may_be_steep(builder, value) or _comes_from(builder, value, "unbounded"))
+
+
+def rely_on(builder: Builder, value: Any) -> None:
+    """Note that the text depends on whether a value is bounded, if that was told."""
+    if any(_comes_from(builder, value, question) for question in ("unbounded", "vouched")):
+        builder.notes["relied"] = True
+
+
+def relies(builder: Builder) -> bool:
+    """Whether what was written depends on whether what was handed in is bounded."""
+    return "relied" in builder.notes
+
+
+def _comes_from(builder: Builder, value: Any, question: str) -> bool:
+    if question not in builder.notes:
+        return False
+
+    def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
+        return any(sources)
+
+    return _asked(builder, value, question, lambda rule, operands: operands, judged)
 
 
 def times_settled(y_bar: Any, slope: Any) -> Any:

@@ -68,6 +68,8 @@ class Rule:
     tells_complex = False
     #: of real numbers the result is never below zero
     never_negative = False
+    #: no element of the result is below the least of the first operand
+    within = False
     #: the operands whose conjugates give the conjugate of the result, the others being real
     conjugates: tuple[int, ...] = ()
     #: the result may share memory with the first operand
@@ -176,6 +178,11 @@ class Rule:
     def is_finite(self, builder: Builder, operands: list) -> bool:
         """Whether the result is finite wherever the operands are."""
         return self.is_total(operands)
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        """A number that no element of the result is below, `of` saying it of operands; or None."""
+        low = of(operands[0]) if self.within or self.view or self.copy else None
+        return 0.0 if low is None and self.never_negative else low
 
     def inside_mask(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
 from s2s_ad.ops.arguments import NUMBERS, array, floating, positive
 from s2s_ad.tensors import Tensor
+from s2s_ad.tensors.elementwise import in_array
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Tensor:
@@ -39,6 +40,7 @@ def bounded(api: str, low: Any, high: Any) -> None:
 
 def between(x: Any, low: Any, high: Any) -> Any:
     """x not below `low`, then not above `high`."""
+    low, high = in_array(low, x), in_array(high, x)
     if low is None:
         return np.minimum(x, high)
     return np.maximum(x, low) if high is None else np.minimum(np.maximum(x, low), high)

@@ -14,6 +14,7 @@ import numpy as np
 
 from s2s_ad.ops.arguments import array, beside, choice, floating
 from s2s_ad.tensors import Tensor
+from s2s_ad.tensors.elementwise import in_array
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
@@ -120,13 +121,15 @@ def maximum(input: Any, other: Any) -> Tensor:
         [2.0, 5.0]
     """
     array("maximum", input), array("maximum", other, "other")
-    return np.maximum(beside("maximum", input, other), beside("maximum", other, input, "other"))
+    x, y = beside("maximum", input, other), beside("maximum", other, input, "other")
+    return np.maximum(in_array(x, y), in_array(y, x))
 
 
 def minimum(input: Any, other: Any) -> Tensor:
     """The smaller of each two elements; nan where one is nan."""
     array("minimum", input), array("minimum", other, "other")
-    return np.minimum(beside("minimum", input, other), beside("minimum", other, input, "other"))
+    x, y = beside("minimum", input, other), beside("minimum", other, input, "other")
+    return np.minimum(in_array(x, y), in_array(y, x))
 
 
 def fmax(input: Any, other: Any) -> Tensor:

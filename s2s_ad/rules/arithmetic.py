@@ -12,12 +12,13 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same, static
-from s2s_ad.core.magnitudes import is_settled, times_settled
+from s2s_ad.core.magnitudes import is_off_zero, is_settled, times_settled
 from s2s_ad.core.registry import RULES, Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise
 from s2s_ad.rules.masks import (
+    Masked,
     Write,
     inside_mask,
     inside_sum,
@@ -52,6 +53,12 @@ class Multiplication(Elementwise):
     """Multiplication: constants are gathered, and stand in front."""
 
     linear = conjugates = (0, 1)
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        if is_same(*operands):
+            return 0.0
+        low, other = map(of, operands)
+        return low * other if _not_negative(low, other) else None
 
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
@@ -287,7 +294,12 @@ class Quotient(Elementwise):
 
     def is_finite(self, builder: Builder, operands: list) -> bool:
         """Whole numbers count something, and there is a quotient where there is something."""
-        return self.is_total(operands) or values.is_inexact(builder.fact(operands[1])) is False
+        divisor = operands[1]
+        whole = values.is_inexact(builder.fact(divisor)) is False
+        return whole or self.is_total(operands) or is_off_zero(builder, divisor)
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        return 0.0 if _not_negative(*map(of, operands)) else None
 
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
@@ -315,6 +327,10 @@ class Quotient(Elementwise):
         return super().shortcut(builder, operands, params)
 
 
+def _not_negative(*lows: float | None) -> bool:
+    return all(low is not None and low >= 0 for low in lows)
+
+
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
@@ -337,6 +353,10 @@ class Sum(Elementwise):
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
     grows_with = _both
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        low, other = map(of, operands)
+        return None if low is None or other is None else low + other
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if builder.derived:
@@ -458,6 +478,11 @@ class Power(PowerSlopes):
     def is_total(self, operands: list) -> bool:
         return type(operands[1]) is int and operands[1] > 0
 
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        base, exponent = operands
+        even = type(exponent) is int and exponent % 2 == 0
+        return 0.0 if even or _not_negative(of(base)) else None
+
     def _dtype(self, operands: list, **options: Any) -> np.dtype | None:
         """Of booleans x ** 2 is computed as np.square, whose dtype is another one."""
         base, exponent = operands
@@ -512,7 +537,7 @@ class PowerSlope(Elementwise):
         return gast.BinOp(exponent, gast.Mult(), power)
 
 
-class Clip(Elementwise):
+class Clip(Masked):
     """np.clip, whose bounds may be missing or be called min and max."""
 
     of_complex = False
@@ -529,7 +554,7 @@ class Clip(Elementwise):
         return builder.emit(self, [x, low, high], {})
 
 
-class Filled(Elementwise):
+class Filled(Masked):
     """np.nan_to_num, which with copy=False would change its argument."""
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
-from s2s_ad.core.magnitudes import as_value, is_divided_by, may_overflow, times_settled
+from s2s_ad.core.magnitudes import as_value, is_divided_by, is_off_zero, may_overflow, times_settled
 from s2s_ad.core.registry import RULES, Operation, Rule, register
 from s2s_ad.core.sizes import Size
 from s2s_ad.rules import support, ufunc_calls
@@ -71,6 +71,7 @@ class Elementwise(Rule):
             may be infinite because an exponential is: elsewhere the derivative is 0.
         overflows: whether it is infinite for large operands, as an exponential is.
         never_negative: whether the result is never below zero, of real operands.
+        rises: whether it is a function of one operand that nowhere falls.
         tangents: of a function that is not complex-differentiable the texts of the forward mode;
             the texts of the adjoints are then the adjoints themselves.
 
@@ -103,6 +104,7 @@ class Elementwise(Rule):
         settles: dict[int, str] | None = None,
         overflows: bool = False,
         never_negative: bool = False,
+        rises: bool = False,
     ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.ufunc = UFUNC_OF.get(function, function)
@@ -115,9 +117,20 @@ class Elementwise(Rule):
         self.cost = 1 if self.flat or function in ONE_INSTRUCTION else cost
         self.total = total
         self.settles, self.overflows = settles or {}, overflows
-        self.never_negative = never_negative
+        self.never_negative, self.rises = never_negative, rises
         self.tells_complex = tangents is not None or not self.of_complex
         self.keeps_array = not isinstance(self.ufunc, np.ufunc)
+
+    def is_finite(self, builder: Builder, operands: list) -> bool:
+        smooth = self.domain == "positive" and len(operands) == 1
+        return self.is_total(operands) or (smooth and is_off_zero(builder, operands[0]))
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        low = of(operands[0]) if self.rises else None
+        if low is None or (self.domain == "positive" and low <= 0):
+            return super().least(operands, of)
+        with np.errstate(all="ignore"):
+            return float(self.function(low))
 
     # ---- calls
 

@@ -21,7 +21,7 @@ from s2s_ad.rules.arithmetic import (
     Sum,
 )
 from s2s_ad.rules.elementwise import elementwise, flat
-from s2s_ad.rules.masks import Selection, Where
+from s2s_ad.rules.masks import Extreme, Selection, Where
 from s2s_ad.rules.outputs import Output
 
 elementwise(
@@ -59,9 +59,9 @@ elementwise(np.cbrt, "y_bar / (3 * y**2)", domain="positive")
 # np.clip passes the derivative on the closed interval, as torch.clamp does.
 elementwise(
     np.clip,
-    "runtime.where_or_zero(a == y, y_bar)",
-    "runtime.where_or_zero(a < a_min, y_bar)",
-    "runtime.where_or_zero(a > a_max, y_bar)",
+    "selected(a == y, y_bar)",
+    "selected(a < a_min, y_bar)",
+    "selected(a > a_max, y_bar)",
     operands=("a", "a_min", "a_max"),
     kind=Clip,
     dtype_of=slice(None),
@@ -73,7 +73,7 @@ elementwise(np.cos, "-y_bar * np.sin(x)", total=True)
 elementwise(np.cosh, "y_bar * np.sinh(x)", overflows=True)
 elementwise((np.deg2rad, np.radians), "np.deg2rad(y_bar)", total=True)
 EXPONENTIAL = {"overflows": True, "settles": {0: "x > -np.inf"}}
-elementwise(np.exp, "y_bar * y", **EXPONENTIAL)
+elementwise(np.exp, "y_bar * y", never_negative=True, rises=True, **EXPONENTIAL)
 elementwise(np.exp2, "y_bar * (math.log(2.0) * y)", **EXPONENTIAL)
 elementwise(np.expm1, "y_bar * (y + 1)", **EXPONENTIAL)
 elementwise(np.fabs, "y_bar * np.sign(x)", total=True)
@@ -82,12 +82,18 @@ elementwise(
     np.fmax,
     "runtime.where_larger(y_bar, a, b, True)",
     "runtime.where_larger(y_bar, b, a, True)",
+    kind=Extreme,
+    alone=("selected(a > b, y_bar)", "selected(b > a, y_bar)"),
+    largest=True,
     total=True,
 )
 elementwise(
     np.fmin,
     "runtime.where_smaller(y_bar, a, b, True)",
     "runtime.where_smaller(y_bar, b, a, True)",
+    kind=Extreme,
+    alone=("selected(a < b, y_bar)", "selected(b < a, y_bar)"),
+    largest=False,
     total=True,
 )
 elementwise(np.fmod, "y_bar", "-y_bar * np.trunc(a / b)", domain="positive")
@@ -101,9 +107,9 @@ elementwise(
     options=", order=1",
 )
 elementwise(np.ldexp, "np.ldexp(y_bar, b)", None)
-elementwise(np.log, "y_bar / x", domain="positive")
+elementwise(np.log, "y_bar / x", domain="positive", rises=True)
 elementwise(np.log10, "y_bar / (math.log(10.0) * x)", domain="positive")
-elementwise(np.log1p, "y_bar / (1 + x)", domain="positive")
+elementwise(np.log1p, "y_bar / (1 + x)", domain="positive", rises=True)
 elementwise(np.log2, "y_bar / (math.log(2.0) * x)", domain="positive")
 # Where both operands are -inf, so is the result: their difference is no number.
 elementwise(
@@ -120,17 +126,23 @@ elementwise(
     np.maximum,
     "runtime.where_larger(y_bar, a, b)",
     "runtime.where_larger(y_bar, b, a)",
+    kind=Extreme,
+    alone=("selected(a > b, y_bar)", "selected(b > a, y_bar)"),
+    largest=True,
     total=True,
 )
 elementwise(
     np.minimum,
     "runtime.where_smaller(y_bar, a, b)",
     "runtime.where_smaller(y_bar, b, a)",
+    kind=Extreme,
+    alone=("selected(a < b, y_bar)", "selected(b < a, y_bar)"),
+    largest=False,
     total=True,
 )
 elementwise(
     np.nan_to_num,
-    "runtime.where_or_zero(np.isfinite(x), y_bar)",
+    "selected(np.isfinite(x), y_bar)",
     options=", copy=True, nan=0.0, posinf=None, neginf=None",
     kind=Filled,
     total=True,
@@ -184,8 +196,8 @@ elementwise(
     total=True,
 )
 elementwise(np.sinh, "y_bar * np.cosh(x)", overflows=True)
-elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive")
-elementwise(np.square, "y_bar * (2 * x)", total=True)
+elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive", never_negative=True, rises=True)
+elementwise(np.square, "y_bar * (2 * x)", total=True, never_negative=True)
 elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference, total=True)
 elementwise(np.tan, "y_bar * (1 + y**2)", domain="unit")
 elementwise(np.tanh, "y_bar * (1 - y**2)", total=True, settles={0: "np.isfinite(x)"})
@@ -213,16 +225,6 @@ OF_LARGER = {"operands": ("value", "a", "b"), "options": ", skip_nan=False", "to
 OF_LARGER |= {"kind": Selection, "chosen": (0,)}
 elementwise(
     runtime.where_larger, "runtime.where_larger(y_bar, a, b, skip_nan)", None, None, **OF_LARGER
-)
-elementwise(
-    runtime.where_or_zero,
-    None,
-    "runtime.where_or_zero(mask, y_bar)",
-    operands=("mask", "value"),
-    kind=Selection,
-    chosen=(1,),
-    dtype_of=slice(1, 2),
-    total=True,
 )
 elementwise(
     runtime.where_smaller, "runtime.where_smaller(y_bar, a, b, skip_nan)", None, None, **OF_LARGER

@@ -12,15 +12,16 @@ the cosine of pi / 2, stay factors: there 0 * inf is nan, for the derivative may
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
-from s2s_ad.core.magnitudes import as_factor, may_be_infinite
+from s2s_ad.core.magnitudes import as_factor, is_bounded, may_be_infinite, rely_on
 from s2s_ad.core.registry import Operation
 from s2s_ad.rules.elementwise import Elementwise
 
@@ -170,6 +171,48 @@ def condition_of(builder: Builder, value: Any, farthest: int = FARTHEST) -> Any:
         return operands[0] if is_zero(operands[2]) else None
     factors = (condition_of(builder, operands[i], farthest - 1) for i in rule.linear)
     return next((each for each in factors if each is not None), None)
+
+
+def selected(mask: Any, value: Any) -> Any:
+    """The value where the mask is true, 0 elsewhere; a product where the value is finite."""
+    if isinstance(value, Symbol):
+        rely_on(value.builder, value)
+        if not is_bounded(value.builder, value):
+            return np.where(mask, value, 0.0)
+    return value * mask
+
+
+class Masked(Elementwise):
+    """A function whose derivatives are 1 or 0: their texts may call `selected(mask, y_bar)`."""
+
+    space: ClassVar[dict[str, Any]] = {"selected": selected}
+
+
+class Extreme(Masked):
+    """np.maximum and its kin: the derivative belongs to the operand that is the result.
+
+    Where both are it is halved; but a number that is known has no part in it.
+
+    Args:
+        alone: the texts of the adjoints where the other operand is a number.
+        largest: whether the result is the larger operand.
+    """
+
+    def __init__(self, *args: Any, alone: tuple[str, str], largest: bool, **facts: Any):
+        super().__init__(*args, **facts)
+        self.alone, self.largest = alone, largest
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        lows = [low for low in map(of, operands) if low is not None]
+        if self.largest:
+            return max(lows, default=None)
+        return min(lows) if len(lows) == len(operands) else None
+
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        other = operation.operands[1 - position]
+        if type(other) in (int, float) and not math.isnan(other):
+            return self.evaluated(self.alone[position], operation, y_bar)
+        return super().factor(position, operation, y_bar)
 
 
 class Selection(Elementwise):

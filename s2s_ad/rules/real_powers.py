@@ -7,11 +7,11 @@ complex numbers from real ones (`abs`, `np.imag`), it is lowered again with powe
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, names_in
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.magnitudes import least
 from s2s_ad.core.registry import Rule
 
 POWERS, TELLS, CHECKED = "powers of numbers", "tells complex numbers", "powers are checked"
@@ -47,25 +47,9 @@ def _may_turn_complex(builder: Builder, base: Any, exponent: Any) -> bool:
         return False
     if values.is_inexact(facts[1]) is False or _is_whole(exponent):
         return False
-    return not _is_positive(builder, base)
+    low = least(builder, base)
+    return low is None or low < 0
 
 
 def _is_whole(exponent: Any) -> bool:
     return type(exponent) is float and exponent.is_integer()
-
-
-def _is_positive(builder: Builder, value: Any, depth: int = 8) -> bool:
-    """Whether a number is not negative, by how it is computed."""
-    if not isinstance(value, Symbol):
-        return value >= 0
-    rule, operands, _ = builder.definition(value)
-    if rule is None or not depth:
-        return False
-    if rule.never_negative:
-        return True
-    if rule.function is operator.pow:
-        return type(operands[1]) is int and operands[1] % 2 == 0
-    if rule.function is operator.mul and len(set(names_in(operands))) == 1:
-        return all(isinstance(each, Symbol) for each in operands)
-    keeps = rule.function in (operator.add, operator.mul, operator.truediv)
-    return keeps and all(_is_positive(builder, each, depth - 1) for each in operands)

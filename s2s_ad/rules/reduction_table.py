@@ -90,9 +90,18 @@ register(Reduction(np.any, text=OF_LOGIC, neutral=False)).disjunction = True
 register(Reduction(np.argmax, many_axes=False))
 register(Reduction(np.argmin, many_axes=False))
 register(Reduction(np.count_nonzero, text="x, axis=None, *, keepdims=False"))
-register(Reduction(np.max, extreme_adjoint, extreme_tangent, text=OF_ORDER, join=np.maximum))
-register(Mean(np.mean, _mean_adjoint, lambda x, y, x_dot, axes: (np.mean, x_dot), text=OF_MEAN))
-register(Reduction(np.min, extreme_adjoint, extreme_tangent, text=OF_ORDER, join=np.minimum))
+OF_EXTREME = {"text": OF_ORDER, "within": True}
+register(Reduction(np.max, extreme_adjoint, extreme_tangent, join=np.maximum, **OF_EXTREME))
+register(
+    Mean(
+        np.mean,
+        _mean_adjoint,
+        lambda x, y, x_dot, axes: (np.mean, x_dot),
+        text=OF_MEAN,
+        within=True,
+    )
+)
+register(Reduction(np.min, extreme_adjoint, extreme_tangent, join=np.minimum, **OF_EXTREME))
 register(Reduction(np.nanargmax, many_axes=False))
 register(Reduction(np.nanargmin, many_axes=False))
 register(Prod(np.prod, _prod_adjoint, _prod_tangent, text=OF_TOTAL, neutral=1, join=np.multiply))

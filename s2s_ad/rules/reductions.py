@@ -40,6 +40,7 @@ class Reduction(Rule):
         text: its signature.
         neutral: the number that changes no result; None: what `initial` says.
         join: the function of two numbers that it is the reduction of.
+        within: whether the result is between the least element and the greatest.
         many_axes: whether `axis` may be a tuple.
     """
 
@@ -55,11 +56,17 @@ class Reduction(Rule):
         neutral: float | None = None,
         join: Callable | None = None,
         many_axes: bool = True,
+        within: bool = False,
     ):
         super().__init__(function, function.__name__)
         self.adjoint, self.tangent, self.many_axes = adjoint, tangent, many_axes
         self.text, self.neutral, self.join = text, neutral, join
-        self.flat = adjoint is None
+        self.flat, self.within = adjoint is None, within
+
+    def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
+        """Sums and products of what is not negative are not, either."""
+        low = None if self.neutral is None else of(operands[0])
+        return super().least(operands, of) if low is None or low < 0 else 0.0
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)

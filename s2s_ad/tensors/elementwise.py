@@ -15,6 +15,13 @@ def inexact(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.kind in "biu" else x
 
 
+def in_array(value: Any, other: Any) -> Any:
+    """A number as an array beside `other`: where they are equal each has half of the derivative."""
+    if not isinstance(value, bool | int | float):
+        return value
+    return np.asarray(value, np.result_type(value, other))
+
+
 class Elementwise:
     """Methods of Tensors that work element by element."""
 
@@ -89,10 +96,10 @@ class Elementwise:
         return np.hypot(self, other)
 
     def maximum(self, other) -> Any:
-        return np.maximum(self, other)
+        return np.maximum(self, in_array(other, self))
 
     def minimum(self, other) -> Any:
-        return np.minimum(self, other)
+        return np.minimum(self, in_array(other, self))
 
     def clip(self, min=None, max=None) -> Any:
         return np.clip(self, min, max)

@@ -32,6 +32,7 @@ class Passes:
     seeds: which outputs get an adjoint; these follow.
     active: of which operands it returns the adjoint; without it of those asked for.
     scattered: of each adjoint the elements, where it returns these alone.
+    relies: whether the backward pass would be another one for adjoints that may be infinite.
     """
 
     forward: Callee
@@ -40,6 +41,7 @@ class Passes:
     seeds: tuple[int, ...]
     active: tuple[bool, ...] | None = None
     scattered: tuple[Scattered | None, ...] = ()
+    relies: bool = False
 
     def adjoints(self, builder: Builder, operands: Sequence[Any], results: list) -> list[list]:
         """The adjoints of the operands, each as its summands, of what `backward` returned."""

@@ -13,6 +13,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import Callee, callee_of, item_of, items_of
 from s2s_ad.core.custom import CustomCallee
+from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.parts import fitted
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import region_of
@@ -201,6 +202,7 @@ def _with_tangents(
     for name in leaves:
         hint = program.hints.get(name, TEMPORARY).derived("_dot")
         tangents[name] = builder.symbol(program.facts[name], hint)
+        hand_in(builder, [tangents[name].name], bounded=False)
     outputs, dots = forward(builder, program, tangents)
     for place, flag in enumerate(varies):
         if flag and dots[place] is None:

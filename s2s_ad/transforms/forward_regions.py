@@ -10,6 +10,7 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, block
 
@@ -106,6 +107,7 @@ def _walked(walk: Walk, program: Program, given: Facts, wanted: Sequence[int]) -
         if fact is not None:
             hint = program.hints.get(leaf, TEMPORARY).derived("_dot")
             tangents[leaf] = builder.symbol(fact, hint)
+            hand_in(builder, [tangents[leaf].name], bounded=False)
     outputs, dots = walk(builder, program, tangents, wanted)
     return _Walked(program, builder, [each.name for each in tangents.values()], outputs, dots)
 

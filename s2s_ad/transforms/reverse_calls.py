@@ -15,7 +15,7 @@ from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
-from s2s_ad.core.magnitudes import may_be_steep
+from s2s_ad.core.magnitudes import is_bounded, may_be_steep, relies, rely_on
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.registry import ITEM
 from s2s_ad.transforms import halves
@@ -35,7 +35,11 @@ def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[i
     args = statement.value.args
     operands = [sweep.output(each) for each in args]
     active = tuple(sweep.name_of(each) in sweep.active for each in args)
-    passes = split(sweep, call, active, tuple(sorted(given)), _worked_on(sweep, args))
+    bounded = all(is_bounded(sweep.builder, each) for each in given.values())
+    whole = _worked_on(sweep, args)
+    passes = split(sweep, call, active, tuple(sorted(given)), whole, bounded=bounded)
+    for each in given.values() if passes.relies else ():
+        rely_on(sweep.builder, each)
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)
     known = {"argument": operands, "output": outputs, "saved": saved}
     needs = [known[kind][place] for kind, place in passes.needs]
@@ -93,10 +97,13 @@ def split(
     active: tuple[bool, ...],
     seeds: tuple[int, ...],
     whole: tuple[bool, ...] = (),
+    *,
+    bounded: bool = False,
 ) -> Passes:
     """The two passes of a callee for these active operands and seeded outputs.
 
-    `whole` marks the operands whose adjoint may as well be that of all elements.
+    `whole` marks the operands whose adjoint may as well be that of all elements; `bounded` says
+    that the adjoints of the outputs are finite.
     """
     if isinstance(call, CustomCallee):
         from s2s_ad.transforms.custom import custom_passes  # which sweeps, too
@@ -104,9 +111,15 @@ def split(
         return custom_passes(call, active, seeds)
     if isinstance(call, ScheduledCallee):
         return scheduled_passes(sweep, call, active, seeds)
+    bounded = bounded and not call.is_recursive
     key = ("reverse", active, seeds, sweep.repeated, sweep.saves, whole)
+    other = call.derived.get((*key, not bounded))
+    if other is not None and not other.relies:
+        return other
+    key = (*key, bounded)
     if key not in call.derived:
-        call.derived[key] = _way(sweep, call)(sweep, call, Asked(active, seeds, whole, key))
+        asked = Asked(active, seeds, whole, key, bounded)
+        call.derived[key] = _way(sweep, call)(sweep, call, asked)
     return call.derived[key]
 
 
@@ -118,12 +131,14 @@ class Asked:
         active, seeds: the operands that have an adjoint, and the outputs that are given one.
         whole: the operands whose adjoint may as well be that of all elements.
         key: by which the function knows them.
+        bounded: whether the adjoints that they are given are finite.
     """
 
     active: tuple[bool, ...]
     seeds: tuple[int, ...]
     whole: tuple[bool, ...]
     key: Any
+    bounded: bool
 
 
 def _way(sweep: Any, call: Callee) -> Callable[[Any, Callee, Asked], Passes]:
@@ -149,7 +164,8 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
     if len(call.program.body) > LONG and not call.effects:
         return _recomputed(outer, call, asked)
-    swept = Swept(outer, call, asked.active, asked.seeds, together=asked.whole)
+    handed = {"together": asked.whole, "bounded": asked.bounded}
+    swept = Swept(outer, call, asked.active, asked.seeds, **handed)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
     made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=outer.repeated)
@@ -173,7 +189,8 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
     backward = swept.backward(made, needed, unnamed)
     needs = tuple(places[name] for name in needed)
-    return Passes(forward, backward, needs, asked.seeds, scattered=swept.scattered)
+    scattered, relying = swept.scattered, relies(swept.builder)
+    return Passes(forward, backward, needs, asked.seeds, scattered=scattered, relies=relying)
 
 
 def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
@@ -182,14 +199,14 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
     call.derived[asked.key] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    swept = Swept(
-        outer, call, active, seeds, again=True, whole=call.is_recursive, together=asked.whole
-    )
+    handed = {"together": asked.whole, "bounded": asked.bounded}
+    swept = Swept(outer, call, active, seeds, again=True, whole=call.is_recursive, **handed)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)
     backward = stub.define(swept.backward(made, swept.leaves, {}).program)
-    return Passes(call, backward, needs, seeds, scattered=swept.scattered)
+    scattered, relying = swept.scattered, relies(swept.builder)
+    return Passes(call, backward, needs, seeds, scattered=scattered, relies=relying)
 
 
 def _places(leaves: list[str], outputs: list) -> dict[str, tuple[str, int]]:

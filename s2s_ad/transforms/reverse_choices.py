@@ -23,6 +23,7 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.magnitudes import hand_in, is_bounded, relies, rely_on
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
 from s2s_ad.transforms import halves
@@ -102,6 +103,9 @@ class Choice:
         names = {key: fresh_name() for key in self.known if key[0] in ("seed", "sum")}
         self.at_once = self._is_known_before(names)
         sides = [self._swept(each, names) for each in self.region.blocks]
+        if any(relies(side.sweep.builder) for side in sides):
+            for key in names:
+                rely_on(self.builder, self.known[key])
         changed = [p for p in self.active if any(p in side.adjoints for side in sides)]
         unchanged = [(self.args[p].id, each) for p, each in sums.items() if p not in changed]
         if not changed:
@@ -164,6 +168,7 @@ class Choice:
         if not isinstance(value, Symbol):
             return value
         hint = program.hints.get(primal, TEMPORARY).derived("_bar")
+        hand_in(builder, [name], bounded=is_bounded(self.builder, value))
         return builder.adopt(name, adjoint_fact(program.facts[primal], value.fact), hint)
 
     def _finish(self, side: Side, changed: Sequence[int]) -> list:

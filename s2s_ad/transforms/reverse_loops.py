@@ -20,6 +20,7 @@ from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.magnitudes import hand_in, is_bounded, relies, rely_on
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.registry import ITEM
@@ -100,8 +101,16 @@ class Backward:
         """Sweep over the body, with facts of the carried adjoints that hold for all passes."""
         starts = {each.name: self._start_fact(each) for each in self.adjoints}
         facts = {each.name: self._fact(each, starts[each.name]) for each in self.adjoints}
+        starts = [each.start for each in self.adjoints]
+        bounded = all(is_bounded(self.builder, each) for each in starts)
         while True:
-            sweep, results = self._swept(facts)
+            sweep, results = self._swept(facts, bounded=bounded)
+            if relies(sweep.builder):
+                for each in starts:
+                    rely_on(self.builder, each)
+                if bounded and not all(is_bounded(sweep.builder, each) for _, each in results):
+                    bounded = False
+                    continue
             after = {
                 each.name: values.join(facts[each.name], sweep.builder.fact(result))
                 for each, result in results
@@ -140,7 +149,9 @@ class Backward:
         shape = values.shape_of(before)
         return shape is not None and shape == values.shape_of(after)
 
-    def _swept(self, facts: Mapping[str, Any]) -> tuple[Any, list[tuple[Carried, Any]]]:
+    def _swept(
+        self, facts: Mapping[str, Any], *, bounded: bool
+    ) -> tuple[Any, list[tuple[Carried, Any]]]:
         """(the sweep, the adjoints that a pass changes and what they are after it)."""
         builder, atoms = Builder(), self.body.outputs()
         places = [each.out for each in self.adjoints if each.out is not None]
@@ -151,6 +162,7 @@ class Backward:
         for each in self.adjoints:
             hint = self.body.hints.get(each.leaf, TEMPORARY).derived("_bar")
             before[each] = builder.adopt(each.name, facts[each.name], hint)
+            hand_in(builder, [each.name], bounded=bounded)
             if each.out is None:
                 sweep.adjoints[each.leaf] = before[each]
         for each in self.adjoints:

@@ -7,6 +7,7 @@ from typing import Any
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee
+from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms import halves
@@ -22,6 +23,7 @@ class Swept:
         again: whether the backward pass runs the whole function again, and is handed nothing.
         whole: whether each adjoint is returned as a whole, and not its elements alone.
         together: the operands for which that is so where elements are at indices that are known.
+        bounded: whether the adjoints that it is given are finite.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Swept:
         again: bool = False,
         whole: bool = False,
         together: tuple[bool, ...] = (),
+        bounded: bool = False,
     ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()
@@ -43,6 +46,7 @@ class Swept:
         sweep.forward_sweep()
         self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
         sweep.entered.update(self.seeds)
+        hand_in(self.builder, self.seeds, bounded=bounded)
         adjoints = sweep.backward_sweep()
         self.scattered: tuple[Scattered | None, ...] = (None,) * len(wanted)
         if not whole:

@@ -1,0 +1,114 @@
+"""np.maximum and its kin beside a number: a mask is a factor where adjoints are finite."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jvp, vmap
+from transforms.differences import differences
+
+X = np.array([0.7, -1.2, 2.3, 0.4])
+W = np.array(
+    [[0.4, -0.3, 0.2, 0.9], [0.1, 0.8, -0.5, 0.3], [-0.7, 0.2, 0.6, 0.1], [0.3, 0.3, 0.3, 0.3]]
+)
+
+
+def rectified(x):
+    return np.sum(np.maximum(x, 0.0) ** 2)
+
+
+def from_the_left(x):
+    return np.sum(np.maximum(0, x) ** 2 + np.fmin(1.5, x) ** 2)
+
+
+def clipped(x):
+    return np.sum(np.clip(x, -1.0, 1.0) ** 3)
+
+
+def root(x):
+    return np.sum(np.sqrt(np.maximum(x, 0.0)))
+
+
+def layer(w, x):
+    z = w @ x
+    z = z - np.mean(z)
+    z = z / np.sqrt(1e-5 + np.mean(z**2))
+    return np.maximum(z, 0.0)
+
+
+def layers(x):
+    return np.sum(layer(W, layer(W, x)) ** 2)
+
+
+def root_of_a_layer(x):
+    return np.sum(np.sqrt(layer(W, x)) * x)
+
+
+def both_kinds_of_calls(x):
+    return np.sum(layer(W, np.sqrt(layer(W, x))) ** 2)
+
+
+def loop(x):
+    h = x
+    for i in range(3):
+        h = np.maximum(W @ h, 0.0) + 0.1 * x[i]
+    return np.sum(h**2)
+
+
+def loop_of_roots(x):
+    h = x
+    for _ in range(3):
+        h = np.sqrt(np.maximum(h, 0.0)) + x
+    return np.sum(h)
+
+
+def root_of_a_loop(x):
+    h = x
+    for _ in range(2):
+        h = np.maximum(W @ h, 0.0)
+    return np.sum(np.sqrt(h))
+
+
+def branch(x):
+    y = np.maximum(x, 0.0) if x[0] > 0.5 else np.minimum(x, 0.0)
+    return np.sum(np.sqrt(y))
+
+
+TANGENTS = [rectified, from_the_left, clipped, root, layers, loop, loop_of_roots]
+ADJOINTS = [*TANGENTS, root_of_a_layer, both_kinds_of_calls, root_of_a_loop, branch]
+
+
+@pytest.mark.parametrize("fn", ADJOINTS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_gradient(fn):
+    expected = differences(fn, X)
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(grad(fn)(X), expected, atol=1e-6)
+    np.testing.assert_allclose(vmap(grad(fn))(X[None])[0], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("fn", TANGENTS)
+def test_tangent(fn):
+    for direction, slope in zip(np.eye(4), differences(fn, X), strict=True):
+        np.testing.assert_allclose(jvp(fn, X, direction)[1], slope, atol=1e-6)
+
+
+@pytest.mark.parametrize("fn", [rectified, from_the_left, clipped, layers, loop])
+def test_a_finite_adjoint_is_multiplied_with_the_mask(fn):
+    source = grad(fn).source(X)
+    assert "np.where" not in source
+    assert "runtime" not in source
+
+
+@pytest.mark.parametrize("fn", [root, root_of_a_layer, loop_of_roots, root_of_a_loop, branch])
+def test_one_that_may_be_infinite_is_selected(fn):
+    source = grad(fn).source(X)
+    assert "np.where" in source
+    assert "runtime" not in source
+
+
+def test_at_the_number_itself_the_derivative_is_that_of_the_number():
+    zeros = np.zeros(3)
+    for function in (np.maximum, np.minimum, np.fmax, np.fmin):
+        np.testing.assert_array_equal(grad(lambda x: np.sum(function(x, 0.0)))(zeros), zeros)
+        _, tangent = jvp(lambda x: function(0.0, x), zeros, np.ones(3))
+        np.testing.assert_array_equal(tangent, zeros)
