@@ -1,180 +1,443 @@
-"""Elements of an array that a loop fills: what a pass reads or writes, and no later one changes.
+"""Elements of the arrays that a nest of loops writes: what is read there, and written at no other
+time.
 
-Such a value is still there after the loop, in the array itself. This is known where all indices
-along the first axis are the loop's own, moved by a number: `h[t + 1] = f(h[t])`.
+What no later pass of any of the loops overwrites is still in the array when the outermost loop has
+ended; what no pass has written before is in the array that the loop started from. Both are known
+where the regions are apart: `A[i, :j]` is read, and all that is stored later is `A[i', j']` with
+i' > i, or with i' = i and j' >= j.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import gast
 
 from s2s_ad import runtime
-from s2s_ad.core import form, values
-from s2s_ad.core.regions import Loop
+from s2s_ad.core import form, sizes, values
+from s2s_ad.core.callee import item_of
+from s2s_ad.core.program import Program
+from s2s_ad.core.regions import Branch, Loop, region_of
+from s2s_ad.core.sizes import Atom, Size
 
 UPDATES = (runtime.index_set, runtime.index_add)
+
+Position = tuple[int, ...]
+Span = tuple[Size, Size | None]  # from where to where an axis is taken; None: to its end
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """A loop of a nest.
+
+    Attributes:
+        index: what tells its passes apart; None where there is no such number.
+        sign: 1 where the index of a later pass is greater, -1 where it is less, 0 where that is
+            not known.
+    """
+
+    index: Atom | None
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A statement that reads or writes elements: in which loops, where in their bodies, and which.
+
+    `spans` are those of the first axes; an axis of which nothing is known has None.
+    """
+
+    levels: tuple[Level, ...]
+    position: Position
+    spans: tuple[Span | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A value of a pass that stands in a carried array when the loop has ended.
+    """A value of a pass that can be read off an array when the outermost loop has ended.
 
     Attributes:
-        place: which of the carried values the array is.
+        place: which of the carried values of the outermost loop the array is.
+        lasts: whether the array as it is then holds the value, or the one that the loop started
+            from.
         index: where in the array.
         statement: what computes the value in the pass.
     """
 
     place: int
+    lasts: bool
     index: gast.AST
     statement: gast.Assign
 
 
-@dataclass(frozen=True, slots=True)
-class _Store:
-    """An update of the array: its position in the body, and by how much its index is moved."""
+@dataclass(slots=True)
+class Written:
+    """An array that the outermost loop of a nest carries, and every store into it.
 
-    position: int
-    moved: int
+    Attributes:
+        fixed: the sizes that are the same in all passes of all loops.
+        versions: the names that the array has in the body of each loop.
+    """
+
+    place: int
+    fixed: frozenset[Atom]
+    versions: dict[Position, set[str]] = field(default_factory=dict)
+    stores: list[Access] = field(default_factory=list)
+
+    def lasts(self, access: Access) -> bool:
+        """Whether nothing that is stored later is an element of what is accessed."""
+        return not any(self._meets(access, store, 1) for store in self.stores)
+
+    def is_first(self, access: Access) -> bool:
+        """Whether nothing that was stored before is an element of what is accessed."""
+        return not any(self._meets(access, store, -1) for store in self.stores)
+
+    def _meets(self, access: Access, store: Access, time: int) -> bool:
+        """Whether a store that runs later (`time` is 1), or before (-1), may write there."""
+        both = zip(access.levels, store.levels, strict=False)
+        common = next((n for n, (a, b) in enumerate(both) if a is not b), None)
+        common = min(len(access.levels), len(store.levels)) if common is None else common
+        ahead = store.position[common - 1] - access.position[common - 1]
+        regions = [self._moved(store, level, time) for level in range(common)]
+        if ahead * time > 0:
+            regions.append(self._moved(store, common, 0))
+        return not all(_are_apart(access.spans, each) for each in regions)
+
+    def _moved(self, store: Access, level: int, time: int) -> list[Span | None]:
+        """The elements of a store that runs later, or before.
+
+        The loops before the `level` are in the same pass, that one is in one that runs later (1)
+        or before (-1), and those inside of it are in any.
+        """
+        same = self.fixed | {each.index for each in store.levels[:level]}
+        renaming = _Renaming(same, {each.index for each in store.levels[level:]})
+        if time and store.levels[level].index is not None:
+            renaming.move(store.levels[level].index, store.levels[level].sign * time)
+        return [each and renaming.span(each) for each in store.spans]
 
 
-def lasting(
-    loop: Loop,
-    bounds: Sequence[object],
-    body: Sequence[form.Statement],
-    outputs: Sequence[str | None],
-    facts: Mapping[str, values.AbstractValue],
-) -> dict[str, Element]:
-    """The values of a pass that the arrays hold which the loop carries, when it has ended.
+class _Renaming:
+    """The sizes of one pass in terms of those of another.
 
     Args:
-        bounds: start, stop and step, as far as they are known.
-        body: of the loop.
-        outputs: the names of what it carries on.
+        same: the atoms that do not change.
+        indices: those that number passes, and so keep their bounds; of others nothing is known.
     """
-    if not loop.is_for or type(bounds[0]) is not int or type(bounds[2]) is not int:
-        return {}
-    if bounds[2] < 1:
-        return {}
-    names = loop.leaves(loop.body)
-    found: dict[str, Element] = {}
-    for place, (leaf, out) in enumerate(zip(names.carried, outputs, strict=True)):
-        if isinstance(facts[leaf], values.Array) and values.shape_of(facts[leaf]):
-            filled = _Filled(loop, bounds, body, facts, place, leaf)
-            if filled.last == out and filled.stores:
-                found |= filled.elements()
-    return found
+
+    def __init__(self, same: frozenset, indices: set):
+        self.same, self.indices = same, indices
+        self.renamed: dict[Atom, Size] = {}
+
+    def move(self, index: Atom, sign: int) -> None:
+        """Let the index of a loop be a greater one, or a smaller one."""
+        low = sizes.of(index) + 1 if sign > 0 else self._bound(index.low)
+        high = sizes.of(index) - 1 if sign < 0 else self._bound(index.high)
+        self.renamed[index] = sizes.of(sizes.fresh(is_length=False, low=low, high=high))
+
+    def span(self, span: Span) -> Span:
+        low, high = span
+        return self.size(low), self._bound(high)
+
+    def size(self, size: Size) -> Size:
+        return sizes.substituted(size, {each: self._atom(each) for each in sizes.atoms_of(size)})
+
+    def _bound(self, size: Size | None) -> Size | None:
+        return None if size is None else self.size(size)
+
+    def _atom(self, atom: Atom) -> Size:
+        if atom in self.same:
+            return sizes.of(atom)
+        if atom not in self.renamed:
+            if atom in self.indices:
+                self.move(atom, 0)
+            else:
+                self.renamed[atom] = sizes.of(sizes.fresh(is_length=atom.is_length))
+        return self.renamed[atom]
 
 
-class _Filled:
-    """One carried array, as a pass goes over it."""
+def _are_apart(one: tuple, other: list) -> bool:
+    """Whether there is an axis along which two regions have no index in common."""
+    pairs = [(a, b) for a, b in zip(one, other, strict=False) if a and b]
+    return any(_is_before(a, b) or _is_before(b, a) for a, b in pairs)
+
+
+def _is_before(one: Span, other: Span) -> bool:
+    return one[1] is not None and sizes.is_natural(other[0] - one[1])
+
+
+# ---- the loops ----------------------------------------------------------------------------------
+
+
+class Nest:
+    """The body of a loop, in the loops that are around it, and the arrays that they write.
+
+    Args:
+        body: of the innermost loop.
+        levels: the loops, from the outermost.
+        position: of all but the outermost in the bodies around them.
+        arrays: those that the outermost loop carries.
+        around: the nest of the loop around this one.
+    """
 
     def __init__(
         self,
-        loop: Loop,
-        bounds: Sequence[int],
-        body: Sequence[form.Statement],
-        facts: Mapping[str, values.AbstractValue],
-        place: int,
-        leaf: str,
+        body: Program,
+        levels: tuple[Level, ...],
+        position: Position,
+        arrays: list[Written],
+        around: Nest | None = None,
     ):
-        self.loop, self.first, self.step = loop, bounds[0], bounds[2]
-        self.body, self.facts, self.place = body, facts, place
-        self.computed = {form.target(each): each for each in body if not form.is_effect(each)}
-        self.index = loop.leaves(loop.body).bounds[0]
-        self.last = leaf
-        self.versions = {leaf}
-        self.stores: list[_Store] = []
-        for position, each in enumerate(body):
-            if self._is(each, UPDATES) and _operand(each) == self.last:
-                self.last = form.target(each)
-                self.versions.add(self.last)
-                moved = self._moved(each)
-                if moved is None:
-                    self.last = ""  # an index of another kind
-                    return
-                self.stores.append(_Store(position, moved))
+        self.body, self.levels, self.position, self.arrays = body, levels, position, arrays
+        self.around = around
+        self._inner: dict[int, Nest] = {}
 
-    def elements(self) -> dict[str, Element]:
-        found = {}
-        for position, each in enumerate(self.body):
-            if form.is_effect(each) or _operand(each) not in self.versions:
-                continue
-            if self._is(each, (operator.getitem,)):
-                name = form.target(each)
-            elif self._is(each, (runtime.index_set,)) and self._is_whole(each):
-                name = each.value.args[1].id
+    @classmethod
+    def outermost(cls, statement: gast.Assign, around: Program) -> Nest:
+        """A loop that stands in no other."""
+        loop = region_of(statement)
+        facts = [around.fact(each) for each in statement.value.args]
+        fixed = frozenset(atom for fact in facts for atom in _atoms(fact))
+        made = cls(loop.body, (_level(statement, loop),), (), [])
+        leaves, results = loop.leaves(loop.body).carried, loop.results()[0]
+        for place, (leaf, result) in enumerate(zip(leaves, results, strict=True)):
+            fact = loop.body.facts[leaf]
+            array = Written(place, fixed)
+            named = isinstance(result, gast.Name) and values.shape_of(fact)
+            if named and isinstance(fact, values.Array) and made._collect(array, leaf, result.id):
+                made.arrays += [array] if array.stores else []
+        return made
+
+    def inside(self, position: int) -> Nest:
+        """The nest of a loop in this body."""
+        if position not in self._inner:
+            statement = self.body.body[position]
+            loop, where = region_of(statement), (*self.position, position)
+            levels = (*self.levels, _level(statement, loop))
+            self._inner[position] = Nest(loop.body, levels, where, self.arrays, self)
+        return self._inner[position]
+
+    def _versions(self, array: Written) -> set[str]:
+        """The names that an array has in this body, which writes it, or only reads it."""
+        names = array.versions.get(self.position, set())
+        if self.around is None or any(self.levels[-1] in each.levels for each in array.stores):
+            return names
+        loop = region_of(statement := self.around.body.body[self.position[-1]])
+        operands = loop.parts(statement.value.args).fixed
+        known, fixed = self.around._versions(array), loop.leaves(loop.body).fixed
+        pairs = zip(fixed, operands, strict=True)
+        return names | {name for name, each in pairs if getattr(each, "id", None) in known}
+
+    def _collect(self, array: Written, first: str, last: str) -> bool:
+        """Note the stores that lead from one name of the array to another, if it is that."""
+        return _Chain(self, self.body, self.position).collect(array, first, last)
+
+    def elements(self) -> Iterator[tuple[str, Element]]:
+        """The values of the body that can be read off the arrays, each with its name."""
+        versions = [(array, self._versions(array)) for array in self.arrays]
+        for position, statement in enumerate(self.body.body):
+            operand = _operand(statement)
+            for array in (array for array, names in versions if operand in names):
+                access = Access(
+                    self.levels,
+                    (*self.position, position),
+                    spans(_index(statement), self.body.facts[operand], self.body.fact),
+                )
+                if form.function_of(statement) is operator.getitem:
+                    name = form.target(statement)
+                elif _is_whole(statement, self.body.facts):
+                    name = statement.value.args[1].id
+                else:
+                    continue
+                if array.lasts(access):
+                    yield name, Element(array.place, True, _index(statement), statement)
+                elif name == form.target(statement) and array.is_first(access):
+                    yield name, Element(array.place, False, _index(statement), statement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """The updates of an array in a block of the nest, whose statements count as at `at`."""
+
+    nest: Nest
+    block: Program
+    position: Position
+    at: int | None = None
+
+    def collect(self, array: Written, first: str, last: str) -> bool:
+        computed = {
+            form.target(each): (place, each)
+            for place, each in enumerate(self.block.body)
+            if not form.is_effect(each)
+        }
+        names = array.versions.setdefault(self.position, set()) if self.at is None else set()
+        while last != first:
+            names.add(last)
+            if last not in computed:
+                return False
+            place, statement = computed[last]
+            if item_of(statement):
+                result, index = item_of(statement)
+                place, source = computed[result]
+                operand = self._region(array, place, source, index)
             else:
-                continue
-            moved = self._moved(each)
-            if moved is not None and self._stays(position, moved):
-                found.setdefault(name, Element(self.place, _index(each), each))
-        return found
-
-    def _is(self, statement: form.Statement, functions: tuple) -> bool:
-        return not form.is_effect(statement) and form.function_of(statement) in functions
-
-    def _moved(self, statement: gast.Assign) -> int | None:
-        """By how much the first index is the loop's own and more; None where that is not known."""
-        index = _index(statement)
-        moved = self._more(index.elts[0] if isinstance(index, gast.Tuple) else index)
-        return None if moved is None or self.first + moved < 0 else moved
-
-    def _more(self, atom: gast.AST) -> int | None:
-        if not isinstance(atom, gast.Name):
-            return None
-        if atom.id == self.index:
-            return 0
-        statement = self.computed.get(atom.id)
-        if statement is None or form.function_of(statement) not in (operator.add, operator.sub):
-            return None
-        a, b = statement.value.args
-        if form.function_of(statement) is operator.add and isinstance(a, gast.Constant):
-            a, b = b, a
-        if not isinstance(b, gast.Constant) or type(b.value) is not int:
-            return None
-        before = self._more(a)
-        sign = 1 if form.function_of(statement) is operator.add else -1
-        return None if before is None else before + sign * b.value
-
-    def _stays(self, position: int, moved: int) -> bool:
-        """Whether neither the rest of the pass nor a later one writes there."""
-        for store in self.stores:
-            if store.position > position and store.moved == moved:
+                operand = self._update(array, place, statement)
+            if operand is None:
                 return False
-            ahead = store.moved - moved if not self.loop.backwards else moved - store.moved
-            if ahead <= -self.step:
-                return False
+            last = operand
+        names.add(first)
         return True
 
-    def _is_whole(self, statement: gast.Assign) -> bool:
-        """Whether what is stored is just what is read there."""
-        array, value = (self.facts.get(getattr(x, "id", None)) for x in statement.value.args)
-        if not isinstance(value, values.Array) or not isinstance(array, values.Array):
-            return False
-        index = _index(statement)
-        count = len(index.elts) if isinstance(index, gast.Tuple) else 1
-        atoms = index.elts if isinstance(index, gast.Tuple) else [index]
-        single = all(isinstance(each, gast.Name | gast.Constant) for each in atoms)
-        numbers = single and all(self._is_number(each) for each in atoms)
-        alike = value.dtype is not None and values.is_dtype(array.dtype, value.dtype)
-        return numbers and alike and values.same_shape(value.shape, array.shape[count:])
+    def _update(self, array: Written, place: int, statement: gast.Assign) -> str | None:
+        if form.function_of(statement) not in UPDATES:
+            return None
+        operand = getattr(statement.value.args[0], "id", None)
+        fact = self.block.facts.get(operand)
+        where = (*self.position, place if self.at is None else self.at)
+        found = spans(_index(statement), fact, self.block.fact)
+        array.stores.append(Access(self.nest.levels, where, found))
+        return operand
 
-    def _is_number(self, atom: gast.AST) -> bool:
-        if isinstance(atom, gast.Constant):
-            return type(atom.value) is int
-        return self.facts[atom.id] == values.Scalar(int)
+    def _region(self, array: Written, place: int, statement: gast.Assign, index: int) -> str | None:
+        region = region_of(statement)
+        if isinstance(region, Loop) and self.at is None:
+            return self._loop(array, place, statement, region, index)
+        if isinstance(region, Branch):
+            return self._branch(array, place, statement, region, index)
+        return None
+
+    def _loop(
+        self, array: Written, place: int, statement: gast.Assign, loop: Loop, index: int
+    ) -> str | None:
+        inner = self.nest.inside(place)
+        results, _ = loop.results()
+        names = loop.leaves(loop.body).carried
+        if index >= loop.carried or not isinstance(results[index], gast.Name):
+            return None
+        if not inner._collect(array, names[index], results[index].id):
+            return None
+        return getattr(loop.parts(statement.value.args).carried[index], "id", None)
+
+    def _branch(
+        self, array: Written, place: int, statement: gast.Assign, branch: Branch, index: int
+    ) -> str | None:
+        at = place if self.at is None else self.at
+        operands = set()
+        for block in branch.blocks:
+            result = block.outputs()[index]
+            made = _Chain(self.nest, block, self.position, at)
+            first = made._start(result)
+            leaves = dict(zip(block.leaves(), statement.value.args[1:], strict=True))
+            if first not in leaves or not made.collect(array, first, result.id):
+                return None
+            operands.add(getattr(leaves[first], "id", None))
+        return operands.pop() if len(operands) == 1 else None
+
+    def _start(self, result: gast.AST) -> str | None:
+        """The leaf of the block that a result is an update of."""
+        computed = {form.target(e): e for e in self.block.body if not form.is_effect(e)}
+        name = getattr(result, "id", None)
+        while name in computed and form.function_of(computed[name]) in UPDATES:
+            name = getattr(computed[name].value.args[0], "id", None)
+        return name
+
+
+def _level(statement: gast.Assign, loop: Loop) -> Level:
+    if not loop.is_for:
+        return Level(None, 0)
+    (name,) = loop.leaves(loop.body).bounds
+    size = getattr(loop.body.facts[name], "size", None)
+    atom = next(iter(sizes.atoms_of(size))) if size is not None and size.terms else None
+    step = getattr(statement.value.args[2], "value", None)
+    if atom is None or size != sizes.of(atom) or type(step) is not int:
+        return Level(atom, 0)
+    return Level(atom, -1 if (step < 0) != loop.backwards else 1)
+
+
+def _atoms(fact: values.AbstractValue) -> Iterator[Atom]:
+    """The atoms of the lengths of a value, or of the number that it is."""
+    size = getattr(fact, "size", None)
+    if isinstance(size, Size):
+        yield from sizes.atoms_of(size)
+    for dim in (values.shape_of(fact) or ()) if isinstance(fact, values.Array) else ():
+        yield from sizes.atoms_of(values.size_of_dim(dim))
 
 
 def _operand(statement: form.Statement) -> str | None:
+    """The array that is indexed."""
     if form.is_effect(statement) or not statement.value.args:
+        return None
+    if form.function_of(statement) not in (operator.getitem, *UPDATES):
         return None
     return getattr(statement.value.args[0], "id", None)
 
 
 def _index(statement: gast.Assign) -> gast.AST:
     return statement.value.keywords[0].value
+
+
+def _is_whole(statement: gast.Assign, facts: Mapping[str, values.AbstractValue]) -> bool:
+    """Whether a statement stores just what is read there."""
+    if form.function_of(statement) is not runtime.index_set:
+        return False
+    array, value = (facts.get(getattr(x, "id", None)) for x in statement.value.args)
+    if not isinstance(value, values.Array) or not isinstance(array, values.Array):
+        return False
+    index = _index(statement)
+    atoms = index.elts if isinstance(index, gast.Tuple) else [index]
+    if not all(_is_number(each, facts) for each in atoms):
+        return False
+    alike = value.dtype is not None and values.is_dtype(array.dtype, value.dtype)
+    return alike and values.same_shape(value.shape, array.shape[len(atoms) :])
+
+
+def _is_number(atom: gast.AST, facts: Mapping[str, values.AbstractValue]) -> bool:
+    if isinstance(atom, gast.Constant):
+        return type(atom.value) is int
+    return isinstance(atom, gast.Name) and facts[atom.id] == values.Scalar(int)
+
+
+# ---- regions ------------------------------------------------------------------------------------
+
+
+def spans(
+    index: gast.AST, fact: values.AbstractValue, facts: Callable[[gast.AST], values.AbstractValue]
+) -> tuple[Span | None, ...]:
+    """What an index takes of the first axes of an array."""
+    shape = values.shape_of(fact) if isinstance(fact, values.Array) else None
+    found: list[Span | None] = []
+    items = index.elts if isinstance(index, gast.Tuple) else [index]
+    for item, dim in zip(items, shape or (), strict=False):
+        if isinstance(item, gast.Slice):
+            found.append(_slice_span(item, values.size_of_dim(dim), facts))
+            continue
+        if not (isinstance(item, gast.Constant) or facts(item) == values.Scalar(int)):
+            break  # which axis comes next is another question
+        if isinstance(item, gast.Constant) and type(item.value) is not int:
+            break
+        place = _place(item, values.size_of_dim(dim), facts)
+        found.append(place and (place, place + 1))
+    return tuple(found)
+
+
+def _slice_span(
+    item: gast.Slice, length: Size, facts: Callable[[gast.AST], values.AbstractValue]
+) -> Span | None:
+    step = 1 if item.step is None else getattr(item.step, "value", None)
+    if type(step) is not int or step < 1:
+        return None
+    first = sizes.of(0) if item.lower is None else _place(item.lower, length, facts)
+    last = None if item.upper is None else _place(item.upper, length, facts)
+    return first and (first, last)
+
+
+def _place(
+    atom: gast.AST, length: Size, facts: Callable[[gast.AST], values.AbstractValue]
+) -> Size | None:
+    """The index, counted from the start; None where it is not known from where it counts."""
+    number = getattr(atom, "value", None)
+    if type(number) is int:
+        return sizes.of(number) if number >= 0 else length + number
+    size = getattr(facts(atom), "size", None)
+    return size if size is not None and sizes.is_natural(size) else None

@@ -14,10 +14,11 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import Compound, callee_of
 from s2s_ad.core.program import Capture, Input, Program
+from s2s_ad.core.sizes import Size
 
 #: A block in a program: for each region around it the region's position and the block's number.
 Path = tuple[tuple[int, int], ...]
@@ -147,6 +148,18 @@ class Loop(Region):
         """(the carried outputs of the body, whether the loop ends)."""
         atoms = self.body.outputs()
         return atoms[: self.carried], atoms[self.carried] if self.exits else None
+
+
+def index_size(builder: Builder, bounds: Sequence[Any]) -> Size:
+    """The index of a `for` as a size that is told apart from all others, with its bounds."""
+    start, stop, step = bounds
+    first, end = map(builder.size, (start, stop))
+    if type(step) is not int:
+        return sizes.of(sizes.fresh(is_length=False))
+    low, high = first, end and end - 1
+    if step < 0:
+        low, high = end and end + 1, first
+    return sizes.of(sizes.fresh(is_length=False, low=low, high=high))
 
 
 @dataclass(frozen=True, slots=True)

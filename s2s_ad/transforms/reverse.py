@@ -12,6 +12,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.analysis.described import Described
+from s2s_ad.analysis.elements import Nest
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
@@ -89,6 +90,8 @@ class Reverse:
         self.active = activity.varied(program, wanted) & activity.useful(program, names)
         self.described = Described(program)
         self.entered = set(program.leaves())  # names of the builder that no statement defines
+        self.nest: Nest | None = None  # the loops around, where the program is the body of one
+        self.arrays: dict[tuple[int, bool], Symbol] = {}  # that the outermost of them writes
         self._first: dict[str, str] = {}  # a result -> the name that it was computed for first
 
     def inner(

@@ -15,10 +15,11 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.analysis import activity, elements
+from s2s_ad.analysis import activity
+from s2s_ad.analysis.elements import Nest
 from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.magnitudes import hand_in, is_bounded, relies, rely_on
 from s2s_ad.core.program import TEMPORARY, Program
@@ -53,6 +54,8 @@ class Backward:
         self.result: Symbol = sweep.atoms[form.target(statement)]
         self.operands = loop.parts([sweep.output(each) for each in statement.value.args])
         self.adjoints = self._active(statement, given)
+        self.nest = self._nest(statement)
+        self.arrays = self._arrays()
 
     def write(self) -> list[tuple[str, Any]]:
         """The names of operands, and their adjoints."""
@@ -158,6 +161,11 @@ class Backward:
         wanted = [each.leaf for each in self.adjoints]
         sweep = self.outer.inner(builder, self.body, wanted, places, repeated=True)
         sweep.forward_sweep()
+        if self.nest is not None and sweep.program is self.body:
+            sweep.nest = self.nest
+            for key, array in self.arrays.items():
+                hint = self.builder.hints[array.name]
+                sweep.arrays[key] = builder.adopt(fresh_name(), array.fact, hint)
         before = {}
         for each in self.adjoints:
             hint = self.body.hints.get(each.leaf, TEMPORARY).derived("_bar")
@@ -187,20 +195,16 @@ class Backward:
         results = [value for _, value in changed]
         names = [each.name for each in self.adjoints]
         like = [*self.leaves.fixed, *names]
+        names += [each.name for each in sweep.arrays.values()]
         joint = halves.joint(sweep.builder, self.body, names, [*outputs, *results], like)
         carried, passing = outputs[: self.loop.carried], self.leaves.carried
-        finals, instead = self._finals(joint, carried)
-        names = [self.body.hints.get(passing[place], TEMPORARY) for place in finals.values()]
-        facts = {name: joint.facts[passing[place]] for name, place in finals.items()}
-        hints = dict(zip(finals, names, strict=True))
-        joint = joint.with_(facts=joint.facts | facts, hints=joint.hints | hints)
-        options = {"passing": passing, "instead": instead, "repeated": True}
+        options = {"passing": passing, "instead": self._instead(sweep), "repeated": True}
         lasting = self._lasting(joint)
         made = halves.halve(joint, results, free=lasting, **options)
         free = self._free(carried, made.kept)
         if free:
             made = halves.halve(joint, results, free=free | lasting, **options)
-        plain = self._pass(sweep, changed, joint, made, finals, lasting, {})
+        plain = self._pass(sweep, changed, joint, made, lasting, {})
         return self._restoring(plain, carried, lasting, options)
 
     def _pass(
@@ -209,7 +213,6 @@ class Backward:
         changed: list,
         joint: Program,
         made: halves.Halves,
-        finals: dict[str, int],
         lasting: set[str],
         restored: dict[str, int],
     ) -> Pass:
@@ -217,7 +220,7 @@ class Backward:
         shadows = self._shadows(carried, made.kept) | restored
         saved = [name for name in made.kept if name not in {*shadows, *lasting}]
         still = [name for name in made.kept if name in lasting]
-        return Pass(sweep, changed, joint, made, saved, shadows, finals, still)
+        return Pass(sweep, changed, joint, made, saved, shadows, still)
 
     def _restoring(self, best: Pass, carried: list, lasting: set[str], options: dict) -> Pass:
         """The same, with elements put back into arrays, where less is kept that way."""
@@ -231,7 +234,7 @@ class Backward:
                 continue
             more = [*results, *(Symbol(best.sweep.builder, name) for name in found.leaves)]
             made = halves.halve(found.program, more, free=lasting, restoring=found, **options)
-            parts = (best.sweep, best.adjoints, found.program, made, best.finals)
+            parts = (best.sweep, best.adjoints, found.program, made)
             other = self._pass(*parts, lasting, found.after)
             if self._cost(other) < self._cost(best):
                 best, places = other, places | {place: (leaf, value.name)}
@@ -258,26 +261,48 @@ class Backward:
                 found.add(name)
         return found - {name for name in found if isinstance(joint.facts[name], Tree)}
 
-    def _finals(
-        self, joint: Program, carried: list
-    ) -> tuple[dict[str, int], dict[str, gast.Assign]]:
-        """(a name for each array that the passes fill in, how values are read from it).
+    def _arrays(self) -> dict[tuple[int, bool], Symbol]:
+        """The arrays that the outermost loop writes, after it (True) and before it (False).
 
         In a loop that itself runs many times an array would have to be kept each time.
         """
-        if self.outer.repeated:
-            return {}, {}
-        names = [getattr(value, "name", None) for value in carried]
-        early = [each for each in joint.body if each.phase != "backward"]
-        bounds = self.operands.bounds
-        found = elements.lasting(self.loop, bounds, early, names, joint.facts)
-        finals = {place: fresh_name() for place in {each.place for each in found.values()}}
-        instead = {}
-        for name, each in found.items():
-            array = form.name(finals[each.place])
-            call = form.operation(operator.getitem, [array], {"index": each.index})
-            instead[name] = form.assign(name, call, each.statement.origin, "forward")
-        return {name: place for place, name in finals.items()}, instead
+        if self.nest is None:
+            return {}
+        if self.outer.nest is not None:
+            return self.outer.arrays
+        found = {}
+        for array in self.nest.arrays:
+            start = self.operands.carried[array.place]
+            found[array.place, True] = self._final(array.place)
+            if isinstance(start, Symbol):
+                found[array.place, False] = start
+        return found
+
+    def _nest(self, statement: gast.Assign) -> Nest | None:
+        outer = self.outer
+        if outer.nest is not None:
+            place = next(n for n, each in enumerate(outer.program.body) if each is statement)
+            return outer.nest.inside(place)
+        return None if outer.repeated else Nest.outermost(statement, outer.program)
+
+    def _instead(self, sweep: Any) -> dict[str, gast.Assign]:
+        """How values of a pass are read off the arrays that the outermost loop writes."""
+        instead: dict[str, gast.Assign] = {}
+        for name, each in self.nest.elements() if sweep.nest is not None else ():
+            array, value = sweep.arrays.get((each.place, each.lasts)), sweep.atoms[name]
+            if array is None or not isinstance(value, Symbol) or value.name in instead:
+                continue
+            if not each.lasts and not self._is_worth_it(array, value):
+                continue
+            index = to_node(sweep.builder.view(each.index, sweep.atoms))
+            call = form.operation(operator.getitem, [form.name(array.name)], {"index": index})
+            instead[value.name] = form.assign(value.name, call, each.statement.origin, "forward")
+        return instead
+
+    def _is_worth_it(self, array: Symbol, value: Symbol) -> bool:
+        """Whether the passes would keep as much as the whole array, which may have to be copied."""
+        ranks = values.rank_of(array.fact), values.rank_of(value.fact)
+        return None not in ranks and ranks[0] <= ranks[1] + len(self.nest.levels)
 
     def _free(self, carried: list, kept: list[str]) -> set[str]:
         """What a pass carries on where what it started from is kept: that of the next is this."""
@@ -316,8 +341,12 @@ class Backward:
         still = self._still(made)
         names = [*index, *carried, *(leaves.fixed[i] for i in fixed)]
         names += [each.name for each in still]
-        finals = [name for name in made.finals if name in made.halves.read]
-        names += [*finals, *made.lasting]
+        arrays = {
+            each.name: self.arrays[key]
+            for key, each in made.sweep.arrays.items()
+            if each.name in made.halves.read
+        }
+        names += [*arrays, *made.lasting]
         nexts = [Symbol(writer, leaves.carried[place]) for place in made.shadows.values()]
         outputs = [*(value for _, value in made.adjoints), *rests, *nexts]
         body = halves.written(writer, made.joint, names, outputs)
@@ -326,8 +355,7 @@ class Backward:
         starts = [self._start(each) for each, _ in made.adjoints]
         starts += [*lists, *(self._final(place) for place in made.shadows.values())]
         operands = [*bounds, *starts, *(self.operands.fixed[i] for i in fixed)]
-        operands += [*map(self._start, still), *(self._final(made.finals[x]) for x in finals)]
-        operands += lasting
+        operands += [*map(self._start, still), *arrays.values(), *lasting]
         return Loop(body, len(carried), backwards=backwards).call(self.builder, operands)
 
     def _still(self, made: Pass) -> list[Carried]:

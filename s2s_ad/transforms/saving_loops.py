@@ -45,8 +45,6 @@ class Pass:
         shadows: values of a pass, other than those saved, that the backward half reads, with the
             place where the loop carries them on: the backward pass before has had them, as what
             its own pass started from.
-        finals: arrays as they are after the loop, with the place where the loop carries them:
-            what the passes fill in and do not change again is still there.
         lasting: values that are the same in each pass: that of the last pass is still there.
     """
 
@@ -56,7 +54,6 @@ class Pass:
     halves: Halves
     saved: list[str]
     shadows: dict[str, int]
-    finals: dict[str, int]
     lasting: list[str]
 
 

@@ -141,7 +141,7 @@ def clipped(b, x, n):
 
 
 def element_store(b, y, x):
-    """y[i] = y[i] * x[i]: the element is kept, not the array."""
+    """y[i] = y[i] * x[i]: what no pass has written before is in the array as it was."""
 
     def body(b, i, y, x):
         return [set_at(b, y, i, y[i] * x[i])]
@@ -202,12 +202,12 @@ def filled_rows(b, u, k):
 
 
 def overwritten(b, h, a):
-    """The element is overwritten on the same pass."""
+    """The element was written by the pass before, and this one overwrites it."""
 
     def body(b, t, h, a):
-        return [set_at(b, h, t, np.sin(h[t] * a))]
+        return [set_at(b, set_at(b, h, t, np.sin(h[t] * a)), t + 1, h[t + 1] * a)]
 
-    (h,) = loop(b, body, [(h, h.fact)], [a], bounds=(0, np.size(h), 1))
+    (h,) = loop(b, body, [(h, h.fact)], [a], bounds=(0, np.size(h) - 1, 1))
     return [np.sum(h * h)]
 
 
@@ -222,7 +222,7 @@ def read_from_the_end(b, h, a):
 
 
 def overwritten_later(b, h, a):
-    """The next pass overwrites what this one reads."""
+    """The next pass overwrites what this one reads, and which none has written before."""
 
     def body(b, t, h, a):
         return [set_at(b, h, t, np.sin(h[t + 1] * a) + h[t])]
@@ -262,13 +262,13 @@ PROGRAMS = [
     (euler, [SCALAR, SCALAR, INTEGER], (1.0, 0.3, 4), [1]),
     (fibonacci, [SCALAR, SCALAR, INTEGER], (1.1, 0.9, 4), [1]),
     (clipped, [SCALAR, INTEGER], (0.3, 4), [1]),
-    (element_store, vectors(2)(), (rng.normal(size=3), rng.normal(size=3)), [1]),
+    (element_store, vectors(2)(), (rng.normal(size=3), rng.normal(size=3)), [0]),
     (filled, [vector(), SCALAR], (rng.normal(size=4), 1.2), [0]),
     (filled_backwards, [vector(), SCALAR], (rng.normal(size=4), 1.2), [0]),
     (filled_rows, [MATRIX, SCALAR], (rng.normal(size=(4, 5)), 0.2), [0]),
     (overwritten, [vector(), SCALAR], (rng.normal(size=4), 1.2), [1]),
     (read_from_the_end, [vector(), SCALAR], (rng.normal(size=4), 1.2), [1]),
-    (overwritten_later, [vector(), SCALAR], (rng.normal(size=4), 1.2), [1]),
+    (overwritten_later, [vector(), SCALAR], (rng.normal(size=4), 1.2), [0]),
     (sum_of_rows, [MATRIX], (rng.normal(size=(3, 2)),), [0]),
     (exponentials, [SCALAR, INTEGER], (0.3, 4), [1]),
     (exponentials, [vector(), INTEGER], (rng.normal(size=3), 4), [1]),

@@ -11,7 +11,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.program import Hint, Input, Program
-from s2s_ad.core.regions import Attempt, Branch, Loop, block
+from s2s_ad.core.regions import Attempt, Branch, Loop, block, index_size
 from s2s_ad.core.tree import Tree
 
 SCALAR = values.Array(np.dtype(float), ())
@@ -66,8 +66,14 @@ def loop(
     """Carried values are pairs: the value before the loop, and the fact that holds throughout."""
     facts = [fact for _, fact in carried] + [builder.fact(each) for each in fixed]
     index = [INTEGER] if test is None else []
+
+    def numbered(b: Builder, *leaves: Any) -> Any:
+        if test is None:
+            b.is_size(leaves[0], index_size(builder, bounds))
+        return body(b, *leaves)
+
     made = Loop(
-        inside([*index, *facts], body),
+        inside([*index, *facts], numbered),
         len(carried),
         test=None if test is None else inside(facts, test),
         backwards=backwards,

@@ -16,8 +16,7 @@ from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import Hint
-from s2s_ad.core.regions import Loop
-from s2s_ad.core.sizes import Size
+from s2s_ad.core.regions import Loop, index_size
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import UnsupportedError
@@ -184,23 +183,12 @@ class Rolling:
         if self.start is not None:
             builder = self.lowering.builder
             index = builder.adopt(self.index, values.Scalar(int))
-            builder.is_size(index, self._index_size())
+            builder.is_size(index, index_size(builder, self.bounds))
             self._depends(self.index, self.bounds)
             number = self.lowering.memory.fresh(index)
             number.number = True
             self.start(number)
         return self.run()
-
-    def _index_size(self) -> Size:
-        """The index of a pass as a size that is told apart from all others, with its bounds."""
-        start, stop, step = self.bounds
-        first, end = map(self.lowering.builder.size, (start, stop))
-        if type(step) is not int:
-            return sizes.of(sizes.fresh(is_length=False))
-        low, high = first, end and end - 1
-        if step < 0:
-            low, high = end and end + 1, first
-        return sizes.of(sizes.fresh(is_length=False, low=low, high=high))
 
     def enter(self, entered: dict[tuple, Any]) -> None:
         """Let names and objects have the values that a pass starts from."""
