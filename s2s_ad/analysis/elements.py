@@ -386,16 +386,23 @@ def _is_whole(statement: gast.Assign, facts: Mapping[str, values.AbstractValue])
         return False
     index = _index(statement)
     atoms = index.elts if isinstance(index, gast.Tuple) else [index]
-    if not all(_is_number(each, facts) for each in atoms):
+    if not all(_is_number(each, facts) or _is_all(each) for each in atoms):
         return False
+    kept = [array.shape[axis] for axis, each in enumerate(atoms) if _is_all(each)]
     alike = value.dtype is not None and values.is_dtype(array.dtype, value.dtype)
-    return alike and values.same_shape(value.shape, array.shape[len(atoms) :])
+    return alike and values.same_shape(value.shape, (*kept, *array.shape[len(atoms) :]))
 
 
 def _is_number(atom: gast.AST, facts: Mapping[str, values.AbstractValue]) -> bool:
     if isinstance(atom, gast.Constant):
         return type(atom.value) is int
     return isinstance(atom, gast.Name) and facts[atom.id] == values.Scalar(int)
+
+
+def _is_all(atom: gast.AST) -> bool:
+    """Whether an index takes all of its axis."""
+    bounds = (atom.lower, atom.upper, atom.step) if isinstance(atom, gast.Slice) else (0,)
+    return all(each is None for each in bounds)
 
 
 # ---- regions ------------------------------------------------------------------------------------

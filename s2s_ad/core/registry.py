@@ -86,6 +86,8 @@ class Rule:
     zeros = False
     #: takes axes away that `axis` names, and keeps them at length one with `keepdims`
     reduction = False
+    #: the sum of the elements along `axis`
+    sums = False
     #: inserts axes of length one where `axis` says
     inserts_axes = False
     #: true of an array where it is true of any part of it

@@ -381,6 +381,11 @@ def same_shape(a: Shape | None, b: Shape | None) -> bool:
     return a is not None and b is not None and len(a) == len(b) and all(map(same_dim, a, b))
 
 
+def are_equal(a: Shape | None, b: Shape | None) -> bool:
+    """Whether the shapes are certain to be equal, by their forms or by assumption."""
+    return a is not None and b is not None and len(a) == len(b) and all(map(_are_equal, a, b))
+
+
 def with_shape(value: Any, shape: Shape | None) -> Array:
     return Array(strong_dtype(value), shape, tensor=is_tensor(value))
 

@@ -108,7 +108,8 @@ class Contract(Rule):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         spec = call.keywords[0].value.value
-        return product_surface(spec, *call.args)
+        real = all(values.is_real(facts(each)) for each in call.args)
+        return product_surface(spec, *call.args, real=real)
 
 
 def _adjoint(builder: Builder, spec: tuple, y_bar: Any, other: Any, varied: Any) -> Any:

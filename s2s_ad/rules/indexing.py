@@ -64,7 +64,7 @@ class GetItem(Rule):
         return values.Array(x.dtype, None if found is None else found.shape, some)
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
-        if params["index"] is Ellipsis and values.shape_of(builder.fact(operands[0])) == ():
+        if _is_everything(builder, operands[0], params["index"]):
             return operands[0]
         axes = _axes_added(builder, operands[0], params["index"])
         if axes:
@@ -125,6 +125,17 @@ def _axes_added(builder: Builder, x: Any, index: Any) -> tuple[int, ...]:
 
 def _is_whole_axis(item: Any) -> bool:
     return isinstance(item, slice) and item.start is None and item.stop is None is item.step
+
+
+def _is_everything(builder: Builder, x: Any, index: Any) -> bool:
+    """Whether an index takes the whole of an array, and adds no axes."""
+    fact = builder.fact(x)
+    if index is Ellipsis and values.shape_of(fact) == ():
+        return True
+    if not isinstance(fact, values.Array) or not fact.shape:
+        return False
+    items = index if isinstance(index, tuple) else (index,)
+    return all(each is Ellipsis or _is_whole_axis(each) for each in items)
 
 
 def zeros_like(x: Symbol) -> Any:
@@ -277,6 +288,8 @@ class IndexAdd(Update):
         x, value = operands
         if _is_one_number(builder, x, value, params["index"]):
             return x + value
+        if builder.derived and _is_whole(builder, x, value, params["index"]):
+            return x + value
         if builder.derived and (elements := self._of_row(builder, x, value, params["index"])):
             for index, part in elements:
                 x = builder.emit(self, [x, part], {"index": index})
@@ -317,12 +330,14 @@ def _is_one_number(builder: Builder, x: Any, value: Any, index: Any) -> bool:
 
 
 def _is_whole(builder: Builder, x: Any, value: Any, index: Any) -> bool:
-    """Whether the value, of the same dtype, is all that an array without axes holds."""
+    """Whether the value, of the same dtype and shape, is all that the array then holds."""
     facts = builder.fact(x), builder.fact(value)
-    if index is not Ellipsis or not all(isinstance(each, values.Array) for each in facts):
+    if not all(isinstance(each, values.Array) for each in facts):
+        return False
+    if not _is_everything(builder, x, index):
         return False
     known = not values.missing(each.dtype for each in facts) and facts[0].dtype == facts[1].dtype
-    return known and facts[0].shape == facts[1].shape == ()
+    return known and values.are_equal(facts[0].shape, facts[1].shape)
 
 
 class IndexSet(Update):
@@ -349,10 +364,10 @@ class IndexSet(Update):
         return self._like(builder, x, inner, params, value) if same else None
 
     def array_adjoint(self, builder: Builder, operation: Operation, y_bar: Any) -> Any:
-        if _is_number(y_bar):
+        x, index = operation.operands[0], operation["index"]
+        if _is_number(y_bar) or _is_everything(builder, x, index):
             return 0.0
         zero: Any = 0.0
-        x, index = operation.operands[0], operation["index"]
         if self.stores_arrays(operation):
             zero = zeros_like(x[index])
         elif self.stores_items(operation):

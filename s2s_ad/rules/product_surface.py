@@ -12,18 +12,21 @@ from s2s_ad.core import form
 from s2s_ad.rules.specifications import parts, readable
 
 
-def product_surface(spec: str, x: gast.AST, w: gast.AST) -> gast.AST:
-    """The product as an expert writes it."""
+def product_surface(spec: str, x: gast.AST, w: gast.AST, *, real: bool = False) -> gast.AST:
+    """The product as an expert writes it; `real` where both arrays are certain to be."""
     a, b, out = parts(spec)
+    if real and a == b and len(a) > 1 and len(set(a)) == len(a) and not out:
+        return form.operation(np.vdot, [x, w], {})
     direct = _matmul_surface(a, b, out, x, w) or _matmul_surface(b, a, out, w, x)
     if direct is not None:
         return direct
     if len(a) == len(b) == 1 and a != b and out in (a + b, b + a):
         return form.operation(np.outer, [x, w] if out == a + b else [w, x], {})
     summed = [letter for letter in a if letter in b and letter not in out]
-    tensor = [letter for letter in a + b if letter not in summed]
-    if summed and out == "".join(tensor) and len(set(tensor)) == len(tensor):
-        return _tensordot_surface(a, b, summed, x, w)
+    for first, second, operands in ((a, b, (x, w)), (b, a, (w, x))):
+        tensor = [letter for letter in first + second if letter not in summed]
+        if summed and out == "".join(tensor) and len(set(tensor)) == len(tensor):
+            return _tensordot_surface(first, second, summed, *operands)
     mine, theirs = _free(a, b, out), _free(b, a, out)
     if mine and theirs and out.index(theirs[0]) < out.index(mine[0]):
         spec, x, w = f"{b},{a}->{out}", w, x  # operands in the order of the result's axes

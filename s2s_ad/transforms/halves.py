@@ -21,7 +21,7 @@ from s2s_ad.core.program import Input, Program
 from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.simplify.dead import DEAD
-from s2s_ad.simplify.finish import nearest_shapes_in_block
+from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block
 from s2s_ad.storage import plan
 
 
@@ -63,6 +63,15 @@ def joint(
         pairs = zip(made.body, nearer.body, strict=True)
         made = made.with_(body=tuple(b if _is_late(b) else a for a, b in pairs))
     return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
+
+
+def lengths(program: Program, like: Sequence[str]) -> dict[str, gast.Assign]:
+    """How the second half reads lengths off these leaves, of which each has a value of its own."""
+    present = [name for name in like if not values.may_be_absent(program.facts[name])]
+    nearer = nearest_shapes(program.with_(inputs=leaves(present)))
+    pairs = zip(program.body, nearer.body, strict=True)
+    changed = [b for a, b in pairs if a is not b and not (form.is_effect(b) or _is_late(b))]
+    return {form.target(b): b for b in changed if rule_for(form.function_of(b)).length}
 
 
 def swept(builder: Builder, block: Program, results: Iterable[Any]) -> Program:

@@ -198,7 +198,8 @@ class Backward:
         names += [each.name for each in sweep.arrays.values()]
         joint = halves.joint(sweep.builder, self.body, names, [*outputs, *results], like)
         carried, passing = outputs[: self.loop.carried], self.leaves.carried
-        options = {"passing": passing, "instead": self._instead(sweep), "repeated": True}
+        instead = halves.lengths(joint, like) | self._instead(sweep)
+        options = {"passing": passing, "instead": instead, "repeated": True}
         lasting = self._lasting(joint)
         made = halves.halve(joint, results, free=lasting, **options)
         free = self._free(carried, made.kept)

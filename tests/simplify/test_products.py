@@ -1,0 +1,47 @@
+"""Sums of products in derivatives are contractions."""
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad
+from s2s_ad.check import central_differences
+
+rng = np.random.default_rng(3)
+A, x, y = rng.normal(size=(3, 4)), rng.normal(size=4), rng.normal(size=3)
+a, v, w = np.array(0.7), rng.normal(size=4), rng.normal(size=(2, 3, 4))
+ROWS = {
+    "two vectors": (lambda a, v: np.sum(np.sin(a * v)), (a, v), " @ v"),
+    "two arrays": (lambda a, w: np.sum(np.sin(a * w)), (a, w), "np.vdot"),
+    "a matrix and a vector": (
+        lambda x, A: np.sum(np.sin(A * x)),
+        (x, A),
+        "np.sum(",
+    ),
+    "stretched": (lambda y, x: np.sum(np.sin(y[:, None] * x)), (y, x), " @ x"),
+    "of halves": (
+        lambda a, v: np.sum(np.sin(a * v)),
+        (np.float32(0.7), v.astype(np.float32)),
+        " @ v",
+    ),
+    "not of one dtype": (lambda a, v: np.sum(np.sin(a * v)), (a, np.arange(4)), "np.sum("),
+    "complex": (lambda a, v: np.sum(np.abs(a * v) ** 2), (a, v + 1j), ""),
+    "one axis of length one": (lambda y, A: np.sum(np.sin(y * A)), (y[:1], A), "np.sum("),
+    "a sum that is read twice": (lambda a, v: np.sum(np.sin(a * v)) * a, (a, v), "@"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_gradient_and_its_text(name):
+    f, args, part = ROWS[name]
+    found, text = grad(f)(*args), grad(f).source(*args)
+    rtol = 1e-3 if args[0].dtype == np.float32 else 1e-6
+    expected = central_differences(lambda first: f(first, *args[1:]), args[:1])
+    np.testing.assert_allclose(found, expected[0], rtol=rtol)
+    assert np.asarray(found).dtype == args[0].dtype
+    assert np.shape(found) == np.shape(args[0])
+    assert part in text
+
+
+def test_what_the_user_wrote_stays():
+    f = lambda v: np.sum(v * np.sin(v)) ** 2
+    assert "np.sum(v * sin_v)" in grad(f).source(v)
