@@ -161,6 +161,10 @@ class Rule:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)
 
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        """Whether it raises nothing, lengths being what the call has that is compiled."""
+        return not self.may_raise(operands, result)
+
     def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> Size | None:
         """Which whole number the result is, where it is one and that is known."""
         return None

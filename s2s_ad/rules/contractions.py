@@ -49,6 +49,15 @@ class Contract(Rule):
         dtype = None if values.missing(kinds) else np.result_type(*kinds)
         return values.Array(dtype, tuple(dims[letter] for letter in out))
 
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        a, b, _ = parts(params["spec"])
+        shapes = [values.shape_of(each) for each in operands]
+        if None in shapes:
+            return False
+        dims = [*zip(a, shapes[0], strict=True), *zip(b, shapes[1], strict=True)]
+        first = dict(reversed(dims))
+        return all(values.are_equal((dim,), (first[letter],)) for letter, dim in dims)
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         a, b, out = parts(params["spec"])
         scaled = self._scaling(builder, operands, (a, b, out))

@@ -207,6 +207,13 @@ class Elementwise(Rule):
         fits = values.broadcasts(map(values.shape_of, operands))
         return not fits or not (self.flat or self.total or values.is_inexact(result))
 
+    def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
+        if not self.may_raise(operands, result):
+            return True
+        shapes = [shape for each in operands if (shape := values.shape_of(each)) != ()]
+        same = bool(shapes) and all(values.are_equal(each, shapes[0]) for each in shapes)
+        return same and not self.may_raise([result for _ in operands], result)
+
     # ---- simplification
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -14,11 +15,12 @@ from s2s_ad.analysis.cells import OUTSIDE, Edge
 from s2s_ad.analysis.copies import Costs, with_copies
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.callee import item_of
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
-from s2s_ad.core.registry import ITEM, Rule, rule_for
+from s2s_ad.core.registry import ITEM, Item, Rule, rule_for
 
 
 def erase_markers(program: Program) -> Program:
@@ -84,7 +86,8 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
     program = program.with_body(body)
     inputs = [name for name in leaves if _is_array(program.facts[name])]
     made = {form.target(each): each for each in program.body if not form.is_effect(each)}
-    body = []
+    for_shapes = _only_for_shapes(program, made)
+    body, facts = [], dict(program.facts)
     for statement in program.body:
         rule = None if form.is_effect(statement) else _rule(statement)
         if rule is not None and rule.length:
@@ -93,14 +96,23 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
             if statement.value.args:
-                statement = _of_known_shape(program, statement, rule.like_position, inputs)
+                found = _of_known_shape(program, statement, rule.like_position, inputs, for_shapes)
+                if found is not None:
+                    *before, statement = found
+                    facts |= {form.target(each): values.Scalar(int) for each in before}
+                    body += before
         elif rule is not None and rule.shape_position is not None:
             statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)
-    return program.with_body(body)
+    return (
+        program.with_body(body)
+        if facts == program.facts
+        else program.with_(body=tuple(body), facts=facts)
+    )
 
 
 Made = dict[str, gast.Assign]  # how each name of a body is made
+FILLED = {0.0: np.zeros, 1.0: np.ones}
 
 
 def _nearest_like(
@@ -133,23 +145,76 @@ def _made_directly(
 
 
 def _of_known_shape(
-    program: Program, statement: gast.Assign, position: int, inputs: list[str]
-) -> gast.Assign:
-    """`np.zeros(3)` for zeros like a value of which the shape is known: none is kept for it."""
+    program: Program, statement: gast.Assign, position: int, inputs: list[str], for_shapes: set[str]
+) -> list[gast.Assign] | None:
+    """What makes the same array of its lengths, and before that what reads these.
+
+    `np.zeros(3)` for zeros like a value of three, `np.ones(len(x))` for ones like `A @ x`.
+    """
     like = statement.value.args[position]
     facts = [program.fact(each) for each in (like, *statement.targets)]
-    rule, value = rule_for(form.function_of(statement)), statement.value.args[0]
-    zeros = getattr(value, "value", None) == 0 if position else rule.zeros
+    value = statement.value.args[0] if position else form.constant(0.0)
+    filled = isinstance(value, gast.Constant) and type(value.value) is float
     known = all(_is_array(each) and values.is_dtype(each.dtype, float) for each in facts)
-    if not known or not zeros or getattr(like, "id", None) in inputs:
-        return statement
-    shape = facts[0].shape
-    if not all(type(each) is int for each in shape):
-        return statement
-    nodes = [form.constant(each) for each in shape]
+    made = position or rule_for(form.function_of(statement)).zeros
+    if not (known and filled and made) or getattr(like, "id", None) in inputs:
+        return None
+    before: list[gast.Assign] = []
+    nodes = []
+    for dim in facts[0].shape:
+        axis = _axis_of(program, dim, inputs) if like.id in for_shapes else None
+        if type(dim) is int:
+            nodes.append(form.constant(dim))
+        elif axis is None:
+            return None
+        else:
+            length = form.operation(np.size, [form.name(axis[0])], {"axis": form.constant(axis[1])})
+            name = fresh_name()
+            before.append(form.assign(name, length, statement.origin, statement.phase))
+            nodes.append(form.name(name))
     whole = nodes[0] if len(nodes) == 1 else gast.Tuple(nodes, gast.Load())
-    call = form.operation(np.zeros, [], {"shape": whole})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+    function = FILLED.get(value.value, np.full)
+    call = form.operation(function, [] if value.value in FILLED else [value], {"shape": whole})
+    made = form.assign(form.target(statement), call, statement.origin, statement.phase)
+    return [*before, made]
+
+
+def _axis_of(program: Program, dim: int | values.Dim, inputs: list[str]) -> tuple[str, int] | None:
+    """An input that has an axis of this length, and which."""
+    shapes = ((name, program.facts[name].shape) for name in inputs)
+    return next(((name, shape.index(dim)) for name, shape in shapes if dim in shape), None)
+
+
+def _only_for_shapes(program: Program, made: Made) -> set[str]:
+    """The arrays that it takes work to compute and that are read for their shape alone."""
+    counts, likes = liveness.counts(program.body, program.outputs()), Counter()
+    for statement in program.body:
+        position = None if form.is_effect(statement) else _rule(statement).like_position
+        if position is not None:
+            likes[getattr(statement.value.args[position], "id", None)] += 1
+    found = {name for name, count in likes.items() if name in made and counts[name] == count}
+    return {
+        name for name in found if _takes_work(made[name]) and _fits(program, name, made, counts)
+    }
+
+
+def _takes_work(statement: gast.Assign) -> bool:
+    rule = _rule(statement)
+    return not (isinstance(rule, Compound | Item) or rule.cheap or rule.view)
+
+
+def _fits(program: Program, name: str, made: Made, counts: Counter) -> bool:
+    """Whether nothing is raised by what computes an array, and nothing else."""
+    if name not in made:
+        return True
+    statement = made[name]
+    if isinstance(_rule(statement), Compound | Item):
+        return False
+    operands = [program.fact(each) for each in statement.value.args]
+    if not _rule(statement).fits(operands, program.facts[name], _params(statement.value)):
+        return False
+    alone = [each for each in form.reads(statement) if counts[each] == 1]
+    return all(_fits(program, each, made, counts) for each in alone)
 
 
 def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | None:
