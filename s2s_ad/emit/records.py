@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import dataclasses
+import dis
 import inspect
+import logging
 import math
 import sys
+import textwrap
+import types
 import typing
 from collections.abc import Iterable
 from typing import Any
@@ -44,7 +50,8 @@ class Failure(Exception):
 
 
 def definition(name: str, kind: Any) -> str:
-    """The statement that defines a class of the user's anew; "" where it is more than its fields.
+    """The statement that defines a class of the user's, or a logger, anew; "" where there is none:
+    a class that is more than its fields.
 
     Example:
         >>> import collections
@@ -53,6 +60,8 @@ def definition(name: str, kind: Any) -> str:
         >>> print(definition("Point", Point), end="")
         Point = collections.namedtuple("Point", ["x", "y"])
     """
+    if isinstance(kind, logging.Logger):
+        return _logger(name, kind)
     if not isinstance(kind, type) or kind.__module__.partition(".")[0] in LIBRARIES:
         return ""
     if dataclasses.is_dataclass(kind):
@@ -60,6 +69,50 @@ def definition(name: str, kind: Any) -> str:
     if issubclass(kind, tuple) and kind.__bases__ == (tuple,) and hasattr(kind, "_fields"):
         return _namedtuple(name, kind)
     return ""
+
+
+def _logger(name: str, kind: logging.Logger) -> str:
+    if kind is logging.getLogger():
+        return f"{name} = logging.getLogger()\n"
+    known = logging.Logger.manager.loggerDict.get(kind.name) is kind
+    return f'{name} = logging.getLogger("{kind.name}")\n' if known else ""
+
+
+def body_of(kind: type) -> str:
+    """The statements of a class whose methods read nothing but builtins; "" for any other."""
+    functions = [each for each in vars(kind).values() if isinstance(each, types.FunctionType)]
+    if not all(map(_reads_builtins_only, functions)):
+        return ""
+    try:
+        (node,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return ""
+    plain = isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords
+    if not plain or not all(map(_is_method_or_constant, node.body)):
+        return ""
+    return textwrap.indent("\n".join(map(ast.unparse, node.body)), "    ") + "\n"
+
+
+def _reads_builtins_only(function: types.FunctionType) -> bool:
+    codes = [function.__code__]
+    for each in codes:
+        codes += [inner for inner in each.co_consts if isinstance(inner, types.CodeType)]
+    loaded = {step.argval for each in codes for step in dis.get_instructions(each) if _is_global(step)}
+    own = loaded <= vars(builtins).keys() and not loaded & function.__globals__.keys()
+    return own and set(function.__code__.co_freevars) <= {"__class__"} and not function.__defaults__
+
+
+def _is_global(step: dis.Instruction) -> bool:
+    return step.opname in ("LOAD_GLOBAL", "STORE_GLOBAL", "LOAD_NAME")
+
+
+def _is_method_or_constant(node: ast.stmt) -> bool:
+    if isinstance(node, ast.FunctionDef):
+        return not node.decorator_list
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Assign | ast.Expr | ast.Pass) and (
+        value is None or isinstance(value, ast.Constant)
+    )
 
 
 def _namedtuple(name: str, kind: type) -> str:
@@ -118,4 +171,4 @@ def _default(field: dataclasses.Field) -> str:
     return "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
 
 
-__all__ = ["Failure", "definition", "own_code"]
+__all__ = ["Failure", "body_of", "definition", "own_code"]

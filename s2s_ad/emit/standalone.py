@@ -17,7 +17,7 @@ from s2s_ad.core import form
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.printer import print_statements
-from s2s_ad.emit.records import Failure, definition, own_code
+from s2s_ad.emit.records import Failure, body_of, definition, own_code
 from s2s_ad.emit.surface import dotted
 from s2s_ad.emit.write import WIDTH, Text, import_groups
 
@@ -44,7 +44,7 @@ def standalone_module(program: Program, text: Text) -> str:
     body = [print_statements(constants, WIDTH), text.function, print_statements(helpers, WIDTH)]
     by_classes = set().union(*map(_names_in, classes.values()))
     needs_numpy = "np" in by_classes or any("np" in _names_in(each) for each in body)
-    modules = {*text.modules, *(by_classes & {"collections", "dataclasses"})}
+    modules = {*text.modules, *(by_classes & {"collections", "dataclasses", "logging"})}
     groups = [
         *import_groups(modules, numpy=needs_numpy),
         sorted(_import(program, name, objects[name]) for name in objects if name not in classes),
@@ -115,11 +115,11 @@ def _exceptions(program: Program, objects: dict[str, Any], taken: set[str]) -> d
     for kind in wanted:
         for each in reversed(kind.__mro__):
             if _is_own_exception(each) and each not in made:
-                _check_plain(program, each)
+                body = _body(program, each)
                 name = wanted.get(each) or _free(each.__name__, taken)
                 known = {of: own for of, (own, _) in made.items()}
                 bases = ", ".join(known.get(base, base.__name__) for base in each.__bases__)
-                made[each] = name, f"class {name}({bases}):\n    pass\n"
+                made[each] = name, f"class {name}({bases}):\n{body}"
     return dict(made.values())
 
 
@@ -131,11 +131,12 @@ def _is_own_exception(value: Any) -> bool:
     return root not in sys.stdlib_module_names and root not in ("builtins", "numpy", "scipy")
 
 
-def _check_plain(program: Program, kind: type) -> None:
-    """Raise where the class is more than its name and its bases."""
+def _body(program: Program, kind: type) -> str:
+    """The statements of the class; raises where they read more than builtins."""
     more = own_code(kind, (), Failure)
-    if not more and all(_is_own_exception(e) or e.__module__ == "builtins" for e in kind.__bases__):
-        return
+    body = body_of(kind) if more else "    pass\n"
+    if body and all(_is_own_exception(e) or e.__module__ == "builtins" for e in kind.__bases__):
+        return body
     raise S2SError(
         "S2S205",
         f"{kind.__name__} cannot be written into the standalone form of {program.name}",

@@ -7,7 +7,8 @@ it is taken apart; what is left of that is not to be read.
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gast
@@ -25,7 +26,7 @@ from s2s_ad.frontend.lower.attributes import method_of
 from s2s_ad.frontend.lower.chosen import Taken
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
-from s2s_ad.frontend.lower.exits import CONTINUE, FLAGS, Exits, leavers
+from s2s_ad.frontend.lower.exits import CONTINUE, FLAGS, Exits, Raises, leavers
 from s2s_ad.frontend.lower.in_place import STORING
 from s2s_ad.frontend.lower.joins import Join
 from s2s_ad.frontend.lower.meeting import branch, go_on, unite
@@ -59,18 +60,23 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     parts = in_parts(node, function)
     if parts is not None:
         return lowering.run(parts)
+    errors = [errors_of(lowering, each) for each in node.handlers]
     firsts: dict[int, tuple[Any, int]] = {}
     start = len(lowering.builder.body)
 
     def run() -> Exits:
         since = lowering.memory.moment()
-        left = lowering.run(node.body)
+        with catching(lowering, node, errors):
+            left = lowering.run(node.body)
         firsts.update(lowering.memory.first_changes(since))
         return left
 
     body = explore(lowering, run)
     if not any(may_raise(each, lowering.builder.fact_of) for each in body.body):
         return lowering.run([*node.body, *node.orelse])
+    certain = certain_handler(lowering, node, errors, body)
+    if certain is not None:
+        return always_failed(lowering, run, certain)
     changed = [
         each
         for each in changed_early(lowering, node, body)
@@ -79,7 +85,6 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     parts = in_parts(node, function, changes=True) if changed else None
     if parts is not None:
         return lowering.run(parts)
-    errors = [errors_of(lowering, each) for each in node.handlers]
     handlers = [
         explore(lowering, lambda each=each: handled(lowering, node, each, changed))
         for each in node.handlers
@@ -95,6 +100,56 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     left = unite(lowering, join, emit)
     join.decided_by(Taken(position[0], is_number=True)) if position else None
     return with_else(lowering, node, left, position[0], handlers)
+
+
+# ---- bodies that always fail ---------------------------------------------------------------------
+
+
+@contextmanager
+def catching(lowering: Lowering, node: gast.Try, errors: list[tuple]) -> Iterator[None]:
+    """While the body is lowered: what the types decide is raised, for a handler is there."""
+    plain = [kinds for kinds, each in zip(errors, node.handlers, strict=True) if not _goes_on(each)]
+    lowering.caught.append(tuple(kind for kinds in plain for kind in kinds))
+    try:
+        yield
+    finally:
+        lowering.caught.pop()
+
+
+def _goes_on(handler: gast.ExceptHandler) -> bool:
+    """Whether the handler raises again what it has caught."""
+    raises = (each for each in gast.walk(handler) if isinstance(each, gast.Raise))
+    return any(each.exc is None for each in raises)
+
+
+def certain_handler(
+    lowering: Lowering, node: gast.Try, errors: list[tuple], body: Path
+) -> gast.ExceptHandler | None:
+    """The handler that runs whatever the values are: the body ends with an exception that is known,
+    and nothing before it may raise."""
+    *before, last = body.body
+    call = last.exc if isinstance(last, gast.Raise) else None
+    kind = getattr(getattr(call, "func", None), "value", None)
+    if not body.stops or not isinstance(kind, type):
+        return None
+    if any(may_raise(each, lowering.builder.fact_of) for each in before):
+        return None
+    pairs = zip(errors, node.handlers, strict=True)
+    handler = next((each for kinds, each in pairs if issubclass(kind, kinds)), None)
+    return None if handler is None or _goes_on(handler) else handler
+
+
+def always_failed(
+    lowering: Lowering, run: Callable[[], Exits], handler: gast.ExceptHandler
+) -> Exits:
+    """What a body did before it raised, and then the handler."""
+    frames = len(lowering.frames)
+    try:
+        run()
+    except Raises:
+        lowering.builder.body.pop()
+    del lowering.frames[frames:]
+    return run_handler(lowering, handler)
 
 
 def with_else(
@@ -137,6 +192,12 @@ def handled(
     for each in changed:
         what = "what a 'try' body changed, which may have failed before or after that,"
         lowering.memory.assign(each, Poison(what, origin, "how far it came is not known"))
+    return run_handler(lowering, handler)
+
+
+def run_handler(lowering: Lowering, handler: gast.ExceptHandler) -> Exits:
+    """The statements of a handler."""
+    names = lowering.frame.locals
     if handler.name is not None:
         names[handler.name.id] = Unreadable(
             "the exception that was caught, as a value", "raise or print a text instead"

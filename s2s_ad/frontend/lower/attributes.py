@@ -19,8 +19,8 @@ from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.containers import sequence
-from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.entries import held, put_entry, read_entry
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import (
@@ -35,6 +35,8 @@ from s2s_ad.tensors import Tensor, plain_dtype
 from s2s_ad.tensors.tensor import EAGER
 
 CONTAINERS = (tuple, list, dict, set)
+#: the key of the handler that lowers one of two values, by a condition
+CHOICE = object()
 #: a deque is a list
 OF_DEQUES = ("appendleft", "popleft", "rotate")
 #: of arrays, where the function of the same name has a rule
@@ -129,7 +131,15 @@ def _of_known(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, types.FunctionType) and hasattr(value, name):
         place = lowering.captures.of_function(value, name, f"{value.__name__}.{name}")
         return lowering.captures.of(getattr(value, name), place)
+    if type(value) in values.PYTHON_NUMBERS and not hasattr(value, name):
+        raise no_attribute(lowering, type(value), name)
     raise _refused(f"the attribute {name!r} of a {type(value).__name__}")
+
+
+def no_attribute(lowering: Lowering, kind: type, name: str) -> Exception:
+    """What to raise where an object of a class has no such attribute."""
+    error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    return lowering.python_raises(error)
 
 
 def _refused(what: str, help: str = "") -> UnsupportedError:
@@ -142,7 +152,7 @@ def _refused(what: str, help: str = "") -> UnsupportedError:
 def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     """What an array knows of itself is read through NumPy's functions."""
     if isinstance(x.fact, values.Scalar) and name not in OF_NUMBERS:
-        raise AttributeError(f"{x.fact.kind.__name__!r} object has no attribute {name!r}")
+        raise no_attribute(lowering, x.fact.kind, name)
     if values.is_tensor(x.fact):
         found = _of_tensor(lowering, x, name)
         if found is not None:
@@ -241,12 +251,16 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         if kind is list and name in OF_DEQUES:
             return Method(getattr(deque, name), value)
         if name not in dir(kind):
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+            raise no_attribute(lowering, kind, name)
         return Method(getattr(kind, name), value)
     if name == "__class__":
         return kind
-    is_property = isinstance(method_of(kind, name), property)
-    if not is_property and held(lowering, value, name) is not MISSING:
+    of_class = method_of(kind, name)
+    own = MISSING if isinstance(of_class, property) else held(lowering, value, name)
+    if may_lack(own) and of_class is not None:  # what the class has shows where it is missing
+        sides = lambda: _of_class(lowering, kind, value, name), lambda: own.items[1]
+        return HANDLERS[CHOICE](lowering, [own.items[0], *sides], {})
+    if own is not MISSING:
         error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
         return read_entry(lowering, value, name, error)
     if is_namedtuple(kind) and name == "_replace":
@@ -272,7 +286,7 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
         _note_class(lowering, holder, name, hides=plain)
         return _of_class(lowering, type(holder), value, name)
     if not hasattr(holder, name):
-        raise AttributeError(f"{type(holder).__name__!r} object has no attribute {name!r}")
+        raise no_attribute(lowering, type(holder), name)
     return lowering.captures.attribute(value, name)
 
 
@@ -352,7 +366,7 @@ def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
     if kind.__module__ in ("builtins", "numpy"):
         return found
     if isinstance(found, types.MemberDescriptorType):  # of __slots__, and not set yet
-        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        raise no_attribute(lowering, kind, name)
     if not isinstance(found, PLAIN) and isinstance(found, types.MethodWrapperType):
         raise _refused(f"the attribute {name!r} of class {kind.__name__}")
     text, key = f"{kind.__name__}.{name}", (id(kind), "attribute", name)

@@ -79,6 +79,9 @@ def to_float(lowering: Lowering, value: Any = 0.0) -> Any:
     if not isinstance(value, Symbol):
         return float(known_object(value))
     if value.shape not in ((), None):
+        if any(map(values.known_not_one, value.shape)):
+            message = "only length-1 arrays can be converted to Python scalars"
+            raise lowering.python_raises(TypeError(message))
         raise _refused("float() of an array", "leave it out, or use .astype(float)")
     return lowering.call(float, value)
 
@@ -174,7 +177,7 @@ def power(lowering: Lowering, base: Any, exp: Any, mod: Any = None) -> Any:
 def length(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Symbol):
         if value.shape == ():
-            raise TypeError("object of type 'float' has no len()")
+            raise lowering.python_raises(TypeError("object of type 'float' has no len()"))
         return np.size(value, 0)
     if isinstance(value, Box) and value.is_dynamic:
         return growing.length(lowering, value)

@@ -16,6 +16,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attributes import CHOICE
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
@@ -213,6 +214,9 @@ def choose(lowering: Lowering, test: Any, *sides: Callable[[], Any]) -> Any:
     ]
     meet(lowering, test, paths)
     return taken(lowering)
+
+
+HANDLERS[CHOICE] = lambda lowering, args, kwargs: choose(lowering, *args)
 
 
 def _give(lowering: Lowering, value: Any) -> Exits:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +19,7 @@ from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
 from s2s_ad.frontend.lower.words import is_open_text, is_word, text_needed, texts_differ
-from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.frontend.resolve import Captured, unwrap
 
 
 def sequence(kind: type, items: list) -> Tree:
@@ -138,11 +140,20 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
 
 def all_items(lowering: Lowering, value: Any) -> list | None:
     """The items of any iterable, which is consumed; None where their number is not known."""
-    value = HANDLERS[Iterator](lowering, value)
+    value = HANDLERS[Iterator](lowering, opened(lowering, value))
     found = known_items(lowering, value)
     if found is not None or isinstance(value, Symbol | Box):
         return found
     return known_items(lowering, HANDLERS[list](lowering, [value], {}))
+
+
+def opened(lowering: Lowering, value: Any) -> Any:
+    """What the user's own `__iter__` gives for an object; other values as they are."""
+    if not isinstance(value, Tree | Captured):
+        return value
+    kind = value.kind if isinstance(value, Tree) else type(value.value)
+    own = isinstance(inspect.getattr_static(kind, "__iter__", None), types.FunctionType)
+    return HANDLERS[iter](lowering, [value], {}) if own else value
 
 
 def known_items(lowering: Lowering, value: Any) -> list | None:
@@ -161,8 +172,9 @@ def known_items(lowering: Lowering, value: Any) -> list | None:
         return [*map(of_key, value.keys)]
     if isinstance(value, range | str | bytes):
         return list(value)
-    if isinstance(value, Tree) and hasattr(value.kind, "__iter__"):
-        return known_items(lowering, HANDLERS[iter](lowering, [value], {}))
+    inner = opened(lowering, value)
+    if inner is not value:
+        return known_items(lowering, inner)
     if isinstance(value, Symbol) and value.shape and isinstance(value.shape[0], int):
         return rows(lowering, value, value.shape[0])
     return None

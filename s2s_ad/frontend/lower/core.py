@@ -142,6 +142,7 @@ class Lowering:
         self.exact: dict[Any, Any] = {}  # functions whose integers tell calls of them apart
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
         self.checkpoints: list[Any] = []  # functions that are, and are being lowered
+        self.caught: list[tuple] = []  # what the handlers of the `try`s around are for
 
     @property
     def frame(self) -> Frame:
@@ -211,8 +212,19 @@ class Lowering:
 
         On a path that may not be taken the error is written where it is taken.
         """
-        if not self.memory.explores:
+        if not self.memory.explores and not self._is_caught(error):
             return error
+        return self._raised_here(error)
+
+    def python_raises(self, error: Exception) -> Exception:
+        """What to raise for what Python refuses for certain, by the types alone: in the body of a
+        `try` that is for such errors the path raises it; elsewhere the code is refused."""
+        return self._raised_here(error) if self._is_caught(error) else error
+
+    def _is_caught(self, error: Exception) -> bool:
+        return any(isinstance(error, kinds) for kinds in self.caught)
+
+    def _raised_here(self, error: Exception) -> Exception:
         self.builder.effect(_raise(error), {})
         return Raises()
 
@@ -332,6 +344,8 @@ class Lowering:
             return there_for_sure(self, value, error)
         except NameError:
             what = f"the name {node.id!r} is not defined"
+            if self.memory.explores:  # Python raises where it comes to the name
+                raise self.there_is_none(NameError(f"name {node.id!r} is not defined")) from None
         except Unassigned:
             if self.memory.explores:  # Python raises on this path, if it is taken
                 error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.containers import (
     is_sequence,
     item_now,
     known_items,
+    opened,
     sequence,
 )
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
@@ -37,7 +38,6 @@ from s2s_ad.frontend.lower.iteration import (
     is_iterator,
 )
 from s2s_ad.frontend.lower.kinds import constant_value
-from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.poisons import is_unreadable, may_be_known, unreadable
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
@@ -86,16 +86,16 @@ def items_of(lowering: Lowering, value: Any) -> Items:
 def _items_of(lowering: Lowering, value: Any) -> Items:
     if isinstance(value, Items):
         return value
-    if class_of(value) is not None:
-        made = HANDLERS[iter](lowering, [value], {})
-        value = made if made is value else items_of(lowering, made)
+    inner = opened(lowering, value)
+    if inner is not value:
+        value = items_of(lowering, inner)
     if isinstance(value, Items):
         return value
     if isinstance(value, Box) and value.is_dynamic:
         return Items(growing.length(lowering, value), lambda i: item(lowering, value, i), (value,))
     if isinstance(value, Symbol):
         if value.shape == ():
-            raise TypeError("a number cannot be iterated over")
+            raise lowering.python_raises(TypeError("a number cannot be iterated over"))
         return Items(length(lowering, value), lambda i: item(lowering, value, i), (value,))
     if isinstance(value, range | Range):
         return _of_range(lowering, value)

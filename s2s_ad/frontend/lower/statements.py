@@ -15,7 +15,14 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS
-from s2s_ad.frontend.lower.containers import all_items, known_items, new_list, rows, sequence
+from s2s_ad.frontend.lower.containers import (
+    all_items,
+    known_items,
+    new_list,
+    opened,
+    rows,
+    sequence,
+)
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
 from s2s_ad.frontend.lower.growing import is_growing
@@ -178,7 +185,7 @@ def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
 def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     """a, (b, *c) = value."""
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, gast.Starred)]
-    value = HANDLERS[Iterator](lowering, lowering.present(value))
+    value = HANDLERS[Iterator](lowering, opened(lowering, lowering.present(value)))
     if isinstance(value, LAZY) and known_items(lowering, value) is None:
         value = HANDLERS[list](lowering, [value], {})
     is_array = isinstance(value, Symbol) and value.shape != ()
@@ -247,7 +254,7 @@ def items_of(lowering: Lowering, value: Any, wanted: int) -> list:
             raise TypeError(f"cannot unpack a {type(unwrap(value)).__name__}")
         return found
     if value.shape == ():
-        raise TypeError("cannot unpack a number")
+        raise lowering.python_raises(TypeError("cannot unpack a number"))
     if value.shape and isinstance(value.shape[0], int) and value.shape[0] != wanted:
         return rows(lowering, value, value.shape[0])
     return lowering.unpacked(value, wanted)
