@@ -91,10 +91,10 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
         return self.builder.call(function, args, kwargs)
 
     def __bool__(self) -> bool:
-        raise NeedStatic(self.name, "a condition")
+        return bool(static(self, "a condition"))
 
     def __index__(self) -> int:
-        raise NeedStatic(self.name, "a number")
+        return operator.index(static(self, "a number"))
 
     def __iter__(self):
         raise ArgumentTypeError(
@@ -144,10 +144,29 @@ def to_node(value: Any) -> gast.AST:
     return form.constant(value)
 
 
+def constant_value(value: Any) -> Any:
+    """The number that operations on nothing but numbers give; other values as they are."""
+    if not isinstance(value, Symbol) or value.shape != ():
+        return value
+    rule, operands, params = value.builder.definition(value)
+    if rule is None or params or rule.effects or not operands or not callable(rule.function):
+        return value
+    known = [constant_value(each) for each in operands]
+    if not all(type(x) in values.PYTHON_NUMBERS or isinstance(x, np.generic) for x in known):
+        return value
+    try:
+        return rule.function(*known)
+    except ArithmeticError:  # it is raised where the code comes to it
+        return value
+
+
 def static(value: Any, purpose: str = "this argument") -> Any:
     """The value without Symbols, or NeedStatic: it has to be known now."""
     if isinstance(value, Symbol):
-        raise NeedStatic(value.name, purpose)
+        known = constant_value(value)
+        if known is value:
+            raise NeedStatic(value.name, purpose)
+        return known
     if isinstance(value, tuple | list):
         return type(value)(static(item, purpose) for item in value)
     return value

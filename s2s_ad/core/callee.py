@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import gast
@@ -160,14 +160,14 @@ def has_effect(statement: form.Statement) -> bool:
     return rule is not None and rule.effects
 
 
-def may_run_again(program: Program) -> bool:
-    """Whether a run of the program that ended early leaves nothing behind: no print, no draw.
+def may_run_again(body: Iterable[form.Statement]) -> bool:
+    """Whether a run of the statements that ended early leaves nothing behind: no print, no draw.
 
     What raises, or asserts, ends a run.
     """
-    waiting, seen = [program], {id(program)}
+    waiting, seen = [body], set()
     while waiting:
-        for statement in waiting.pop().body:
+        for statement in waiting.pop():
             if form.is_effect(statement):
                 if any(isinstance(node, gast.Expr) for node in gast.walk(statement)):
                     return False
@@ -179,7 +179,7 @@ def may_run_again(program: Program) -> bool:
                 continue
             fresh = [block for block in inner.blocks if id(block) not in seen]
             seen.update(map(id, fresh))
-            waiting += fresh
+            waiting += [block.body for block in fresh]
     return True
 
 

@@ -97,9 +97,11 @@ def _reads_builtins_only(function: types.FunctionType) -> bool:
     codes = [function.__code__]
     for each in codes:
         codes += [inner for inner in each.co_consts if isinstance(inner, types.CodeType)]
-    loaded = {step.argval for each in codes for step in dis.get_instructions(each) if _is_global(step)}
-    own = loaded <= vars(builtins).keys() and not loaded & function.__globals__.keys()
-    return own and set(function.__code__.co_freevars) <= {"__class__"} and not function.__defaults__
+    steps = [step for each in codes for step in dis.get_instructions(each)]
+    loaded = {step.argval for step in steps if _is_global(step)}
+    if loaded - vars(builtins).keys() or loaded & function.__globals__.keys():
+        return False
+    return {*function.__code__.co_freevars} <= {"__class__"} and not function.__defaults__
 
 
 def _is_global(step: dis.Instruction) -> bool:

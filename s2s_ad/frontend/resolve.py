@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import operator
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -112,10 +113,10 @@ class Captured:
 class Captures:
     """The objects that a function reads and the user did not pass, each noted once.
 
-    `static` holds the keys of the places whose numbers are part of the code. `entered` is given the
-    name of a number or an array, whether it is a number, and the text of a Parameter, which may be
-    changed, and gives what stands for it. Where the class of an object has `__s2s_static__`, the
-    numbers among its attributes are part of the code too.
+    `static` holds the keys of the places whose numbers, or the lengths of whose arrays, are part of
+    the code. `entered` is given the name of a number or an array, whether it is a number, and the
+    text of a Parameter, which may be changed, and gives what stands for it. Where the class of an
+    object has `__s2s_static__`, the numbers among its attributes are part of the code too.
 
     `root` is the function that is transformed, where it is a plain one: the code that is made may
     serve other functions with its code.
@@ -130,6 +131,7 @@ class Captures:
         self.builder, self.static, self.entered = builder, static, entered
         self.found: dict[Any, Capture] = {}
         self.numbers: dict[str, tuple] = {}  # Core name of a captured number -> key of its place
+        self.arrays: dict[str, tuple] = {}  # the same of arrays, whose lengths may be asked for
         self.parameters: dict[tuple, Symbol] = {}  # what stands for each, by the key of its place
         self.reads: list[Any] = []  # what was asked for, in order
         self._values: dict[tuple, Any] = {}
@@ -320,9 +322,15 @@ class Captures:
         fact = values.of_leaf(value, place.text)
         if isinstance(value, Parameter):  # code is bound to its memory, so its lengths are known
             fact = replace(fact, shape=value.shape)
+        elif place.key in self.static:
+            fact = replace(fact, shape=value.shape)
+            shape = place.inside(value, ("attribute", "shape"))
+            self._guard(shape, value.shape, same=operator.eq)
         self._found(place, value, name)
         if not is_array(value):
             self.numbers[name] = place.key
+        elif not isinstance(value, np.generic):
+            self.arrays[name] = place.key
         text = identifier(_text(value, place))
         symbol = self.builder.adopt(name, fact, Hint(text, "user"))
         changes = place.text if isinstance(value, Parameter) else ""

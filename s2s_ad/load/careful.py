@@ -25,7 +25,7 @@ def careful(loaded: Loaded) -> Loaded | None:
     program = loaded.program
     names = {each.name for each in program.inputs}
     outside = any(name not in names for name, _ in program.mutated)  # it was changed already
-    if loaded.companions or outside or program.writes or not may_run_again(program):
+    if loaded.companions or outside or program.writes or not may_run_again(program.body):
         return None
     tree = ast.parse(loaded.text.module)
     space = loaded.namespace | {each.__name__: each for each in (_quotient, _power, _operated)}

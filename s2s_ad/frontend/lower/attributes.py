@@ -64,6 +64,37 @@ class Method:
         return (self.holder,)
 
 
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Thrown:
+    """An exception that the function makes, to be raised."""
+
+    kind: type
+    args: tuple
+    kwargs: tuple
+
+    def holds(self) -> tuple:
+        return (*self.args, *(value for _, value in self.kwargs))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OwnMethod:
+    """A method that an object keeps among its attributes, bound to the object itself.
+
+    `same` tells that two are the same where the functions are.
+    """
+
+    function: types.FunctionType
+
+    def same(self, other: OwnMethod) -> bool:
+        return self.function is other.function
+
+
+def kept_by(holder: Any, value: Any) -> Any:
+    """What an object keeps as an attribute: a method of its own is not to hold the object."""
+    is_own = isinstance(value, Method) and value.holder is holder
+    return OwnMethod(value.function) if is_own else value
+
+
 class Made:
     """What the compiler makes in the place of an object; it says what its attributes are."""
 
@@ -262,7 +293,8 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         return HANDLERS[CHOICE](lowering, [own.items[0], *sides], {})
     if own is not MISSING:
         error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
-        return read_entry(lowering, value, name, error)
+        found = read_entry(lowering, value, name, error)
+        return Method(found.function, value) if isinstance(found, OwnMethod) else found
     if is_namedtuple(kind) and name == "_replace":
         return Method(dataclasses.replace, value)
     return _of_class(lowering, kind, value, name)

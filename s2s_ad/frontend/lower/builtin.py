@@ -251,7 +251,7 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
     if is_iterator(value):
         raise _refused("isinstance() of an iterator", "leave the check out")
     if isinstance(value, Tree):
-        return issubclass(value.kind, kinds)
+        return issubclass(getattr(value.kind, "__s2s_stands_for__", value.kind), kinds)
     if not isinstance(value, Symbol):
         return isinstance(unwrap(value), kinds)
     answers = {issubclass(each, kinds) for each in _kinds_of(value)}

@@ -19,7 +19,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Method, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Method, Thrown, method_of, read_attribute
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
@@ -32,7 +32,7 @@ from s2s_ad.frontend.lower.iteration import (
     iterator,
 )
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import Box, symbols
+from s2s_ad.frontend.lower.references import Box, settled, symbols
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.lower.words import Word, is_word, texts_differ
 from s2s_ad.frontend.numba_ import python_of
@@ -226,6 +226,9 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
         return tuple(_as_item(lowering, each) for each in value.items)
     if is_word(value):
         raise texts_differ("an argument of a NumPy function")
+    holds = getattr(value.kind, "__s2s_items__", None)
+    if holds is not None:
+        return as_argument(lowering, read_attribute(lowering, value, holds))
     raise UnsupportedError(
         "S2S203",
         f"a {value.kind.__name__} as an argument of a NumPy function",
@@ -386,6 +389,8 @@ OBJECT_FINDERS.append(_compiled_by_numba)
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
     """An object of a class of the user's, or of a class that says how one is made for good."""
+    if issubclass(kind, BaseException):
+        return Thrown(kind, settled(tuple(args)), tuple(settled(kwargs).items()))
     made = getattr(kind, "__s2s_made__", None)
     if made is not None:
         known = {key: known_object(value) for key, value in kwargs.items()}

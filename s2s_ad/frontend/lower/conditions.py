@@ -13,14 +13,13 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import CHOICE
+from s2s_ad.frontend.lower.attributes import CHOICE, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
-from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.meeting import meet, where
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import Path
@@ -52,9 +51,26 @@ def condition(lowering: Lowering, node: gast.expr) -> Any:
         with lowering.placed(node):
             value = _joined(lowering, stops, node.values, lambda each: condition(lowering, each))
     else:
-        value = lowering.evaluate_any(node)
+        with lowering.placed(node):
+            value = _asked(lowering, lowering.evaluate_any(node))
     truth = known_truth(value)
     return truth_of(lowering, value) if truth is None else truth
+
+
+def _asked(lowering: Lowering, value: Any) -> Any:
+    """What an object of the user's says itself of its truth; other values as they are."""
+    if not isinstance(value, Tree | Captured):
+        return value
+    kind = value.kind if isinstance(value, Tree) else type(value.value)
+    own = (each for each in ("__bool__", "__len__") if _is_written(kind, each))
+    name = next(own, None)
+    if name is None or is_word(value) or is_optional(value):
+        return value
+    return apply(lowering, read_attribute(lowering, value, name), [], {})
+
+
+def _is_written(kind: type, name: str) -> bool:
+    return isinstance(method_of(kind, name), types.FunctionType)
 
 
 def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluate: Callable) -> Any:

@@ -10,12 +10,11 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
-from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import Box
 from s2s_ad.frontend.lower.words import is_open_text, is_word, text_needed, texts_differ

@@ -14,7 +14,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Method, OwnMethod, method_of, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.iteration import is_iterator
@@ -89,6 +89,12 @@ class _Copier:
         if class_of(value) is not None and not issubclass(value.kind, tuple):
             refuse_special(self.lowering, value.kind)
         items = tuple(map(self._part, known.items))
+        if not self.deep:  # it stays bound to the original
+            own = [isinstance(each, OwnMethod) for each in items]
+            items = tuple(
+                Method(each.function, value) if is_own else each
+                for each, is_own in zip(items, own, strict=True)
+            )
         made = Tree(known.kind, known.keys, items)
         if issubclass(known.kind, tuple):
             return made

@@ -14,7 +14,7 @@ import gast
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.callee import has_effect
+from s2s_ad.core.callee import may_run_again
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import CACHED
 from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, make_partial
@@ -61,7 +61,7 @@ def remembered(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         _check_what_it_reads(lowering, kept)
     moment, start = lowering.memory.moment(), len(lowering.builder.body)
     result = apply(lowering, kept.function, args, kwargs)
-    if lowering.memory.changes(moment) or any(map(has_effect, lowering.builder.body[start:])):
+    if lowering.memory.changes(moment) or not may_run_again(lowering.builder.body[start:]):
         raise UnsupportedError(
             "S2S201",
             f"a call of {kept.name}, which keeps its results, and does more",

@@ -15,7 +15,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import Method
+from s2s_ad.frontend.lower.attributes import Method, Thrown
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
+from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
 from s2s_ad.frontend.lower.words import as_result
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap
@@ -380,6 +381,12 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
         raise UnsupportedError("S2S201", what, help="make a list: list(...)")
     if isinstance(value, Closure | Method):
         raise UnsupportedError("S2S201", "a function as a value inside a print or a condition")
+    if isinstance(value, Thrown):
+        given = [as_expression(lowering, each) for each in value.args]
+        pairs = [gast.keyword(key, as_expression(lowering, each)) for key, each in value.kwargs]
+        return gast.Call(form.constant(value.kind), given, pairs)
+    if isinstance(value, Box) and isinstance(value.content, Symbol):  # a list of any length
+        return form.name(value.content.name)
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     items = [as_expression(lowering, item) for item in value.items]

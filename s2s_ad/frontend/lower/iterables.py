@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import NeedStatic, Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -28,6 +28,7 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.effects import require
 from s2s_ad.frontend.lower.iteration import (
+    ENDLESS,
     Generator,
     Items,
     Iterator,
@@ -37,7 +38,6 @@ from s2s_ad.frontend.lower.iteration import (
     deferred,
     is_iterator,
 )
-from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.poisons import is_unreadable, may_be_known, unreadable
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
@@ -228,7 +228,7 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
     Where it has to be `decided` now, for the items of one are known, the lengths of arrays count by
     value; any other length has to be as large as that, or larger: this is checked.
     """
-    known = {each for each in lengths if isinstance(each, int)}
+    known = {each for each in lengths if isinstance(each, int) and each != ENDLESS}
     unknown = {each.name: each for each in lengths if isinstance(each, Symbol)}
     if strict and len(known) > 1:
         raise lowering.there_is_none(ValueError("zip() arguments have different lengths"))
@@ -238,6 +238,8 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
                 raise NeedStatic(each.name, "the number of items that zip() or map() reads")
             _require_items(lowering, each, min(known), strict)
         return min(known)
+    if not known and not unknown:
+        return ENDLESS
     first, *others = [*unknown.values(), *([min(known)] if known else ())]
     for each in others:
         if strict:

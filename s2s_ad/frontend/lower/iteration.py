@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,10 @@ class Range:
         return (self.start, self.stop, self.step)
 
 
+#: the number of items of itertools.count()
+ENDLESS = sys.maxsize
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Items:
     """A number of items, and how each is computed from its position.
@@ -47,7 +52,9 @@ class Items:
 
     def known(self) -> list | None:
         """The items, where their number is known."""
-        return [*map(self.at, range(self.length))] if isinstance(self.length, int) else None
+        if not isinstance(self.length, int) or self.length == ENDLESS:
+            return None
+        return [*map(self.at, range(self.length))]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,7 +89,8 @@ def deferred(at: Callable[[int], Any], count: Callable[[], int]) -> Deferred:
 
 
 #: what these give is an iterator, and each item is read when the iterator comes to it
-READ_IN_TURN = (enumerate, reversed, zip, itertools.repeat, np.ndenumerate, np.ndindex)
+READ_IN_TURN = (enumerate, reversed, zip, itertools.count, itertools.repeat)
+READ_IN_TURN += (np.ndenumerate, np.ndindex)
 #: what these give is an iterator, too; all items are made at once, so arguments may not change
 CHOOSE_ITEMS = (itertools.chain, itertools.chain.from_iterable, itertools.combinations)
 CHOOSE_ITEMS += (itertools.combinations_with_replacement, itertools.islice, itertools.pairwise)

@@ -19,7 +19,7 @@ from s2s_ad.frontend.lower.calls import apply, as_argument
 from s2s_ad.frontend.lower.containers import all_items, is_sequence, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.iterables import is_apart, is_number, items_of
-from s2s_ad.frontend.lower.iteration import Items
+from s2s_ad.frontend.lower.iteration import ENDLESS, Items
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.resolve import unwrap
 
@@ -89,6 +89,17 @@ def _grid(lowering: Lowering, lengths: list, parts: list[Items]) -> tuple[Any, C
         return sequence(tuple, [each.at(rest) for each in parts[:1]] + found[::-1])
 
     return count, at
+
+
+@evaluates(itertools.count)
+def counted(lowering: Lowering, start: Any = 0, step: Any = 1) -> Any:
+    """Numbers without an end; a loop over them is left by a break or a return."""
+
+    def at(index: Any) -> Any:
+        offset = index if is_number(step, 1) else lowering.call(operator.mul, index, step)
+        return offset if is_number(start, 0) else lowering.call(operator.add, start, offset)
+
+    return Items(ENDLESS, at, (start, step))
 
 
 @evaluates(np.ndindex)

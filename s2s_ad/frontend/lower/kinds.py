@@ -43,20 +43,11 @@ def is_same(a: Any, b: Any) -> bool:
         return a.value is b.value
     if isinstance(a, types.MethodType | Symbol | Tree) or type(a) is not type(b):
         return False
+    if hasattr(a, "same"):
+        return a.same(b)
     if type(a) in PYTHON_NUMBERS:
         return repr(a) == repr(b)
     return isinstance(a, (*PLAIN, range)) and bool(a == b)
-
-
-def constant_value(value: Any) -> Any:
-    """The number that an operation on nothing but Python's numbers gives; other values as is."""
-    if not isinstance(value, Symbol) or not isinstance(value.fact, values.Scalar):
-        return value
-    rule, operands, params = value.builder.definition(value)
-    known = [constant_value(each) for each in operands]
-    if rule is None or params or any(isinstance(each, Symbol) for each in known):
-        return value
-    return rule.function(*known) if callable(rule.function) else value
 
 
 def is_alike(a: Any, b: Any) -> bool:

@@ -117,16 +117,12 @@ def rotate(lowering: Lowering, value: Any, n: Any = 1) -> None:
         set_items(lowering, value, [*value.items[-steps:], *value.items[:-steps]])
 
 
-def make_deque(lowering: Lowering, items: Any = (), maxlen: Any = None) -> Any:
-    """collections.deque: a list with two ends."""
-    if unwrap(maxlen) is not None:
-        raise UnsupportedError(
-            "S2S201", "a deque with maxlen=", help="append, and pop the first item where it is full"
-        )
-    return HANDLERS[list](lowering, [items] if items != () else [], {})
+def make_deque(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """collections.deque without maxlen: a list with two ends."""
+    return HANDLERS[list](lowering, args, kwargs)
 
 
-HANDLERS[deque] = lambda lowering, args, kwargs: make_deque(lowering, *args, **kwargs)
+HANDLERS[deque] = make_deque
 
 
 @method(list.pop)

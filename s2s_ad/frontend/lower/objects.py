@@ -18,7 +18,13 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import SETTERS, Method, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import (
+    SETTERS,
+    Method,
+    kept_by,
+    method_of,
+    read_attribute,
+)
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
@@ -166,7 +172,7 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
         raise _not_its_own(holder, name)
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
-    put_entry(lowering, holder, name, value)
+    put_entry(lowering, holder, name, kept_by(holder, value))
 
 
 def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> None:

@@ -13,7 +13,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -27,7 +27,6 @@ from s2s_ad.frontend.lower.conditions import (
 )
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS

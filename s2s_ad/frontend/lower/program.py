@@ -88,7 +88,8 @@ def _with_static(
 ) -> Ways:
     """How to lower the function so that a value is known."""
     ancestors = lowering.builder.ancestors(need.name)
-    numbers = {lowering.captures.numbers.get(name) for name in ancestors} - {None}
+    captured = lowering.captures.numbers | lowering.captures.arrays
+    numbers = {captured.get(name) for name in ancestors} - {None, *ways.static}
     loops = {lowering.rolled.get(name) for name in ancestors} - {None}
     if not ways.lacks_entries and getattr(need.error, "entries", False):
         return replace(ways, lacks_entries=True)  # rather than code for one length

@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
@@ -23,7 +23,6 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Range
-from s2s_ad.frontend.lower.kinds import constant_value
 from s2s_ad.frontend.lower.references import settled, symbols
 from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import unwrap

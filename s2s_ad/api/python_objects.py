@@ -1,0 +1,35 @@
+"""Classes of Python's own modules that are written in Python here."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from typing import Any
+
+from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.written import python_collections
+
+
+def handle_python_objects() -> None:
+    """Let objects of these classes be made inside functions."""
+    unbounded = HANDLERS[deque]
+
+    def make_deque(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        """With a greatest length it is an object; any other is a list with two ends."""
+        named = dict(zip(("iterable", "maxlen"), args, strict=False)) | kwargs
+        maxlen = named.pop("maxlen", None)
+        if unwrap(maxlen) is None:
+            return unbounded(lowering, [*named.values()], {})
+        items = named.get("iterable", sequence(tuple, []))
+        return apply(lowering, python_collections.BoundedDeque, [items, maxlen], {})
+
+    def make_namespace(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return apply(lowering, python_collections.Namespace, args, kwargs)
+
+    HANDLERS[deque] = make_deque
+    HANDLERS[types.SimpleNamespace] = make_namespace
+
+
+__all__ = ["handle_python_objects"]
