@@ -1,6 +1,7 @@
 """What programs mean in the corners: conditions, updates, effects, names, objects."""
 
 import abc
+import array
 import collections
 import dataclasses
 from typing import Any
@@ -87,12 +88,36 @@ def test_what_decides_is_evaluated_once(capsys):
     assert capsys.readouterr().out == "told\n"
 
 
-def test_an_object_that_says_itself_whether_it_is_true_does_not_decide():
-    class Full:
-        def __len__(self):
-            return 1
+class Holding:
+    def __init__(self, *items):
+        self.items = items
 
-    full = Full()
+    def __len__(self):
+        return len(self.items)
+
+
+class Willing(Holding):
+    def __bool__(self):
+        return bool(self.items[0] > 2)
+
+
+HOLDINGS = [Holding(1.0), Holding(), Willing(1.0), Willing(3.0)]
+
+
+@pytest.mark.parametrize("holding", HOLDINGS, ids=lambda each: type(each).__name__)
+def test_an_object_says_itself_whether_it_is_true(holding):
+    assert_like_python(lambda x: x if holding else -x, X)
+
+    def made_inside(x):
+        one = Willing(x[0]) if x[0] > 1 else Willing(5 * x[0])
+        return x * 2 if one and not Holding() else -x
+
+    assert_like_python(made_inside, X)
+    assert_like_python(made_inside, X * 4)
+
+
+def test_an_object_of_another_language_does_not_say_whether_it_is_true():
+    full = array.array("d", [1.0])
     assert refused(lambda x: x if full else -x, X).code == "S2S205"
 
 

@@ -343,14 +343,14 @@ class Lowering:
             error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
             return there_for_sure(self, value, error)
         except NameError:
+            error: Exception = NameError(f"name {node.id!r} is not defined")
             what = f"the name {node.id!r} is not defined"
-            if self.memory.explores:  # Python raises where it comes to the name
-                raise self.there_is_none(NameError(f"name {node.id!r} is not defined")) from None
         except Unassigned:
-            if self.memory.explores:  # Python raises on this path, if it is taken
-                error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
-                raise self.there_is_none(error) from None
+            error = UnboundLocalError(NOT_ASSOCIATED.format(node.id))
             what = f"the local name {node.id!r} is read before it is assigned"
+        raises = self.there_is_none(error)  # Python does on this path, if it is taken
+        if raises is not error:
+            raise raises
         raise UnsupportedError("S2S202", what, origin=self.origin(node))
 
     # ---- functions
