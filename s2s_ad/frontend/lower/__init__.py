@@ -33,6 +33,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     loops,
     match,
     names,
+    namespaces,
     numbers_,
     objects,
     operator_,

@@ -252,6 +252,9 @@ def _real(lowering: Lowering, x: Symbol) -> Any:
     return x if values.is_real(x.fact) else lowering.call(np.real, x)
 
 
+#: of objects of the user's, what gives all attributes: name -> (lowering, object) -> value
+NAMESPACES: dict[str, Any] = {}
+
 #: of Tensors alone, or other than those of arrays: name -> (lowering, x) -> value
 OF_TENSORS: dict[str, Any] = {}
 
@@ -286,6 +289,8 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         return Method(getattr(kind, name), value)
     if name == "__class__":
         return kind
+    if name in NAMESPACES:
+        return NAMESPACES[name](lowering, value)
     of_class = method_of(kind, name)
     own = MISSING if isinstance(of_class, property) else held(lowering, value, name)
     if may_lack(own) and of_class is not None:  # what the class has shows where it is missing
@@ -311,6 +316,8 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
         return lowering.captures.attribute(value, name)
     if is_method_of_optional(holder, name):
         return getattr(holder, name)
+    if name in NAMESPACES and hasattr(holder, name):
+        return NAMESPACES[name](lowering, value)
     found = method_of(type(holder), name)
     own = name in getattr(holder, "__dict__", {})
     plain = isinstance(found, METHOD_KINDS) and not own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gast
 
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.conditions import condition
 from s2s_ad.frontend.lower.core import Lowering, statement
@@ -17,7 +17,7 @@ def if_(lowering: Lowering, node: gast.If) -> Exits:
     """`if condition:` A branch; one that only prints, asserts or raises is kept as it stands."""
     try:
         test = condition(lowering, node.test)
-    except UnsupportedError:
+    except (NoDerivative, UnsupportedError):
         if effects.keep_statement(lowering, node):
             return CONTINUE
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import inspect
 import operator
@@ -391,6 +392,8 @@ def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any
     """An object of a class of the user's, or of a class that says how one is made for good."""
     if issubclass(kind, BaseException):
         return Thrown(kind, settled(tuple(args)), tuple(settled(kwargs).items()))
+    if issubclass(kind, enum.Enum):
+        return lowering.captures.held(kind(*map(known_object, args)), kind.__name__)
     made = getattr(kind, "__s2s_made__", None)
     if made is not None:
         known = {key: known_object(value) for key, value in kwargs.items()}

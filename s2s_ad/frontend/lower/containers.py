@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import operator
 import types
@@ -147,7 +148,11 @@ def all_items(lowering: Lowering, value: Any) -> list | None:
 
 
 def opened(lowering: Lowering, value: Any) -> Any:
-    """What the user's own `__iter__` gives for an object; other values as they are."""
+    """What the user's own `__iter__` gives for an object, and the members of an Enum; other values
+    as they are."""
+    if isinstance(value, enum.EnumMeta):
+        members = [lowering.captures.held(each, value.__name__) for each in value]
+        return sequence(tuple, members)
     if not isinstance(value, Tree | Captured):
         return value
     kind = value.kind if isinstance(value, Tree) else type(value.value)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import gast
 import numpy as np
 
-from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.managers import suppressed, under_manager
 from s2s_ad.frontend.resolve import unwrap
@@ -19,9 +21,51 @@ QUIET = ("ignore", "warn")
 KINDS = ("divide", "over", "under", "invalid")
 
 
+def quiet_warnings(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits:
+    """`with warnings.catch_warnings()`: filters that are set inside hold up to its end."""
+    call = item.context_expr
+    if call.args or call.keywords or item.optional_vars is not None:
+        help = "filter them: warnings.simplefilter('ignore')"
+        raise lowering.refuse(node, "'with warnings.catch_warnings(...)' that keeps them", help)
+    before = lowering.filters
+    lowering.filters = True
+    try:
+        with lowering.under(lowering.settings):
+            return lowering.run(node.body)
+    finally:
+        lowering.filters = before
+
+
+def filter_warnings(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    """warnings.simplefilter and filterwarnings, which say what is shown and compute nothing."""
+    action = unwrap(kwargs.get("action", args[0] if args else None))
+    if not lowering.filters:
+        raise UnsupportedError(
+            "S2S207",
+            "the filters of warnings, which stand outside the function, are changed",
+            help="do so under 'with warnings.catch_warnings():'",
+        )
+    if action == "error":
+        raise UnsupportedError(
+            "S2S201", "warnings that are raised as errors", help="check the values: np.isfinite"
+        )
+    if action == "ignore" and any(map(_hides_numerical, (*args[1:], kwargs.get("category")))):
+        lowering.settings = tuple(
+            (dict(lowering.settings) | dict.fromkeys(KINDS, "ignore")).items()
+        )
+
+
+def _hides_numerical(category: Any) -> bool:
+    kind = unwrap(category)
+    return kind is None or (isinstance(kind, type) and issubclass(RuntimeWarning, kind))
+
+
+HANDLERS[warnings.simplefilter] = HANDLERS[warnings.filterwarnings] = filter_warnings
+
 #: functions that make a context which changes how its body is compiled
 CONTEXTS: dict[Any, Callable[[Lowering, gast.With, gast.withitem], Exits]] = {
-    contextlib.suppress: suppressed
+    contextlib.suppress: suppressed,
+    warnings.catch_warnings: quiet_warnings,
 }
 
 

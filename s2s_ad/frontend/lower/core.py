@@ -134,6 +134,7 @@ class Lowering:
         self.frames: list[Frame] = []
         self.root = 0
         self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
+        self.filters = False  # whether filters of warnings are put back later
         self.written_twice = 0  # see `following`
         self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None

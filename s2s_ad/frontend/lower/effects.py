@@ -10,7 +10,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.builder import Symbol, fresh_name
+from s2s_ad.core.builder import NeedStatic, Symbol, fresh_name
 from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
@@ -30,6 +30,10 @@ from s2s_ad.frontend.resolve import Captured, is_library, unwrap
 from s2s_ad.frontend.scopes import COMPREHENSIONS
 
 LOGGER_METHODS = ("debug", "info", "warning", "error", "critical", "exception", "log")
+LOGGER_METHODS += ("addHandler", "removeHandler", "setLevel")
+#: what a logger says of itself, and what it is given
+ASKED_OF_LOGGERS = ("getEffectiveLevel", "hasHandlers", "isEnabledFor")
+OF_LOGGERS = (logging.Handler, logging.Formatter)
 PURE = (abs, all, any, ascii, bool, complex, dict, divmod, enumerate, float, format, getattr)
 PURE += (hasattr, int, isinstance, len, list, logging.getLogger, max, min, range, repr, reversed)
 PURE += (round, set, sorted, str, sum, tuple, type, zip)
@@ -170,7 +174,7 @@ class Acts(Exception):
     """What is kept whole holds what cannot be: a call of the user's, say. It is evaluated before,
     where Python would evaluate it, too; elsewhere the error says what is wrong."""
 
-    def __init__(self, error: UnsupportedError):
+    def __init__(self, error: UnsupportedError | NeedStatic):
         self.error = error
 
 
@@ -210,12 +214,16 @@ def _is_pure_call(lowering: Lowering, function: gast.AST, bound: Mapping[str, st
             return function.attr in OF_CONTAINERS and holder.kind in (tuple, list, dict)
         if not isinstance(holder, Captured | type) and not is_library(holder):
             return function.attr in PURE_METHODS
-        if _is_effect_call(lowering, function):
+        if _is_effect_call(lowering, function) or _asks_logger(function.attr, holder):
             return True
     value = unwrap(_read(lowering, function, bound))
-    if isinstance(value, type) and issubclass(value, BaseException):
+    if isinstance(value, type) and issubclass(value, (BaseException, *OF_LOGGERS)):
         return True
     return rule_for(value) is not None or any(value is each for each in (*STATEMENTS_ONLY, *PURE))
+
+
+def _asks_logger(name: str, holder: Any) -> bool:
+    return name in ASKED_OF_LOGGERS and isinstance(unwrap(holder), logging.Logger)
 
 
 def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str], always: bool) -> Any:
@@ -246,7 +254,9 @@ def _rebuilt(
     if isinstance(node, gast.Name):
         if node.id in bound:
             return form.name(bound[node.id], type(node.ctx))
-        return as_expression(lowering, lowering.lookup(node))
+        value = lowering.lookup(node)
+        _check_length(value)
+        return as_expression(lowering, value)
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
         if isinstance(holder, Captured | Tree | type) or is_library(holder):
@@ -258,6 +268,15 @@ def _rebuilt(
     made = type(node)(**fields)
     fold = FOLDED.get(type(node))
     return made if fold is None else fold(made)
+
+
+def _check_length(value: Any) -> None:
+    """A list whose length is not known is no expression; what is asked of it may be."""
+    if isinstance(value, Box) and value.is_dynamic:
+        try:
+            value.known()
+        except NeedStatic as need:
+            raise Acts(need) from None
 
 
 def _joined(node: gast.JoinedStr) -> gast.AST:
@@ -361,6 +380,7 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
     """self.rate is a captured number, params["w"] an item of a Tree, np.sum a function."""
     if isinstance(node, gast.Attribute):
         value = lowering.evaluate(node)
+        _check_length(value)
         if not isinstance(value, Method):
             return as_expression(lowering, value)
         return gast.Attribute(as_expression(lowering, value.holder), node.attr, gast.Load())
@@ -385,8 +405,6 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
         given = [as_expression(lowering, each) for each in value.args]
         pairs = [gast.keyword(key, as_expression(lowering, each)) for key, each in value.kwargs]
         return gast.Call(form.constant(value.kind), given, pairs)
-    if isinstance(value, Box) and isinstance(value.content, Symbol):  # a list of any length
-        return form.name(value.content.name)
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     items = [as_expression(lowering, item) for item in value.items]

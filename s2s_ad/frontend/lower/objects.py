@@ -378,6 +378,17 @@ def _is_written(value: Any, name: str) -> bool:
     return isinstance(found, types.FunctionType) and found.__code__.co_filename != "<string>"
 
 
+def compared_fields(left: type | None, right: type | None, name: str) -> list[str] | None:
+    """The fields that `dataclass` compares with this operator; None where it does not."""
+    found = None if left is not right or left is None else method_of(left, f"__{name}__")
+    if not isinstance(found, types.FunctionType) or found.__code__.co_filename != "<string>":
+        return None
+    owner = next(each for each in left.__mro__ if vars(each).get(f"__{name}__") is found)
+    if not dataclasses.is_dataclass(owner):
+        return None
+    return [field.name for field in dataclasses.fields(owner) if field.compare]
+
+
 def in_place_object(lowering: Lowering, function: Callable, old: Any, value: Any) -> Any:
     """What `old op= value` gives where the class of old says so; else NOTHING."""
     return call_method(lowering, old, f"__i{BINARY[function]}__", [value])

@@ -17,6 +17,7 @@ from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.conditions import (
     choose,
@@ -28,7 +29,13 @@ from s2s_ad.frontend.lower.conditions import (
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.memory import symbols
-from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of, of_objects
+from s2s_ad.frontend.lower.objects import (
+    NOTHING,
+    call_method,
+    class_of,
+    compared_fields,
+    of_objects,
+)
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.promotion import promoted
@@ -101,6 +108,7 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
         result = of_objects(lowering, function, left, right)
         if result is not NOTHING:
             return result
+    left, right = member_number(left), member_number(right)
     if isinstance(left, Tree) or isinstance(right, Tree):
         return _of_containers(lowering, function, left, right)
     if is_number(left) and is_number(right):
@@ -129,6 +137,14 @@ CLASSES = (type, types.UnionType, type(None))
 
 def is_number(value: Any) -> bool:
     return isinstance(value, Symbol | np.generic) or type(value) in values.PYTHON_NUMBERS
+
+
+def member_number(value: Any) -> Any:
+    """The number that a member of an IntEnum is; other values as they are."""
+    known = unwrap(value)
+    if not isinstance(known, enum.Enum) or not isinstance(known, int | float):
+        return value
+    return int(known) if isinstance(known, int) else float(known)
 
 
 def _unsupported(*operands: Any) -> S2SError:
@@ -215,6 +231,7 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
         result = call_method(lowering, value, UNARY_METHODS[UNARY[type(node.op)]], [])
         if result is not NOTHING:
             return result
+    value = member_number(value)
     if not is_number(value):
         raise _unsupported(value)
     if type(value) is int:
@@ -255,9 +272,10 @@ def _compared(
             return found if kind is gast.In else lowering.call(np.logical_not, found)
         return found is (kind is gast.In)
     if class_of(left) is not None or class_of(right) is not None:
-        result = of_objects(lowering, COMPARE[kind], left, right)
+        result = compared_objects(lowering, node, kind, left, right)
         if result is not NOTHING:
             return result
+        left, right = member_number(left), member_number(right)
     if is_number(left) and is_number(right):
         left, right = (constant_value(each) for each in (left, right))
         if not symbols_in(left, right):
@@ -266,6 +284,39 @@ def _compared(
     if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
         return _compared_with(lowering, node, kind, left, right)
     return COMPARE[kind](*(_comparable(lowering, node, each) for each in (left, right)))
+
+
+def compared_objects(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
+    """A comparison of objects, as their classes have written it; NOTHING where none has.
+
+    `!=` is what `==` is not. Dataclasses compare the fields; other objects are equal where they are
+    the same.
+    """
+    result = of_objects(lowering, COMPARE[kind], left, right)
+    if result is not NOTHING:
+        return result
+    if kind is gast.NotEq:
+        same = of_objects(lowering, operator.eq, left, right)
+        if same is not NOTHING:
+            return not same if isinstance(same, bool) else lowering.call(operator.not_, same)
+    operation = operator.eq if kind is gast.NotEq else COMPARE[kind]
+    fields = compared_fields(class_of(left), class_of(right), operation.__name__)
+    if fields is not None:
+        pair = (
+            sequence(tuple, [read_attribute(lowering, each, name) for name in fields])
+            for each in (left, right)
+        )
+        return _compared(lowering, node, kind, *pair)
+    kinds = {class_of(left), class_of(right)}
+    if kind not in (gast.Eq, gast.NotEq) or not all(map(_is_compared_by_identity, kinds)):
+        return NOTHING
+    return _identical(lowering, node, left, right) is (kind is gast.Eq)
+
+
+def _is_compared_by_identity(kind: type | None) -> bool:
+    return kind is not None and kind.__eq__ is object.__eq__ and not issubclass(kind, enum.Enum)
 
 
 def _compared_of_paths(

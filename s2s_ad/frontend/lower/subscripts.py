@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 import types
 from typing import Any
@@ -54,6 +55,8 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     known = unwrap(value)
     if isinstance(known, str | bytes | range):
         return known[known_position(lowering, index)]
+    if isinstance(known, enum.EnumMeta):  # Mode["fast"]
+        return lowering.captures.held(known[known_key(lowering, index)], known.__name__)
     if _has_rule(known):  # np.r_[...], np.mgrid[...]
         return apply(lowering, value, [index], {})
     method = method_of(type(known), "__getitem__")

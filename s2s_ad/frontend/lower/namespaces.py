@@ -1,0 +1,65 @@
+"""vars(obj) and `obj.__dict__`: the attributes of an object as a dict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attributes import NAMESPACES, Made, Method, read_attribute
+from s2s_ad.frontend.lower.builtin import evaluates
+from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.containers import new_dict
+from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.entries import put_entry
+from s2s_ad.frontend.lower.objects import class_of
+from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.resolve import Captured
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Namespace(Made):
+    """`obj.__dict__` of an object of the function: what is put into it are attributes."""
+
+    holder: Box
+
+    def holds(self) -> tuple:
+        return (self.holder,)
+
+    def attribute(self, lowering: Lowering, name: str) -> Any:
+        if name == "update":
+            return Method(_update, self.holder)
+        return read_attribute(lowering, attributes_of(lowering, self.holder), name)
+
+
+@evaluates(vars)
+def attributes_of(lowering: Lowering, value: Any) -> Any:
+    """vars(obj): as the attributes are now, so neither the dict nor the object may be changed."""
+    if class_of(value) is None or (isinstance(value, Tree) and not isinstance(value, Box)):
+        raise UnsupportedError("S2S201", "vars() of anything but an object", help="name the parts")
+    if isinstance(value, Captured):
+        names = lowering.captures.attributes(value)
+        entries = {name: lowering.captures.attribute(value, name) for name in names}
+    else:
+        entries = dict(zip(value.keys, value.items, strict=True))
+        value.refusal = "an object is changed of which vars() was asked"
+    made = new_dict(lowering, entries)
+    made.refusal = "what vars() has returned is changed"
+    return made
+
+
+def _update(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
+    """The handler of itself: `obj.__dict__.update(...)`."""
+    holder, *others = args
+    given = HANDLERS[dict](lowering, others, kwargs)
+    for name, item in zip(given.keys, given.items, strict=True):
+        put_entry(lowering, holder, name, item)
+
+
+def _namespace(lowering: Lowering, value: Any) -> Any:
+    return Namespace(value) if isinstance(value, Box) else attributes_of(lowering, value)
+
+
+HANDLERS[_update] = _update
+NAMESPACES["__dict__"] = _namespace
