@@ -12,24 +12,24 @@ class BoundedDeque:
     """collections.deque with `maxlen`: what comes in at one end pushes out what is at the other."""
 
     __s2s_stands_for__ = deque
-    __s2s_items__ = "items"  # where NumPy finds the items
+    __s2s_items__ = "iterable"  # where NumPy finds the items
 
     def __init__(self, items: Iterable, maxlen: int):
         if maxlen < 0:
             raise ValueError("maxlen must be non-negative")
         self.maxlen = maxlen
-        self.items = []
+        self.iterable = []
         self.extend(items)
 
     def append(self, item: Any) -> None:
-        self.items.append(item)
-        if len(self.items) > self.maxlen:
-            self.items.pop(0)
+        self.iterable.append(item)
+        if len(self.iterable) > self.maxlen:
+            self.iterable.pop(0)
 
     def appendleft(self, item: Any) -> None:
-        self.items.insert(0, item)
-        if len(self.items) > self.maxlen:
-            self.items.pop()
+        self.iterable.insert(0, item)
+        if len(self.iterable) > self.maxlen:
+            self.iterable.pop()
 
     def extend(self, items: Iterable) -> None:
         for item in items:
@@ -40,57 +40,57 @@ class BoundedDeque:
             self.appendleft(item)
 
     def insert(self, index: int, item: Any) -> None:
-        if len(self.items) >= self.maxlen:
+        if len(self.iterable) >= self.maxlen:
             raise IndexError("deque already at its maximum size")
-        self.items.insert(index, item)
+        self.iterable.insert(index, item)
 
     def pop(self) -> Any:
-        return self.items.pop()
+        return self.iterable.pop()
 
     def popleft(self) -> Any:
-        return self.items.pop(0)
+        return self.iterable.pop(0)
 
     def clear(self) -> None:
-        self.items.clear()
+        self.iterable.clear()
 
     def copy(self) -> BoundedDeque:
-        return BoundedDeque(self.items, self.maxlen)
+        return BoundedDeque(self.iterable, self.maxlen)
 
     def __copy__(self) -> BoundedDeque:
-        return BoundedDeque(self.items, self.maxlen)
+        return BoundedDeque(self.iterable, self.maxlen)
 
     def count(self, item: Any) -> int:
-        return self.items.count(item)
+        return self.iterable.count(item)
 
     def index(self, item: Any) -> int:
-        return self.items.index(item)
+        return self.iterable.index(item)
 
     def remove(self, item: Any) -> None:
-        self.items.remove(item)
+        self.iterable.remove(item)
 
     def reverse(self) -> None:
-        self.items.reverse()
+        self.iterable.reverse()
 
     def rotate(self, n: int = 1) -> None:
-        length = len(self.items)
+        length = len(self.iterable)
         if length > 0:
             start = (-n) % length
-            self.items = self.items[start:] + self.items[:start]
+            self.iterable = self.iterable[start:] + self.iterable[:start]
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.iterable)
 
     def __iter__(self) -> Iterator:
-        return iter(self.items)
+        return iter(self.iterable)
 
     def __contains__(self, item: Any) -> bool:
-        return item in self.items
+        return item in self.iterable
 
     def __getitem__(self, index: int) -> Any:
-        return self.items[index]
+        return self.iterable[index]
 
     def __setitem__(self, index: int, item: Any) -> None:
-        self.items[index] = item
+        self.iterable[index] = item
 
 
 class Namespace:

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import inspect
 import linecache
+import logging
 import pickle
 import subprocess
 import sys
@@ -304,9 +305,52 @@ class FarTooLarge(TooLarge):
     pass
 
 
+class Counted(TooLarge):
+    """Code of its own that reads nothing but builtins."""
+
+    def __init__(self, *values):
+        super().__init__(f"{len(values)} too large")
+        self.values = values
+
+
+def raises_with_methods(x):
+    if x > 10:
+        raise Counted(x, 1)
+    return x * x
+
+
+def test_methods_of_an_exception_are_written_anew():
+    source = grad(raises_with_methods).source(2.0, standalone=True)
+    assert __name__ not in source
+    space: dict = {}
+    exec(source, space)
+    assert space["raises_with_methods_grad"](4.0) == pytest.approx(8.0)
+    with pytest.raises(ValueError, match="2 too large") as caught:
+        space["raises_with_methods_grad"](11.0)
+    assert caught.value.values == (11.0, 1)
+
+
+LOG = logging.getLogger("tests.standalone")
+
+
+def logs(x):
+    LOG.debug("x is %s", x)
+    return x * x
+
+
+def test_a_logger_is_asked_for_by_its_name(caplog):
+    source = grad(logs).source(2.0, standalone=True)
+    assert __name__ not in source
+    space: dict = {}
+    exec(source, space)
+    with caplog.at_level(logging.DEBUG, "tests.standalone"):
+        assert space["logs_grad"](3.0) == pytest.approx(6.0)
+    assert caplog.messages == ["x is 3.0"]
+
+
 class WithCode(Exception):
     def __str__(self):
-        return "its own text"
+        return repr(LOG)
 
 
 def raises_its_own(x):

@@ -66,14 +66,14 @@ class Method:
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Thrown:
-    """An exception that the function makes, to be raised."""
+    """An exception that the function makes, to be raised: the call of its class, and what it
+    reads."""
 
-    kind: type
-    args: tuple
-    kwargs: tuple
+    call: gast.Call
+    reads: tuple[Symbol, ...]
 
     def holds(self) -> tuple:
-        return (*self.args, *(value for _, value in self.kwargs))
+        return self.reads
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from s2s_ad.frontend.lower.iteration import (
     iterator,
 )
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import Box, settled, symbols
+from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.lower.words import Word, is_word, texts_differ
 from s2s_ad.frontend.numba_ import python_of
@@ -85,6 +85,8 @@ HANDLERS[functools.partial] = make_partial
 def call(lowering: Lowering, node: gast.Call) -> Any:
     """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
     function = lowering.evaluate(node.func)
+    if isinstance(function, type) and issubclass(function, BaseException):
+        return HANDLERS[Thrown](lowering, [node], {})
     args = spread(lowering, node.args)
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
@@ -390,8 +392,6 @@ OBJECT_FINDERS.append(_compiled_by_numba)
 
 def _construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
     """An object of a class of the user's, or of a class that says how one is made for good."""
-    if issubclass(kind, BaseException):
-        return Thrown(kind, settled(tuple(args)), tuple(settled(kwargs).items()))
     if issubclass(kind, enum.Enum):
         return lowering.captures.held(kind(*map(known_object, args)), kind.__name__)
     made = getattr(kind, "__s2s_made__", None)

@@ -16,7 +16,7 @@ from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Method, Thrown
-from s2s_ad.frontend.lower.core import Lowering, statement
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
@@ -402,9 +402,7 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     if isinstance(value, Closure | Method):
         raise UnsupportedError("S2S201", "a function as a value inside a print or a condition")
     if isinstance(value, Thrown):
-        given = [as_expression(lowering, each) for each in value.args]
-        pairs = [gast.keyword(key, as_expression(lowering, each)) for key, each in value.kwargs]
-        return gast.Call(form.constant(value.kind), given, pairs)
+        return value.call
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     items = [as_expression(lowering, item) for item in value.items]
@@ -417,4 +415,14 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     positional = tree.is_namedtuple(value.kind)
     pairs = zip(value.keys, items, strict=True)
     keywords = [] if positional else [gast.keyword(key, item) for key, item in pairs]
-    return gast.Call(form.constant(value.kind), items if positional else [], keywords)
+    kind = getattr(value.kind, "__s2s_stands_for__", value.kind)
+    return gast.Call(form.constant(kind), items if positional else [], keywords)
+
+
+def _thrown(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Thrown:
+    """An exception that is made before it is raised, with what its text shows as it is now."""
+    made = kept(lowering, args[0])
+    return Thrown(made, tuple(Symbol(lowering.builder, each) for each in form.reads(made)))
+
+
+HANDLERS[Thrown] = _thrown

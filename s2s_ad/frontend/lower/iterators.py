@@ -75,8 +75,10 @@ def next_item(lowering: Lowering, value: Any, *default: Any) -> Any:
 
 
 def _nothing_left(lowering: Lowering) -> Exception:
-    if lowering.memory.explores:
-        return lowering.there_is_none(StopIteration())
+    error = StopIteration()
+    raises = lowering.there_is_none(error)
+    if raises is not error:
+        return raises
     what = "StopIteration: the iterator has no more items"
     return UnsupportedError("S2S203", what, why="Python refuses this")
 

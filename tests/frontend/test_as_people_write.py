@@ -1,0 +1,389 @@
+"""What authors write around their formulas: guards by type, enums, namespaces, bounded queues,
+loggers, filters of warnings, objects that compare themselves. Each in all modes, against Python."""
+
+import copy
+import enum
+import functools
+import itertools
+import logging
+import random
+import warnings
+from collections import deque
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from api.oracles import gradient
+from s2s_ad import S2SError, grad, jit, jvp, vmap
+
+X = np.array([0.5, 1.2, 2.0])
+LOG = logging.getLogger("tests.as_people_write")
+
+
+# ---- a try that the types decide -----------------------------------------------------------------
+
+
+def length_or_one(x):
+    try:
+        n = len(x)
+    except TypeError:
+        n = 1
+    return x**2 * n
+
+
+def shape_or_none(x):
+    try:
+        rank = len(x.shape)
+    except AttributeError:
+        rank = 7
+    return np.sum(x**2) * rank
+
+
+def number_or_sum(x):
+    try:
+        x = float(x)
+    except (TypeError, ValueError):
+        x = np.sum(x)
+    else:
+        x = 3 * x
+    return x**2
+
+
+def items_or_itself(x):
+    try:
+        parts = list(iter(x))
+    except TypeError:
+        parts = [x]
+    finally:
+        factor = 2
+    return sum(v**2 for v in parts) * factor
+
+
+def first_or_zero(x):
+    """The handler sees what the body did before it failed."""
+    seen = 1.0
+    try:
+        seen = 5.0
+        first, *_ = x
+    except TypeError:
+        first = x * seen
+    return first * seen
+
+
+def in_a_helper(x):
+    return length_or_one(x) + shape_or_none(x)
+
+
+def a_name_that_is_not_there(x):
+    if np.sum(x) < -100:
+        return missing_helper(x)  # noqa: F821
+    return x**2
+
+
+TRIES = [shape_or_none, number_or_sum, in_a_helper, a_name_that_is_not_there]
+TRIES += [length_or_one, items_or_itself, first_or_zero]
+
+# ---- values of Python's own classes --------------------------------------------------------------
+
+
+class Level(enum.IntEnum):
+    LOW = 2
+    HIGH = 3
+
+
+class Mode(enum.Enum):
+    SLOW = 1.5
+    FAST = 2.5
+
+    @property
+    def half(self):
+        return self.value / 2
+
+
+def members_as_numbers(x):
+    total = x * Level.LOW + x**Level.HIGH + np.power(x, Level.LOW) - (-Level.LOW) * x
+    return np.sum(total) * (1.0 if Level.HIGH > 2 else 5.0)
+
+
+def members_by_name(x):
+    total = sum(each.value for each in Mode) * np.sum(x)
+    return total * Mode["SLOW"].half + Mode(2.5).half * np.sum(x**2) + Level(3) * len(Mode)
+
+
+def namespace(x):
+    p = SimpleNamespace(a=x, b=2.0)
+    p.c = p.a * p.b
+    for _ in range(3):
+        p.a = p.a * 1.5
+    assert isinstance(p, SimpleNamespace)
+    return np.sum(p.a * p.c) * getattr(p, "missing", 4.0) + vars(p)["b"]
+
+
+class Settings:
+    def __init__(self, **options):
+        self.__dict__.update(options)
+        self.scale = 2.0
+
+
+def attributes_by_name(x):
+    s = Settings(a=x, b=x**2)
+    return np.sum(s.a * s.b) * s.scale + sum(np.sum(v) for v in vars(s).values())
+
+
+def window(x):
+    recent, total = deque(maxlen=2), 0.0
+    for i in range(4):
+        recent.append(x * i)
+        if recent and len(recent) == recent.maxlen:
+            a, b = recent
+            total = total + np.sum(a * b) + np.mean(recent) * np.sum(np.array(recent)[0])
+    return total
+
+
+def ends_of_a_window(x):
+    d = deque([x, 2 * x, 3 * x], maxlen=3)
+    d.extend([x**2, x**3])
+    d.rotate(1)
+    d.appendleft(x)
+    e = copy.copy(d)
+    e.append(x * 7)
+    one = deque([x], maxlen=2) if np.sum(x) > 0 else deque([x], maxlen=3)
+    for i in range(3):
+        one.append(x + i)
+    return np.sum(d[0] * e[-1] * e.popleft() * len(d)) * isinstance(d, deque) + np.sum(sum(one))
+
+
+def counting(x):
+    term, total = x, 0.0 * x
+    for k in itertools.count(1):
+        total = total + term
+        term = -term * x * x / ((2 * k) * (2 * k + 1))
+        if np.max(np.abs(term)) < 1e-14:
+            break
+    pairs = zip(itertools.count(2, 3), [x, x**2], strict=False)
+    return np.sum(total) + sum(k * np.sum(v) for k, v in pairs)
+
+
+VALUES = [members_as_numbers, members_by_name, namespace, attributes_by_name]
+VALUES += [window, ends_of_a_window, counting]
+
+# ---- objects -------------------------------------------------------------------------------------
+
+
+@dataclass(order=True)
+class Particle:
+    mass: float
+    position: list = field(compare=False)
+
+
+class Node:
+    def __init__(self, value):
+        self.value = value
+
+
+class Weighed(Node):
+    def __eq__(self, other):
+        return isinstance(other, Weighed) and self.value == other.value
+
+    __hash__ = None
+
+
+def dataclasses_compared(x):
+    a, b, c = Particle(x, [1.0]), Particle(2 * x, [2.0]), Particle(x, [3.0])
+    same = (a == c) * x + (a != b) * x**2 + (a < b) * x**3
+    return same + max(a, b, c).position[0] * min(b, c).mass + (2.0 if a >= c else 5.0) * x
+
+
+def compared_by_identity(x):
+    nodes, total = [Node(x), Node(x)], 0.0
+    for one in nodes:
+        for other in nodes:
+            total += one.value * other.value if one != other else x
+    return total + (x if Weighed(x) != Weighed(2 * x) else x**3)
+
+
+class Curve:
+    """It keeps one of its methods, as a choice made once."""
+
+    def __init__(self, k, kind="line"):
+        self.k = k
+        self._at = getattr(self, f"_{kind}")
+
+    def _line(self, x):
+        return self.k * x
+
+    def _square(self, x):
+        return self.k * x**2
+
+    def __call__(self, x):
+        return self._at(x)
+
+
+def a_method_kept(x):
+    c = Curve(2.0, "square")
+    shallow, deep = copy.copy(c), copy.deepcopy(c)
+    shallow.k, deep.k = 5.0, 7.0
+    either = Curve(x) if x > 0 else Curve(3 * x)
+    return c(x) + 10 * shallow(x) + 100 * deep(x) + either(x)
+
+
+class Lazy:
+    def __init__(self, k):
+        self.k = k
+
+    @functools.cached_property
+    def square(self):
+        return self.k * self.k
+
+
+def computed_when_read(x):
+    lazy, total = Lazy(x), 0.0
+    while total < 20:
+        for i in range(3):
+            total = total + lazy.square * (i + 1)
+    return total
+
+
+class Pose:
+    def __init__(self, *values):
+        self.values = values
+
+    def __iter__(self):
+        yield from self.values
+
+
+def unpacked_by_its_own(x):
+    a, b = Pose(x, x**2)
+    first, *rest = Pose(a, b, a * b)
+    return a * b + first + sum(rest) + max(*Pose(x, 2 * x))
+
+
+OBJECTS = [dataclasses_compared, compared_by_identity, a_method_kept]
+OBJECTS += [computed_when_read, unpacked_by_its_own]
+
+# ---- what surrounds a formula --------------------------------------------------------------------
+
+
+def logged(x):
+    log = logging.getLogger("tests.as_people_write.inner")
+    log.addHandler(logging.NullHandler())
+    if LOG.isEnabledFor(logging.DEBUG):
+        LOG.debug("x = %s", x)
+    return x**2
+
+
+def without_warnings(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.sum(np.log(x) * x)
+
+
+def an_error_made_before(x):
+    error = ValueError(f"{x} is too large")
+    if np.sum(x) > 100:
+        raise error
+    return x**3
+
+
+@functools.lru_cache(maxsize=8)
+def triangle(n, top=None):
+    top = top or n
+    assert top >= n, "top is below n"
+    table = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            table[i, j] = (top - j) / n
+    return table
+
+
+def cached_and_checked(x):
+    return np.sum(triangle(3).T @ np.atleast_1d(x) ** 2)
+
+
+def frames(x):
+    """The number of copies is computed from lengths by way of floats."""
+    x = np.atleast_1d(x)
+    count = 1 + int(np.ceil((1.0 * len(x) - 1) / 2))
+    places = np.tile(np.arange(2), (count, 1))
+    return np.sum(places * x[0] ** 2) + np.sum(np.repeat(np.sum(x), int(np.ceil(len(x) / 2))))
+
+
+WEIGHTS = np.array([1.0, 2.0, 4.0])
+
+
+def captured_lengths(x):
+    rows = np.tile(np.sum(x), (len(WEIGHTS), 1))
+    return np.sum(np.repeat(np.sum(x**2), len(WEIGHTS) + 1)) + np.sum(rows * WEIGHTS[:, None])
+
+
+AROUND = [logged, without_warnings, an_error_made_before, frames, captured_lengths]
+
+NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]
+ARRAYS = [*TRIES[:4], *VALUES, *AROUND, cached_and_checked]
+CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
+
+
+@pytest.mark.parametrize("f, x", CASES, ids=[f"{f.__name__}-{np.ndim(x)}" for f, x in CASES])
+def test_in_all_modes(f, x):
+    slope = gradient(f, x) if np.ndim(x) else (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    np.testing.assert_allclose(jit(f)(x), f(x), rtol=1e-12)
+    np.testing.assert_allclose(grad(f)(x), slope, rtol=1e-6, atol=1e-6)
+    tangent = jvp(f, (x,), (np.ones(3) if np.ndim(x) else 1.0,))[1]
+    np.testing.assert_allclose(np.sum(tangent), np.sum(slope), rtol=1e-6, atol=1e-6)
+    batch = np.stack([x, 1.1 * x, 0.9 * x])
+    given = batch if np.ndim(x) else [np.float64(each) for each in batch]
+    np.testing.assert_allclose(vmap(f)(batch), np.stack([f(each) for each in given]), rtol=1e-12)
+    of_batch = np.stack([grad(f)(each) for each in given])
+    np.testing.assert_allclose(vmap(grad(f))(batch), of_batch, rtol=1e-9, atol=1e-12)
+
+
+def test_captured_lengths_are_followed(monkeypatch):
+    g = grad(captured_lengths)
+    for weights in (WEIGHTS, np.ones(5), np.ones(3), np.ones(2)):
+        monkeypatch.setitem(globals(), "WEIGHTS", weights)
+        np.testing.assert_allclose(g(X), gradient(captured_lengths, X), rtol=1e-6)
+
+
+def draws_decide(x: Any) -> Any:
+    n = int(random.random() * 2)
+    return x if n > 0 or random.random() < 0.25 else 2 * x
+
+
+def test_a_draw_is_never_decided_when_code_is_generated():
+    """A number that nothing else decides was taken for a constant: one draw served all calls."""
+    random.seed(3)
+    expected = [draws_decide(1.0) for _ in range(30)]
+    random.seed(3)
+    assert [jit(draws_decide)(1.0) for _ in range(30)] == expected
+
+
+def test_an_error_made_before_is_raised():
+    with pytest.raises(ValueError, match=r"1000\.0 is too large"):
+        grad(an_error_made_before)(1000.0)
+
+
+def test_a_missing_name_is_an_error_of_the_path_that_reads_it():
+    with pytest.raises(NameError, match="missing_helper"):
+        grad(a_name_that_is_not_there)(-200.0)
+
+
+def filters_for_good(x):
+    warnings.simplefilter("ignore")
+    return x
+
+
+def changed_after_vars(x):
+    s = SimpleNamespace(a=x)
+    kept = vars(s)
+    s.a = 2 * x
+    return kept["a"]
+
+
+@pytest.mark.parametrize("function", [filters_for_good, changed_after_vars])
+def test_what_would_be_seen_outside_is_refused(function):
+    with pytest.raises(S2SError) as caught:
+        grad(function)(1.0)
+    assert caught.value.code == "S2S207"
