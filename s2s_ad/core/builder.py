@@ -148,6 +148,13 @@ def constant_value(value: Any) -> Any:
     """The number that operations on nothing but numbers give; other values as they are."""
     if not isinstance(value, Symbol) or value.shape != ():
         return value
+    known = value.builder.constants
+    if value.name not in known:
+        known[value.name] = _constant_value(value)
+    return known[value.name]
+
+
+def _constant_value(value: Symbol) -> Any:
     rule, operands, params = value.builder.definition(value)
     if rule is None or params or rule.effects or not operands or not callable(rule.function):
         return value
@@ -186,6 +193,7 @@ class Builder:
         self.origin: Origin | None = None
         self.phase = ""
         self.has_complex = False
+        self.constants: dict[str, Any] = {}  # what `constant_value` has found, by name
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self.derived_names: set[str] = set()  # of operations that the user did not write
         self.notes: dict[str, Any] = {}  # what rules found out of names, by the question

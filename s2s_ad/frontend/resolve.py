@@ -34,7 +34,7 @@ LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy", "s2s_ad")
 
 #: objects that the compiler works with as they are; what stands at the place is guarded
 PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
-PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType)
+PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType, range, slice)
 
 #: what a default may be without being captured as a value
 LITERALS = (int, float, complex, str, bool, type(None))

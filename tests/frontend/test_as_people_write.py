@@ -311,6 +311,20 @@ def frames(x):
     return np.sum(places * x[0] ** 2) + np.sum(np.repeat(np.sum(x), int(np.ceil(len(x) / 2))))
 
 
+PARTS = {"level": (slice(0, 1), range(2)), "slope": (slice(1, None), range(1, 3))}
+
+
+def parts_by_name(x):
+    """Slices and ranges that stand in a table; texts by %; statements that are conditions."""
+    x, total, seen = np.atleast_1d(x), 0.0, []
+    for name in PARTS:
+        where, steps = PARTS[name]
+        total += sum(k * np.sum(x[where] ** 2) for k in steps)
+        total < -1 and print("%s: %.2f" % (name, total))
+        seen.append("%d of %s" % (len(steps), name)) if name else None
+    return total * len(seen) * (3.0 if seen[0] == "2 of level" else 5.0)
+
+
 WEIGHTS = np.array([1.0, 2.0, 4.0])
 
 
@@ -320,6 +334,7 @@ def captured_lengths(x):
 
 
 AROUND = [logged, without_warnings, an_error_made_before, frames, captured_lengths]
+AROUND += [parts_by_name]
 
 NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]
 ARRAYS = [*TRIES[:4], *VALUES, *AROUND, cached_and_checked]

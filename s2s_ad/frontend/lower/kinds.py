@@ -47,7 +47,7 @@ def is_same(a: Any, b: Any) -> bool:
         return a.same(b)
     if type(a) in PYTHON_NUMBERS:
         return repr(a) == repr(b)
-    return isinstance(a, (*PLAIN, range)) and bool(a == b)
+    return isinstance(a, PLAIN) and bool(a == b)
 
 
 def is_alike(a: Any, b: Any) -> bool:

@@ -42,7 +42,7 @@ from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.searches import contains
-from s2s_ad.frontend.lower.texts import joined_texts
+from s2s_ad.frontend.lower.texts import formatted, joined_texts
 from s2s_ad.frontend.lower.words import is_open_text, is_text, is_word
 from s2s_ad.frontend.resolve import Captured, unwrap
 
@@ -108,6 +108,8 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
         result = of_objects(lowering, function, left, right)
         if result is not NOTHING:
             return result
+    if isinstance(left, str) and function is operator.mod:
+        return formatted(lowering, left, right)
     left, right = member_number(left), member_number(right)
     if isinstance(left, Tree) or isinstance(right, Tree):
         return _of_containers(lowering, function, left, right)

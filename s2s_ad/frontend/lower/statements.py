@@ -36,6 +36,7 @@ from s2s_ad.frontend.lower.poisons import may_be_known
 from s2s_ad.frontend.lower.references import Reference
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
 from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
+from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.support import may_equal
 
@@ -156,9 +157,30 @@ def passed(lowering: Lowering, node: gast.Pass) -> Any:
 @statement(gast.Expr)
 def expression_statement(lowering: Lowering, node: gast.Expr) -> Any:
     """`print(x)` Prints, warnings and logs run once; other values are dropped."""
+    branch = as_branch(node)
+    if branch is not None:
+        return lowering.run([branch])
     if not isinstance(node.value, gast.Constant) and not keep_statement(lowering, node):
         lowering.evaluate(node.value)
     return CONTINUE
+
+
+@remembered
+def as_branch(node: gast.Expr) -> gast.If | None:
+    """`print(x) if debug else None`, `debug and print(x)` as an `if`; None of other statements."""
+    value = node.value
+    if isinstance(value, gast.IfExp):
+        test, parts = value.test, (value.body, value.orelse)
+    elif isinstance(value, gast.BoolOp) and isinstance(value.op, gast.And):
+        *before, last = value.values
+        first = before[0] if len(before) == 1 else gast.BoolOp(gast.And(), before)
+        test, parts = gast.copy_location(first, value), (last, None)
+    else:
+        return None
+    body, orelse = (
+        [] if each is None else [gast.copy_location(gast.Expr(each), each)] for each in parts
+    )
+    return gast.copy_location(gast.If(test, body, orelse), node)
 
 
 # ---- targets -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ key), what it is made of has to be.
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -199,6 +200,17 @@ def joined_texts(lowering: Lowering, left: Any, right: Any) -> Any:
     """`left + right` of texts of which one is made when the code runs."""
     parts = [effects.as_expression(lowering, each) for each in (left, right)]
     return _emitted(lowering, gast.BinOp(parts[0], gast.Add(), parts[1]))
+
+
+def formatted(lowering: Lowering, left: Any, right: Any) -> Any:
+    """`"%.3f" % x` and `"%d of %d" % (i, n)`"""
+    parts = right.items if isinstance(right, Tree) else (right,)
+    for each in (left, *parts):
+        _check(operator.mod, each)
+    if not any(True for _ in symbols((left, *parts))):
+        return known_object(left) % known_object(right)
+    shown = [effects.as_expression(lowering, each) for each in (left, right)]
+    return _emitted(lowering, gast.BinOp(shown[0], gast.Mod(), shown[1]))
 
 
 HANDLERS[OPEN_TEXT] = _of_open_text
