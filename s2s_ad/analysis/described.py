@@ -15,7 +15,7 @@ from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
 
-LONGEST = 20
+LONGEST, LONGEST_PHRASE = 20, 16
 Word = str | float  # a number stands for itself
 
 
@@ -84,7 +84,7 @@ def _matrix_product(left: Word, right: Word) -> str:
 def _joined(left: str, between: str, right: str) -> str:
     """The words in a row, "" where one is not known or they are too many."""
     text = f"{left}_{between}_{right}"
-    return text if left and right and len(text) <= LONGEST else ""
+    return text if left and right and len(text) <= LONGEST_PHRASE else ""
 
 
 def _changed(word: Word, how: str) -> str:

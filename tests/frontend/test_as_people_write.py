@@ -320,8 +320,8 @@ def parts_by_name(x):
     for name in PARTS:
         where, steps = PARTS[name]
         total += sum(k * np.sum(x[where] ** 2) for k in steps)
-        total < -1 and print("%s: %.2f" % (name, total))
-        seen.append("%d of %s" % (len(steps), name)) if name else None
+        total < -1 and print("%s: %.2f" % (name, total))  # noqa: UP031
+        seen.append("%d of %s" % (len(steps), name)) if name else None  # noqa: UP031
     return total * len(seen) * (3.0 if seen[0] == "2 of level" else 5.0)
 
 
