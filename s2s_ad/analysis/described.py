@@ -61,7 +61,8 @@ def _sum(left: Word, right: Word, between: str = "plus") -> str:
             return left
         if right.startswith(f"{left}_") or right.removeprefix("twice_") == left:
             return _changed(left, "sum" if between == "plus" else "difference")
-        return _joined(left, between, right) or _changed(left, "shifted")
+        named = [each for each in (left, right) if each != "one"]
+        return _joined(left, between, right) or _changed(named[0] if named else "", "shifted")
     return _changed(next(filter(None, texts), ""), "shifted")
 
 
@@ -224,7 +225,7 @@ class Described:
         """`x_minus_mean`, `exp_x`: the operands in the words of the operation."""
         rule = rule_for(form.function_of(statement))
         args = statement.value.args
-        if rule is None or not args:
+        if rule is None or not args or item_of(statement) is not None:
             return ""
         if rule.function in BETWEEN and len(args) == 2:
             return BETWEEN[rule.function](*map(self._word, args))

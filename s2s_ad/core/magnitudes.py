@@ -38,7 +38,7 @@ def may_be_infinite(builder: Builder, value: Any) -> bool:
     """Whether a value may be infinite, or nan, where the inputs are finite."""
 
     def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
-        if values.is_inexact(builder.facts[name]) is False:
+        if values.is_inexact(builder.facts[name]) is False or rule.is_bounded(operands):
             return False
         steep = rule.elementwise and not rule.is_finite(builder, operands)
         return any(sources) or steep or rule.has_poles
@@ -50,7 +50,8 @@ def may_overflow(builder: Builder, value: Any) -> bool:
     """Whether a value is infinite where an exponential that it was computed from is."""
 
     def grown_from(rule: Rule, operands: list) -> list:
-        return [operands[place] for place in rule.grows_with(operands)]
+        grows = () if rule.is_bounded(operands) else rule.grows_with(operands)
+        return [operands[place] for place in grows]
 
     def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
         return rule.overflows or any(sources)

@@ -94,6 +94,8 @@ class Rule:
     disjunction = False
     #: the result is a list of the operands, or has in it what they hold, just as they are
     hands_on = False
+    #: the result is the operands put side by side
+    gathers = False
     #: the result is the operand in memory of its own
     copy = False
     #: the result is the operand in another dtype
@@ -184,6 +186,10 @@ class Rule:
     def is_finite(self, builder: Builder, operands: list) -> bool:
         """Whether the result is finite wherever the operands are."""
         return self.is_total(operands)
+
+    def is_bounded(self, operands: list) -> bool:
+        """Whether the result is finite whatever the operands are, but for nan."""
+        return False
 
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
         """A number that no element of the result is below, `of` saying it of operands; or None."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import operator
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
+from s2s_ad.core.tree import Tree
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.variables import Entry, Moves
@@ -66,10 +68,23 @@ class Line:
 
 
 class Refold:
-    """Walks the entries once; what is folded waits in `pending` until it is read."""
+    """Walks the entries once; what is folded waits in `pending` until it is read.
 
-    def __init__(self, program: Program, entries: list[Entry], output: Any, surface: Surface):
+    Args:
+        called: whether another function of the module calls this one, and says what is returned.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        entries: list[Entry],
+        output: Any,
+        surface: Surface,
+        *,
+        called: bool = False,
+    ):
         self.program, self.surface = program, surface
+        self.returns = LARGEST if called or _has_keys(output) else 0  # what may stand in a return
         self.pending: dict[str, gast.AST] = {}
         self.sizes: dict[str, int] = {}
         names = [name for atom in tree.leaves(output) for name in form.reads(atom)]
@@ -77,6 +92,7 @@ class Refold:
         self.counts = Counter(names)
         self.read_by_effect: set[str] = set()
         self.added: set[str] = set()  # what sums read
+        self.gathered: set[str] = set()  # what is put side by side to be an adjoint
         self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
         self.bases: set[str] = set()
         self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
@@ -96,6 +112,8 @@ class Refold:
             self.read_by_effect.update(read)
         if entry.kind == "operation" and entry.call.func.value in SUMS:
             self.added.update(read)
+        if entry.kind == "operation" and rule_for(entry.call.func.value).gathers:
+            self.gathered.update(read if entry.statement.phase in DERIVED else ())
         if entry.store is not None:
             self.bases.add(entry.store.base)
             if entry.store.kind in ("set", "add"):
@@ -184,7 +202,8 @@ class Refold:
         expression = self.surface.expression(call)
         inner = [each for each in form.reads(expression) if each in self.pending]
         size = 1 + sum(self.sizes[each] for each in inner)
-        return nested(subtracted(form.substitute(expression, self.pending))), size
+        expression = nested(subtracted(form.substitute(expression, self.pending)))
+        return shaped(expression, self.program.fact), size
 
     def _folded(self, node: gast.AST) -> gast.AST:
         return form.substitute(self.surface.spelled(node), self.pending)
@@ -199,9 +218,9 @@ class Refold:
             return False
         if self.read_under.get(name, set()) - {settings_of(statement)}:
             return False
-        hint = self.program.hints.get(name)
-        if hint is not None and hint.kind != "temporary" and not self._is_stored(name, hint):
-            return False
+        hint = self.program.hints.get(name, TEMPORARY)
+        if hint.kind != "temporary" and not self._is_stored(name, hint):
+            return hint.kind == "derived" and self._is_told(entry, size)
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
@@ -210,8 +229,19 @@ class Refold:
             return True  # shorter to write again than to name
         if name in self.read_by_effect or name in readers.nested:
             return False
-        more = 2 if name in self.added and entry.call.func.value in SUMS else 1
+        goes_on = name in self.added or name in self.stored
+        more = 2 if goes_on and entry.call.func.value in SUMS else 1
         return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
+
+    def _is_told(self, entry: Entry, size: int) -> bool:
+        """Whether the one place where an adjoint is read says what it is."""
+        name = entry.name
+        if entry.statement.phase not in DERIVED or self.counts[name] > 1:
+            return False
+        if name not in self.outputs or size > self.returns:
+            return name in self.gathered and size <= 2 * LARGEST
+        self.returns -= size
+        return True
 
     def _is_stored(self, name: str, hint: Hint) -> bool:
         """Whether the value goes into a variable of the same name, and nowhere else."""
@@ -230,6 +260,11 @@ class Refold:
         fact = self.program.facts.get(entry.name)
         whole = isinstance(fact, values.Scalar) and fact.kind is int
         return one and whole and entry.call.func.value in SUMS
+
+
+def _has_keys(output: Any) -> bool:
+    """Whether a container says by a key or a name what each of its items is."""
+    return isinstance(output, Tree) and output.kind not in (tuple, list)
 
 
 class Readers:
@@ -323,6 +358,42 @@ def nested(node: gast.AST) -> gast.AST:
         return node
     lists = [gast.List(elts=each, ctx=gast.Load()) for each in inner]
     return gast.Call(node.func, [gast.List(elts=lists, ctx=gast.Load())], [])
+
+
+def shaped(node: gast.AST, fact: Callable[[gast.AST], Any]) -> gast.AST:
+    """np.zeros(x.shape) for np.zeros((len(x), x.shape[1])), where x has no more axes."""
+    if not isinstance(node, gast.Call) or not node.args:
+        return node
+    *before, last = node.args
+    if isinstance(last, gast.Tuple) and (whole := _shape_of(last.elts, fact)):
+        return gast.Call(node.func, [*before, whole], node.keywords)
+    is_method = getattr(node.func, "attr", "") == "reshape"
+    whole = _shape_of(node.args, fact) if is_method else None
+    return node if whole is None else gast.Call(node.func, [whole], node.keywords)
+
+
+def _shape_of(lengths: list[gast.AST], fact: Callable[[gast.AST], Any]) -> gast.AST | None:
+    """The shape that the lengths of all axes of one array are."""
+    read = [length_of(each) for each in lengths]
+    if len(read) < 2 or any(not name for name, _ in read):
+        return None
+    shapes = {name: values.shape_of(fact(form.name(name))) for name, _ in read}
+    if any(shape is None for shape in shapes.values()):
+        return None
+    wanted = tuple(shapes[name][axis] for name, axis in read)
+    whole = (name for name, shape in shapes.items() if values.same_shape(shape, wanted))
+    name = next(whole, None)
+    return name and gast.Attribute(value=form.name(name), attr="shape", ctx=gast.Load())
+
+
+def length_of(value: gast.AST) -> tuple[str, int]:
+    """(x, axis) of `len(x)` and `x.shape[axis]`; ("", 0) of anything else."""
+    if isinstance(value, gast.Call) and getattr(value.func, "id", "") == "len":
+        return getattr(value.args[0], "id", ""), 0
+    if isinstance(value, gast.Subscript) and getattr(value.value, "attr", "") == "shape":
+        axis = getattr(value.slice, "value", None)
+        return (getattr(value.value.value, "id", ""), axis) if type(axis) is int else ("", 0)
+    return "", 0
 
 
 def _displayed(node: gast.AST) -> list[gast.AST] | None:

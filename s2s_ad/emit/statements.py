@@ -14,11 +14,10 @@ from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
 from s2s_ad.emit.live_ranges import flat
-from s2s_ad.emit.refold import Line, negative_of, settings_of
+from s2s_ad.emit.refold import Line, length_of, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened
 from s2s_ad.emit.surface import BINARY, Surface, dotted
-from s2s_ad.emit.tidy import length_of
 
 #: what the head of a loop may call
 OF_LOOPS = {"enumerate", "len", "range", "reversed", "zip"}

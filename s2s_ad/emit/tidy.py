@@ -14,7 +14,7 @@ from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.live_ranges import Liveness, flat
-from s2s_ad.emit.refold import Line
+from s2s_ad.emit.refold import Line, length_of
 
 LARGEST = 4  # operators in a value that is one of several on a line
 MOST = 3  # values on one line
@@ -297,13 +297,3 @@ def _runs(lines: list[Line]) -> Iterator[list[tuple[Line, tuple[str, int]]]]:
         run.append((line, length))
     if run:
         yield run
-
-
-def length_of(value: gast.AST) -> tuple[str, int]:
-    """(x, axis) of `len(x)` and `x.shape[axis]`; ("", 0) of anything else."""
-    if isinstance(value, gast.Call) and getattr(value.func, "id", "") == "len":
-        return getattr(value.args[0], "id", ""), 0
-    if isinstance(value, gast.Subscript) and getattr(value.value, "attr", "") == "shape":
-        axis = getattr(value.slice, "value", None)
-        return (getattr(value.value.value, "id", ""), axis) if type(axis) is int else ("", 0)
-    return "", 0

@@ -104,7 +104,7 @@ def write(program: Program) -> Text:
     functions = together(*_functions(program))
     module = Module(functions, {each.name for each in program.inputs})
     name = module.free(program.name)
-    main = module.write(functions[None], name)
+    main = module.write(functions[None], name, called=False)
     return Text(
         name=name,
         function="\n\n".join([main.text, *module.texts]),
@@ -221,7 +221,7 @@ class Module:
             candidate, count = f"{text}_{count}", count + 1
         return candidate
 
-    def write(self, function: Ready, name: str) -> Written:
+    def write(self, function: Ready, name: str, *, called: bool = True) -> Written:
         program = function.program.with_(name=name)
         opening = Opening(function.stores)
         entries = opening.body(program)
@@ -230,7 +230,7 @@ class Module:
         hinted = {hint.text for hint in program.hints.values()}
         taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
-        fold = Refold(program, entries, output, surface)
+        fold = Refold(program, entries, output, surface, called=called)
         lines = with_pops_unpacked(fold.lines(), fold.outputs)
         lines = with_shapes_unpacked(lines, program.facts)
         output = _output_expression(fold.output(), surface)

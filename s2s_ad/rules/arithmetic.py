@@ -26,6 +26,7 @@ from s2s_ad.rules.masks import (
     masked_product,
 )
 from s2s_ad.rules.real_powers import is_to_be_checked
+from s2s_ad.rules.shares import adjoint_of_normalised, is_share
 
 
 class Negative(Elementwise):
@@ -80,7 +81,8 @@ class Multiplication(Elementwise):
             if scaled is not None:
                 return scaled
         elif builder.derived and isinstance(a, Symbol) and isinstance(b, Symbol):
-            for simpler in (_signed, _with_one_number, cancelled, _saturated, masked_product):
+            ways = (_signed, _with_one_number, cancelled, _saturated, masked_product, _of_quotient)
+            for simpler in ways:
                 found = simpler(builder, a, b)
                 if found is not None:
                     return found
@@ -276,6 +278,20 @@ def _with_one_number(builder: Builder, a: Symbol, b: Symbol) -> Any:
     return (left * right) * (x * w)
 
 
+def _of_quotient(builder: Builder, a: Symbol, b: Symbol) -> Any:
+    """g / s * e where e / s is a value of the program: g * (e / s)."""
+    for quotient, e in ((a, b), (b, a)):
+        rule, inner, _ = builder.definition(quotient)
+        if rule is None or rule.function is not operator.truediv:
+            continue
+        known = builder.found(operator.truediv, e, inner[1])
+        own = known is not None and known.name not in builder.derived_names
+        derived = own and quotient.name in builder.derived_names
+        if derived and values.same_shape(known.shape, quotient.shape):
+            return inner[0] * known
+    return None
+
+
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
     """(c, x) where the value is c * x with a number c."""
     rule, inner, _ = builder.definition(value)
@@ -298,6 +314,9 @@ class Quotient(Elementwise):
         whole = values.is_inexact(builder.fact(divisor)) is False
         return whole or self.is_total(operands) or is_off_zero(builder, divisor)
 
+    def is_bounded(self, operands: list) -> bool:
+        return is_share(*operands)
+
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
         return 0.0 if _not_negative(*map(of, operands)) else None
 
@@ -306,6 +325,10 @@ class Quotient(Elementwise):
     ) -> Any:
         a, b = operands
         return inside_mask(builder, a, lambda x, w, *rest: write(x / w, *rest), (b, *others))
+
+    def reverse(self, operation: Operation, y_bar: Any) -> list:
+        whole = adjoint_of_normalised(operation, y_bar)
+        return super().reverse(operation, y_bar) if whole is None else [whole, None]
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])

@@ -118,6 +118,8 @@ def _zeros(operand: Any) -> Any:
 class Concatenate(Joining):
     """np.concatenate(arrays, axis): one after the other along an axis that they have."""
 
+    gathers = True
+
     def of_list(self, builder: Builder, items: Symbol, axis: Any) -> Any:
         if static(axis, "the axis of np.concatenate") != 0:
             raise ArgumentValueError(
@@ -159,6 +161,7 @@ class Stack(Joining):
     """np.stack(arrays, axis): side by side along a new axis."""
 
     new_axes = 1
+    gathers = True
 
     def of_list(self, builder: Builder, items: Symbol, axis: Any) -> Any:
         return builder.call(runtime.list_array, (items, axis), {})

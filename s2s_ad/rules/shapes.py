@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import METHODS, Operation, register
 from s2s_ad.diagnostics import ArgumentValueError
@@ -59,8 +60,9 @@ class Reshape(Structural):
         dims = [dim_of(each) for each in params["shape"]]
         left = [i for i, each in enumerate(params["shape"]) if type(each) is int and each == -1]
         others = [each for i, each in enumerate(dims) if i not in left]
-        if left and all(isinstance(each, int) for each in (*x.shape, *others)) and 0 not in others:
-            dims[left[0]] = math.prod(x.shape) // math.prod(others)
+        if left and all(isinstance(each, int) for each in others) and 0 not in others:
+            total = functools.reduce(sizes.product, map(values.size_of_dim, x.shape), sizes.of(1))
+            dims[left[0]] = values.dim_of_size(sizes.quotient(total, math.prod(others)))
         return values.with_shape(x, tuple(dims))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:

@@ -1,6 +1,8 @@
-"""Sums of shares: e / sum(e) sums to one, so what is shared out by it comes back.
+"""Shares and unit vectors: what is known of a value that is divided by a sum of its own.
 
-In log-sum-exp, `top + log(sum(exp(x - top)))`, this shows that the derivative by `top` is zero.
+e / sum(e) sums to one, so what is shared out by it comes back: in log-sum-exp, `top +
+log(sum(exp(x - top)))`, this shows that the derivative by `top` is zero. And the derivative of
+y = e / sum(e) as a whole is (y_bar - sum(y_bar * y)) / sum(e).
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
+from s2s_ad.core.magnitudes import least
+from s2s_ad.core.registry import Operation
 from s2s_ad.rules import support
 
 
@@ -33,12 +37,23 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
         return None
     axes = support.normal_axes(axis, x.ndim)
     if rule.function is operator.truediv:
-        e, total = operands
-        total, kept = _total(builder, total, axes)
-        if not _is_sum_of(builder, total, e, axes, kept) or kept is not keepdims:
-            return None
-        return 1.0 if total.shape == () else builder.call(runtime.broadcast_like, (1.0, total), {})
-    for quotient, e in (operands, operands[::-1]):
+        return _of_share(builder, operands, axes, keepdims)
+    return _of_product(builder, operands, axes, keepdims)
+
+
+def _of_share(builder: Builder, operands: list, axes: tuple[int, ...], keepdims: bool) -> Any:
+    e, total = operands
+    total, kept = _total(builder, total, axes)
+    if not _is_sum_of(builder, total, e, axes, kept) or kept is not keepdims:
+        return None
+    return 1.0 if total.shape == () else builder.call(runtime.broadcast_like, (1.0, total), {})
+
+
+def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdims: bool) -> Any:
+    pairs = operands, operands[::-1]
+    if builder.phase == "backward" and any(_is_apart(builder, *pair, axes) for pair in pairs):
+        return 0.0  # as an adjoint, a number
+    for quotient, e in pairs:
         quotient, kept = _total(builder, quotient, axes)
         rule, parts, _ = builder.definition(quotient)
         fits = rule is not None and rule.function is operator.truediv
@@ -48,6 +63,90 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
             continue
         return np.expand_dims(parts[0], axes) if keepdims and not kept and axes else parts[0]
     return None
+
+
+def _is_apart(builder: Builder, y: Any, difference: Any, axes: tuple[int, ...]) -> bool:
+    """Whether it is g - sum(g * y), of shares y, whose product with them sums to zero."""
+    rule, operands, _ = builder.definition(difference)
+    share, parts, _ = builder.definition(y)
+    if None in (rule, share) or (rule.function, share.function) != (operator.sub, operator.truediv):
+        return False
+    total, kept = _total(builder, parts[1], axes)
+    if not _is_sum_of(builder, total, parts[0], axes, kept):
+        return False
+    shared, kept = _total(builder, operands[1], axes)
+    product = builder.found(operator.mul, operands[0], y)
+    return product is not None and _is_sum_of(builder, shared, product, axes, kept)
+
+
+def adjoint_of_normalised(operation: Operation, y_bar: Any) -> Any:
+    """The adjoint of `a` by y = a / b where b is the sum of a, the norm, or the like.
+
+    That is sum(a), mean(a), or the root of such a sum of squares, with a number added or without:
+    (y_bar - sum(y_bar * y)) / b, and (y_bar - sum(y_bar * y) * y) / b. None where it is nothing of
+    the kind.
+    """
+    (a, b), y = operation.operands, operation.result
+    builder = y.builder
+    if not all(operation.active) or builder.may_be_complex(y) or a.ndim is None:
+        return None
+    found = _normaliser(builder, a, b) if values.same_shape(a.shape, y.shape) else None
+    if found is None:
+        return None
+    function, options, root = found
+    shared = function(y_bar * y, **options)
+    return (y_bar - (shared * y if root else shared)) / b
+
+
+def is_share(a: Any, b: Any) -> bool:
+    """Whether a / b is between 0 and 1, or nan: b is the sum of a, which is nowhere negative."""
+    if not isinstance(a, Symbol) or not isinstance(b, Symbol) or a.ndim is None:
+        return False
+    low = least(a.builder, a)
+    if low is None or low < 0:
+        return False
+    found = _normaliser(a.builder, a, b)
+    return found is not None and found[0] is np.sum and not found[2]
+
+
+def _normaliser(builder: Builder, a: Symbol, b: Symbol) -> tuple[Any, dict, bool] | None:
+    """(sum or mean, its options for what has the shape of a, whether b is a root of squares)."""
+    rule, operands, params = builder.definition(b)
+    inserted = None
+    if rule is not None and rule.inserts_axes:
+        inserted = sorted(support.normal_axes(params["axis"], b.ndim))
+        rule, operands, params = builder.definition(operands[0])
+    root = rule is not None and rule.function is np.sqrt
+    if root:
+        rule, operands, params = builder.definition(operands[0])
+    if rule is not None and rule.function is operator.add:
+        plain = [each for each in operands if isinstance(each, Symbol)]
+        rule, operands, params = builder.definition(plain[0] if len(plain) == 1 else None)
+    if rule is None or not operands:
+        return None
+    if rule.function is runtime.contract:
+        squares = a.ndim == 1 and b.shape == () and all(is_same(each, a) for each in operands)
+        return (np.sum, {}, True) if root and squares else None
+    if rule.function not in (np.sum, np.mean):
+        return None
+    if not (_is_square(builder, operands[0], a) if root else is_same(operands[0], a)):
+        return None
+    axes, kept = sorted(support.normal_axes(params.get("axis"), a.ndim)), params.get("keepdims")
+    whole = len(axes) == a.ndim and not kept
+    if (inserted is not None) != (not whole and not kept) or inserted not in (None, axes):
+        return None
+    options = {} if whole else {"axis": params.get("axis"), "keepdims": True}
+    return rule.function, options, root
+
+
+def _is_square(builder: Builder, value: Any, a: Symbol) -> bool:
+    rule, operands, _ = builder.definition(value)
+    if rule is None or rule.function not in (operator.pow, operator.mul, np.square):
+        return False
+    of_a = is_same(operands[0], a)
+    if rule.function is operator.mul:
+        return of_a and is_same(operands[1], a)
+    return of_a and (rule.function is np.square or operands[1] in (2, 2.0))
 
 
 def _of_terms(

@@ -92,7 +92,7 @@ class Reverse:
         self.entered = set(program.leaves())  # names of the builder that no statement defines
         self.nest: Nest | None = None  # the loops around, where the program is the body of one
         self.arrays: dict[tuple[int, bool], Symbol] = {}  # that the outermost of them writes
-        self._first: dict[str, str] = {}  # a result -> the name that it was computed for first
+        self._first: dict[str, form.Statement] = {}  # a result -> the first that computes it
 
     def inner(
         self,
@@ -153,9 +153,9 @@ class Reverse:
         for statement in self.program.body:
             with self.builder.at(statement.origin, "forward"):
                 self.builder.replay(statement, self.atoms, self.program)
-            if compound_of(statement) is not None and form.target(statement) in self.active:
-                name = form.target(statement)
-                self._first.setdefault(self.atoms[name].name, name)
+            result = None if form.is_effect(statement) else self.atoms[form.target(statement)]
+            if isinstance(result, Symbol) and form.target(statement) in self.active:
+                self._first.setdefault(result.name, statement)
 
     def output(self, atom: gast.AST) -> Any:
         return self.builder.view(atom, self.atoms)
@@ -248,7 +248,7 @@ class Reverse:
             given = {0: self.builder.named(given, hint)}
         operands = [each for each in activity.operand_names(statement) if each in self.active]
         refuse_complex(self.program, statement, compound, operands)
-        first = self._first[self.atoms[name].name]
+        first = form.target(self._first[self.atoms[name].name])
         if first != name:  # computed once for both
             for index, adjoint in given.items():
                 if compound.several:
@@ -266,6 +266,10 @@ class Reverse:
         view = self.builder.operation(statement, self.atoms)
         if not any(active) or not isinstance(view.result, Symbol):
             return  # a simplification made a number of it
+        first = self._first.get(view.result.name, statement)
+        if first is not statement and self._are_alike(first, statement):
+            self.add(form.target(first), self.adjoints.pop(form.target(statement)))
+            return
         operation = Operation(view.rule, view.operands, view.params, view.result, active)
         varied = (form.target(statement), *activity.operand_names(statement))
         varied = [name for name in varied if name in self.active]
@@ -290,6 +294,13 @@ class Reverse:
             given = [(given[0][0], 2 * given[0][1])]  # of x * x, say
         for name, contribution in given:
             self.add(name, contribution)
+
+    def _are_alike(self, one: form.Statement, other: form.Statement) -> bool:
+        """Whether two statements with one result apply one function to the same values."""
+        if form.function_of(one) is not form.function_of(other):
+            return False
+        operands = [[self.output(each) for each in s.value.args] for s in (one, other)]
+        return all(is_same(a, b) for a, b in zip(*operands, strict=True))
 
     # ---- adjoints
 

@@ -75,7 +75,7 @@ def long_helper(x):
         (in_place_of_helpers, "logistic_f tanh_f logistic_g"),
         (quotients, "high_minus_low exp_x"),
         (parts_of_one_array, "x_difference"),
-        (squares, "x_squared twice_x"),
+        (squares, "x_squared"),
         (comparisons, "x_mask"),
         (elements, "total_ij"),
         (results_of_helpers, "long_helper_value"),

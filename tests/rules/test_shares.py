@@ -1,4 +1,7 @@
-"""e / sum(e) sums to one: the maximum in log-sum-exp has no part in a derivative."""
+"""e / sum(e) sums to one: the maximum in log-sum-exp has no part in a derivative.
+
+And what is divided by a sum, or a norm, of its own has a derivative as a whole.
+"""
 
 from __future__ import annotations
 
@@ -73,3 +76,91 @@ def test_the_maximum_is_no_more_than_a_shift(fn):
     """Nothing asks where it is; where several are largest the derivative is the same."""
     assert "==" not in grad(fn).source(X)
     np.testing.assert_allclose(grad(fn)(0 * X), differences(fn, 0 * X), atol=1e-8)
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def of_a_row(x):
+    return np.sum(np.cos(softmax(x[0])) * x[1])
+
+
+def of_all_rows(x):
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return np.sum((e / np.sum(e, axis=-1, keepdims=True)) ** 2 * x)
+
+
+def of_columns(x):
+    e = np.exp(x - x.max(axis=0))
+    return np.sum((e / np.sum(e, axis=0)[None, :]) ** 3)
+
+
+def beside_a_number(x):
+    e = np.exp(x)
+    total = np.sum(e, axis=1)[:, None] + 0.5
+    return np.sum((e / total) ** 2) + np.sum(np.log(total))
+
+
+def unit(x):
+    v = x[0] * x[1]
+    return np.sum(np.sin(v / np.linalg.norm(v)) * x[2])
+
+
+def unit_by_products(x):
+    return np.sum((x[1] / np.sqrt(x[1] @ x[1] + 1e-3)) ** 3)
+
+
+def unit_rows(x):
+    return np.sum((x / np.linalg.norm(x, axis=1, keepdims=True)) ** 3)
+
+
+def layer_norm(x):
+    centered = x - np.mean(x, axis=-1, keepdims=True)
+    var = np.mean(centered**2, axis=-1, keepdims=True)
+    return np.sum((centered / np.sqrt(var + 1e-5)) ** 3)
+
+
+def with_var(x):
+    return np.sum(((x - np.mean(x, axis=0)) / np.sqrt(np.var(x, axis=0) + 1e-5)) ** 3)
+
+
+def relative_to_the_mean(x):
+    y = x**2
+    return np.sum((y / np.mean(y)) ** 2 * np.cos(x))
+
+
+def sizes(x):
+    """Elements by their own sizes: no norm."""
+    return np.sum((x[0] / np.sqrt(np.einsum("i,i->i", x[0], x[0]))) * x[1])
+
+
+def of_another(x):
+    """The norm of something else, and an axis that is summed and one that is not."""
+    a = 1.0 + (x @ x.T) ** 2
+    return np.sum(x[0] / np.linalg.norm(x[1])) + np.sum(np.cos(a / np.sum(a, axis=0)))
+
+
+NORMALISED = [of_a_row, of_all_rows, of_columns, beside_a_number, unit, unit_by_products]
+NORMALISED += [unit_rows, layer_norm, with_var, relative_to_the_mean, sizes, of_another]
+
+
+@pytest.mark.parametrize("fn", NORMALISED, ids=lambda f: f.__name__)
+def test_what_is_normalised(fn):
+    test_derivatives_are_right(fn)
+
+
+def test_softmax_as_an_expert_differentiates_it():
+    source = grad(of_a_row).source(X)
+    assert "(y_bar - y_bar @ y) * y" in source
+    assert "(y_bar - np.sum(y_bar * y, axis=-1, keepdims=True)) * y" in grad(attended).source(X)
+
+
+def attended(x):
+    return np.sum((normalised(x) @ x.T) ** 2)
+
+
+def normalised(x):
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)

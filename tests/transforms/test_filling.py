@@ -52,7 +52,7 @@ def steep_beside_a_gap(p):
 
 
 FILLED = {
-    halves_of_a_vector: (P, "p_bar = np.concatenate([center_bar, size_bar])"),
+    halves_of_a_vector: (P, "p_bar = np.concatenate("),
     three_slices: (P, "p_bar = np.concatenate("),
     columns_of_a_product: (M, "axis=1"),
     elements_of_a_display: (P, "q_bar = np.array("),
