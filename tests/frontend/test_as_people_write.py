@@ -2,14 +2,18 @@
 loggers, filters of warnings, objects that compare themselves. Each in all modes, against Python."""
 
 import copy
+import datetime
 import enum
 import functools
 import itertools
 import logging
 import random
+import re
 import warnings
-from collections import deque
+from collections import OrderedDict, deque, namedtuple
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -167,7 +171,36 @@ def counting(x):
     return np.sum(total) + sum(k * np.sum(v) for k, v in pairs)
 
 
-VALUES = [members_as_numbers, members_by_name, namespace, attributes_by_name]
+START = datetime.date(2020, 1, 1)
+FLOWS = [(datetime.date(2020, 7, 1), -10.0), (datetime.date(2021, 1, 1), 12.0)]
+
+
+def dates(x):
+    """What is computed of dates, decimals, fractions and patterns is known."""
+    first = min(day for day, _ in FLOWS)
+    years = (first - START).days / 365.0
+    end = datetime.datetime.strptime("2020-03-01", "%Y-%m-%d").date()
+    total = x ** float(Decimal("0.1") * 30) + Fraction(1, 3) * x * years
+    count = int(re.compile(r"(\d+)").match("42 days").group(1))
+    assert count == 42
+    return np.sum(total) * (2.0 if START < end else 3.0) + count * FLOWS[0][0].year * np.sum(x)
+
+
+def nodes(x):
+    points, weights = np.polynomial.legendre.leggauss(4)
+    return np.sum(weights * np.exp(np.sum(x) * points / 3))
+
+
+def records(x):
+    Pair = namedtuple("Pair", ["first", "second"])
+    pair = Pair(x, second=x**2)
+    ordered = OrderedDict(a=pair.first, b=pair._replace(first=x**3).first)
+    ordered.move_to_end("a")
+    assert pair.__class__.__name__ == "Pair"
+    return np.sum(sum(k * v for k, v in enumerate(ordered.values())) * pair.second)
+
+
+VALUES = [dates, nodes, records, members_as_numbers, members_by_name, namespace, attributes_by_name]
 VALUES += [window, ends_of_a_window, counting]
 
 # ---- objects -------------------------------------------------------------------------------------

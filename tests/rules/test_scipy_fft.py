@@ -44,3 +44,26 @@ def test_transform(call):
     slope = (loss(X + step * d, w) - loss(X - step * d, w)) / (2 * step)
     np.testing.assert_allclose(np.sum(grad(loss)(X, w) * d), slope, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(vmap(f)(Y), np.stack([f(y) for y in Y]), rtol=1e-12, atol=1e-12)
+
+
+PACKED = [
+    f"fftpack.{each}" for each in ("rfft(x)", "irfft(x)", "rfft(x, axis=0)", "irfft(x, axis=0)")
+]
+PACKED += ["fftpack.fft(x).real", "fftpack.ifft(x, axis=0).imag", "fftpack.fftn(x).imag"]
+PACKED += ["fftpack.ifft2(x).real", "fftpack.rfft(x, 7)", "fftpack.dctn(x, norm='ortho')"]
+PACKED += [
+    f"fftpack.{each}(x, {kind})" for each in ("dct", "idct", "dst", "idst") for kind in (1, 2, 3)
+]
+PACKED += ["fftpack.idct(x, axis=0, norm='ortho')", "fftpack.idctn(x)", "fftpack.idstn(x, 3)"]
+
+
+@pytest.mark.parametrize("call", PACKED)
+def test_fftpack_is_fft_in_another_order(call):
+    f = module(f"from scipy import fftpack\ndef f(x):\n    return {call}\n").f
+    d, w = RNG.normal(size=X.shape), RNG.normal(size=f(X).shape)
+    np.testing.assert_allclose(jvp(f, X, d)[0], f(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(jvp(f, X, d)[1], f(d), rtol=1e-12, atol=1e-12)  # it is linear
+    text = f"from scipy import fftpack\ndef loss(x, w):\n    return np.sum(w * {call})\n"
+    slope = np.sum(grad(module(text).loss)(X, w) * d)
+    np.testing.assert_allclose(slope, np.sum(w * f(d)), rtol=1e-10)
+    np.testing.assert_allclose(vmap(f)(Y), np.stack([f(y) for y in Y]), rtol=1e-12, atol=1e-12)

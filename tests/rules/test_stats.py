@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.stats
+from scipy import stats
 
 from rules.properties import Draw, case, check_all, distinct, integers, module, positive, real
-from s2s_ad import grad, vmap
+from s2s_ad import grad, jvp, vmap
 
 METHODS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 LOCATED = {"scale": positive(3), "loc": real(3)}
@@ -233,3 +234,39 @@ def test_a_singular_normal_density():
         grad(f, (0, 1, 2))(*arguments, True), grad(f, (0, 1, 2))(*arguments, False), strict=True
     ):
         np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-10)
+
+
+CAPTURED_NORMAL, CAPTURED_GAMMA = stats.norm(0.3, 2.0), stats.gamma(2.0, scale=1.5)
+CAPTURED_POISSON = stats.poisson(3.0)
+CAPTURED_PLANE = stats.multivariate_normal([0.1, -0.2], [[2.0, 0.3], [0.3, 1.0]])
+
+
+def frozen_inside(x):
+    plane = stats.multivariate_normal(np.stack([x, 2 * x]), np.eye(2), allow_singular=True)
+    return stats.norm(loc=x).cdf(0.4) + stats.gamma(x + 1, scale=x).logpdf(0.7) + plane.logpdf(x)
+
+
+def frozen_outside(x):
+    density = CAPTURED_GAMMA.pdf(x) + CAPTURED_POISSON.pmf(2) * x + CAPTURED_GAMMA.ppf(0.3) * x
+    return density + CAPTURED_NORMAL.logpdf(x) + CAPTURED_PLANE.pdf(np.stack([x, x**2]))
+
+
+@pytest.mark.parametrize("function", [frozen_inside, frozen_outside])
+def test_a_distribution_with_its_parameters(function):
+    x, h = 0.8, 1e-6
+    slope = (function(x + h) - function(x - h)) / (2 * h)
+    value, tangent = jvp(function, x, 1.0)
+    np.testing.assert_allclose(value, function(x), rtol=1e-12)
+    np.testing.assert_allclose([grad(function)(x), tangent], slope, rtol=1e-6)
+    points = np.array([0.5, 0.8, 1.3])
+    np.testing.assert_allclose(vmap(function)(points), [function(each) for each in points])
+
+
+def test_another_distribution_in_its_place_is_seen(monkeypatch):
+    def f(x):
+        return CAPTURED_NORMAL.logpdf(x)
+
+    g = grad(f)
+    assert g(0.8) == pytest.approx(-(0.8 - 0.3) / 4)
+    monkeypatch.setitem(globals(), "CAPTURED_NORMAL", stats.norm(0.0, 1.0))
+    assert g(0.8) == pytest.approx(-0.8)

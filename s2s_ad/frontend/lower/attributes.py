@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import inspect
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from typing import Any
 
 import gast
@@ -18,6 +18,7 @@ from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
@@ -39,6 +40,8 @@ CONTAINERS = (tuple, list, dict, set)
 CHOICE = object()
 #: a deque is a list
 OF_DEQUES = ("appendleft", "popleft", "rotate")
+#: an OrderedDict is a dict
+OF_ORDERED = ("move_to_end",)
 #: of arrays, where the function of the same name has a rule
 SAME_AS_FUNCTION = ("clip", "cumprod", "nonzero", "prod", "repeat", "round", "searchsorted")
 #: methods that give a copy, where the function that METHODS has gives a view
@@ -276,17 +279,25 @@ PROPERTIES = {
 # ---- containers and objects ----------------------------------------------------------------------
 
 
+def _of_pythons_own(lowering: Lowering, value: Tree, name: str) -> Method:
+    """A method of a tuple, list, dict or set."""
+    kind = value.kind
+    if kind is list and name in OF_DEQUES:
+        return Method(getattr(deque, name), value)
+    if kind is dict and name in OF_ORDERED:
+        return Method(getattr(OrderedDict, name), value)
+    if name not in dir(kind):
+        raise no_attribute(lowering, kind, name)
+    return Method(getattr(kind, name), value)
+
+
 def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     """A field, a property or a method of a dataclass or namedtuple; methods of a dict."""
     kind = value.kind
     if is_word(value) and isinstance(getattr(str, name, None), types.MethodDescriptorType):
         return Method(getattr(str, name), value)
     if kind in CONTAINERS:
-        if kind is list and name in OF_DEQUES:
-            return Method(getattr(deque, name), value)
-        if name not in dir(kind):
-            raise no_attribute(lowering, kind, name)
-        return Method(getattr(kind, name), value)
+        return _of_pythons_own(lowering, value, name)
     if name == "__class__":
         return kind
     if name in NAMESPACES:
@@ -316,6 +327,8 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
         return lowering.captures.attribute(value, name)
     if is_method_of_optional(holder, name):
         return getattr(holder, name)
+    if is_constant(holder) and isinstance(getattr(type(holder), name, None), METHODS_OF_C):
+        return Method(getattr(type(holder), name), value)
     if name in NAMESPACES and hasattr(holder, name):
         return NAMESPACES[name](lowering, value)
     found = method_of(type(holder), name)
@@ -351,6 +364,7 @@ def is_method_of_optional(holder: Any, name: str) -> bool:
 
 #: the type of what functools.cache and functools.lru_cache make
 CACHED = type(functools.cache(lambda: None))
+METHODS_OF_C = types.MethodDescriptorType
 METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property | CACHED
 
 

@@ -21,6 +21,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, Thrown, method_of, read_attribute
+from s2s_ad.frontend.lower.constants import known_result, makes_constant
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
@@ -148,6 +149,8 @@ def _known_function(function: Any) -> Callable | None:
         return by_rule
     if hasattr(function, "__s2s_call__"):
         return _derived
+    if makes_constant(function):
+        return _of_constants
     if isinstance(function, types.FunctionType):
         return _of_function
     if isinstance(function, type):
@@ -255,6 +258,10 @@ def of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any
     result = function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
     made = tree.from_object(result, lambda leaf, _: leaf)
     return lowering.memory.box(made) if isinstance(result, list) else made
+
+
+def _of_constants(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    return known_result(lowering, function, *map(known_object, args), **kwargs)
 
 
 def known_object(value: Any) -> Any:

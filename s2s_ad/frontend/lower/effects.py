@@ -259,7 +259,7 @@ def _rebuilt(
         return as_expression(lowering, value)
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
-        if isinstance(holder, Captured | Tree | type) or is_library(holder):
+        if isinstance(holder, Captured | Closure | Tree | type) or is_library(holder):
             return _item(lowering, node, holder, bound)
     fields = {
         name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")

@@ -6,7 +6,7 @@ A list whose length is known holds its items one by one; `growing` has the other
 from __future__ import annotations
 
 import operator
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -257,12 +257,20 @@ def pop_entry(lowering: Lowering, value: Any, key: Any, *default: Any) -> Any:
 
 
 @method(dict.popitem)
-def pop_last(lowering: Lowering, value: Any) -> Any:
-    entries = entries_of(value)
+def pop_last(lowering: Lowering, value: Any, last: Any = True) -> Any:
+    entries = OrderedDict(entries_of(value))
     with lowering.as_python():
-        key, item = entries.popitem()
+        key, item = entries.popitem(known_object(last))
     set_entries(lowering, value, entries)
     return sequence(tuple, [of_key(key), item])
+
+
+@method(OrderedDict.move_to_end)
+def move_to_end(lowering: Lowering, value: Any, key: Any, last: Any = True) -> None:
+    entries = OrderedDict(entries_of(value))
+    with lowering.as_python():
+        entries.move_to_end(known_key(lowering, key), known_object(last))
+    set_entries(lowering, value, entries)
 
 
 @method(dict.clear)

@@ -7,7 +7,9 @@ operators, is the user's own code, lowered like any other.
 from __future__ import annotations
 
 import abc
+import collections
 import dataclasses
+import functools
 import inspect
 import operator
 import types
@@ -25,7 +27,7 @@ from s2s_ad.frontend.lower.attributes import (
     method_of,
     read_attribute,
 )
-from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind
+from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
@@ -79,6 +81,28 @@ def refuse_special(lowering: Lowering, kind: type) -> None:
         why=reason if own else f"it is a kind of {kind.__mro__[-2].__name__}",
         help="use a plain class, a dataclass, a namedtuple or a dict",
     )
+
+
+@functools.cache
+def _made_namedtuple(name: str, fields: Any, module: str) -> type:
+    """The one class of such a namedtuple: objects of two calls are of one class."""
+    return collections.namedtuple(name, fields, module=module)
+
+
+def _namedtuple(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> type:
+    """collections.namedtuple(name, fields), called inside the function."""
+    named = dict(zip(("typename", "field_names"), map(known_object, args), strict=False))
+    named |= {key: known_object(value) for key, value in kwargs.items()}
+    if named.keys() != {"typename", "field_names"}:
+        raise UnsupportedError(
+            "S2S201", "a namedtuple with defaults made inside", help="define it at module level"
+        )
+    fields = named["field_names"]
+    fields = fields if isinstance(fields, str) else tuple(fields)
+    return _made_namedtuple(named["typename"], fields, lowering.frame.globals["__name__"])
+
+
+HANDLERS[collections.namedtuple] = _namedtuple
 
 
 def is_plain_namedtuple(kind: type) -> bool:

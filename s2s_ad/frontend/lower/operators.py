@@ -26,6 +26,7 @@ from s2s_ad.frontend.lower.conditions import (
     lazily,
     negated,
 )
+from s2s_ad.frontend.lower.constants import is_constant, with_operator
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.memory import symbols
@@ -104,6 +105,8 @@ def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) ->
     function = BINARY[type(node)]
     if is_word(left) or is_word(right):
         return _of_words(lowering, node, left, right)
+    if is_constant(left) or is_constant(right):
+        return with_operator(lowering, function, left, right)
     if class_of(left) is not None or class_of(right) is not None:
         result = of_objects(lowering, function, left, right)
         if result is not NOTHING:
@@ -458,7 +461,8 @@ def _comparable(lowering: Lowering, node: gast.Compare, value: Any) -> Any:
     """An object whose comparison gives the same at every call."""
     known = unwrap(value)
     own = type(known).__eq__ is not object.__eq__
-    if isinstance(value, Captured) and own and not isinstance(known, enum.Enum | frozenset):
+    plain = isinstance(known, enum.Enum | frozenset) or is_constant(known)
+    if isinstance(value, Captured) and own and not plain:
         raise lowering.refuse(node, f"a comparison of a {type(known).__name__}")
     return known
 
