@@ -156,6 +156,9 @@ def constant_value(value: Any) -> Any:
 
 def _constant_value(value: Symbol) -> Any:
     rule, operands, params = value.builder.definition(value)
+    if rule is ITEM:
+        known = _constant_output(operands[0], params["index"])
+        return value if isinstance(known, Symbol) else known
     if rule is None or params or rule.effects or not operands or not callable(rule.function):
         return value
     known = [constant_value(each) for each in operands]
@@ -165,6 +168,21 @@ def _constant_value(value: Symbol) -> Any:
         return rule.function(*known)
     except ArithmeticError:  # it is raised where the code comes to it
         return value
+
+
+def _constant_output(call: Symbol, index: int) -> Any:
+    """An output of a function, where it does not depend on what the function is called with."""
+    rule, _, _ = call.builder.definition(call)
+    program = getattr(rule, "program", None)
+    if not isinstance(program, Program):
+        return call
+    atom = program.output.items[index]
+    if isinstance(atom, gast.Constant):
+        return atom.value
+    notes, key = call.builder.notes, ("inside", id(program))
+    if key not in notes:
+        notes[key] = Builder.of(program)
+    return constant_value(Symbol(notes[key], atom.id)) if isinstance(atom, gast.Name) else call
 
 
 def static(value: Any, purpose: str = "this argument") -> Any:

@@ -86,6 +86,7 @@ class Outlined:
     callee: Callee
     result: Any  # a Tree of Outputs, Arguments and objects that are known
     parameters: tuple[Capture, ...] = ()  # the captured Parameters that it reads
+    loops: tuple[tuple, ...] = ()  # by output: the loops that made it and could be written out
 
     def call(self, lowering: Lowering, arguments: dict[str, Any]) -> Any:
         """The result of a call with these arguments."""
@@ -94,6 +95,9 @@ class Outlined:
         given_to = [settled(each) for each in (*operands, *held)]
         results = self.callee.call(lowering.builder, given_to)
         made = [lowering.memory.returned(each) for each in results]
+        for each, loops in zip(results, self.loops, strict=True):
+            if loops:
+                lowering.rolled[each.name] = loops[0]
 
         def given(leaf: Any) -> Any:
             if isinstance(leaf, Output):
@@ -328,9 +332,16 @@ def outline(
             return Output(outputs.index(leaf.name), getattr(leaf, "number", None))
         return Argument(places[leaf.name]) if leaf.name in places else leaf
 
+    loops = tuple(tuple(_loops(lowering, each)) for each in outputs)
     callee = _callee(lowering, frame, arguments, more, segment, outputs, free)
     del builder.body[start:]
-    return Outlined(callee, rebuilt(result, described), tuple(more))
+    return Outlined(callee, rebuilt(result, described), tuple(more), loops)
+
+
+def _loops(lowering: Lowering, name: str) -> set[tuple]:
+    """Where the loops stand that a value comes of, which can be written out."""
+    found = map(lowering.rolled.get, lowering.builder.ancestors(name))
+    return {each for each in found if each is not None}
 
 
 def _callee(
