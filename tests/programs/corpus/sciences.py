@@ -423,7 +423,7 @@ CASES = [
         ),
         wrt=(0, 1),
     ),
-    Case(mfcc_energy, (np.sin(np.arange(40) * 0.7) + 0.1 * np.arange(40),), tolerance=1e-5),
+    Case(mfcc_energy, (np.random.RandomState(0).randn(40),), tolerance=1e-5),
     Case(
         nbody_energy,
         (
