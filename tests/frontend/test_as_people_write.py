@@ -358,6 +358,27 @@ def parts_by_name(x):
     return total * len(seen) * (3.0 if seen[0] == "2 of level" else 5.0)
 
 
+PARENTS = np.array([-1, 0, 1, 1, 0])
+
+
+def a_tree_of_joints(x):
+    """A list that starts empty, and is read at an index that an array says."""
+    frames = []
+    for i in range(len(PARENTS)):
+        joint = np.atleast_1d(x) * (i + 1)
+        if PARENTS[i] < 0:
+            frames.append(joint)
+        else:
+            frames.append(frames[PARENTS[i]] * joint)
+    return np.sum(np.array(frames) ** 2) * 1e-3
+
+
+def running_log_sums(x):
+    rows = np.stack([np.atleast_1d(x), np.atleast_1d(x) ** 2])
+    across = np.logaddexp.accumulate(rows, axis=1)
+    return np.sum(across**2) + np.sum(np.logaddexp2.accumulate(rows))
+
+
 WEIGHTS = np.array([1.0, 2.0, 4.0])
 
 
@@ -367,7 +388,7 @@ def captured_lengths(x):
 
 
 AROUND = [logged, without_warnings, an_error_made_before, frames, captured_lengths]
-AROUND += [parts_by_name]
+AROUND += [parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]
 ARRAYS = [*TRIES[:4], *VALUES, *AROUND, cached_and_checked]

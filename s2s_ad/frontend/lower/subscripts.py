@@ -86,19 +86,24 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     if is_growing(value) or (is_sequence(value) and _any_item(lowering, value, index)):
         return growing.item(lowering, value, _as_position(index))
     if is_sequence(value):
+        if not value.items and isinstance(index, Symbol):  # whatever the number is
+            raise lowering.there_is_none(_out_of_range(value))
         position = known_position(lowering, index)
         if isinstance(position, slice):
             items = list(value.items[position])
             return new_list(lowering, items) if value.kind is list else sequence(tuple, items)
         if not -len(value.items) <= position < len(value.items):
-            text = f"{value.kind.__name__} index out of range"
-            raise lowering.there_is_none(IndexError(text))
+            raise lowering.there_is_none(_out_of_range(value))
         return value.items[position]
     if value.kind is dict:
         return entry(lowering, value, known_key(lowering, index))
     if isinstance(method_of(value.kind, "__getitem__"), types.FunctionType):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
+
+
+def _out_of_range(value: Tree) -> IndexError:
+    return IndexError(f"{value.kind.__name__} index out of range")
 
 
 def _any_item(lowering: Lowering, value: Tree, index: Any) -> bool:

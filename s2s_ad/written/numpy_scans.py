@@ -1,0 +1,25 @@
+"""Running results of NumPy's functions of two operands, where the order counts: written as loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def accumulated_logaddexp(array, axis=0) -> Any:
+    """np.logaddexp.accumulate"""
+    x = np.moveaxis(np.asarray(array) * 1.0, axis, 0)
+    out = np.copy(x)
+    for i in range(1, len(x)):
+        out[i] = np.logaddexp(out[i - 1], x[i])
+    return np.moveaxis(out, 0, axis)
+
+
+def accumulated_logaddexp2(array, axis=0) -> Any:
+    """np.logaddexp2.accumulate"""
+    x = np.moveaxis(np.asarray(array) * 1.0, axis, 0)
+    out = np.copy(x)
+    for i in range(1, len(x)):
+        out[i] = np.logaddexp2(out[i - 1], x[i])
+    return np.moveaxis(out, 0, axis)
