@@ -37,7 +37,10 @@ CALLS = """\
 NumPy functions that have a rule, by any name that leads to them. Functions of yours in any module,
 with defaults, keywords, keyword-only parameters, `*args` and `**kwargs` of known length; lambdas,
 closures, decorated functions, `functools.partial`; methods, properties, static and class methods,
-and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made.
+and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made, and
+so can bounded deques and SimpleNamespaces; dates, decimals, fractions and compiled patterns are
+computed with where nothing in them is a value. Members of Enums are found by value and by name, and
+those of an IntEnum are numbers. An object says itself whether it is true and what `==` gives.
 """
 
 GENERATORS = """\

@@ -1,4 +1,4 @@
-"""Running results of NumPy's functions of two operands, where the order counts: written as loops."""
+"""Running results of NumPy's functions of two operands whose order counts, written as loops."""
 
 from __future__ import annotations
 
