@@ -173,9 +173,9 @@ def _constant_value(value: Symbol) -> Any:
 def _constant_output(call: Symbol, index: int) -> Any:
     """An output of a function, where it does not depend on what the function is called with."""
     rule, _, _ = call.builder.definition(call)
-    program = getattr(rule, "program", None)
-    if not isinstance(program, Program):
+    if not getattr(rule, "gives_outputs", False):
         return call
+    program = rule.program
     atom = program.output.items[index]
     if isinstance(atom, gast.Constant):
         return atom.value

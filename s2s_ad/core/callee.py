@@ -123,6 +123,11 @@ class Callee(Compound):
         return self
 
     @property
+    def gives_outputs(self) -> bool:
+        """Whether its result is the output of its program, and nothing else."""
+        return type(self) is Callee and not self.is_stub
+
+    @property
     def is_recursive(self) -> bool:
         """Whether it calls itself, perhaps through others."""
         return any(each is self for each in reached(self.blocks))

@@ -77,7 +77,8 @@ def _is_known(*operands: Any) -> bool:
 @evaluates(float)
 def to_float(lowering: Lowering, value: Any = 0.0) -> Any:
     if not isinstance(value, Symbol):
-        return float(known_object(value))
+        with lowering.as_python():
+            return float(known_object(value))
     if value.shape not in ((), None):
         if any(map(values.known_not_one, value.shape)):
             message = "only length-1 arrays can be converted to Python scalars"
@@ -89,7 +90,8 @@ def to_float(lowering: Lowering, value: Any = 0.0) -> Any:
 @evaluates(int)
 def to_int(lowering: Lowering, value: Any = 0, *base: Any) -> Any:
     if not isinstance(value, Symbol):
-        return int(known_object(value), *base)
+        with lowering.as_python():
+            return int(known_object(value), *base)
     if value.fact == values.Scalar(int):
         return value
     return lowering.call(int, value)

@@ -255,7 +255,9 @@ def of_text(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any
         made = HANDLERS[TEXT_METHOD](lowering, [function, args], kwargs)
         if made is not None:
             return made
-    result = function(*map(known_object, args), **{k: known_object(v) for k, v in kwargs.items()})
+    known, named = [*map(known_object, args)], {k: known_object(v) for k, v in kwargs.items()}
+    with lowering.as_python():
+        result = function(*known, **named)
     made = tree.from_object(result, lambda leaf, _: leaf)
     return lowering.memory.box(made) if isinstance(result, list) else made
 
@@ -282,11 +284,27 @@ def _of_function(
         known = {key: known_object(value) for key, value in kwargs.items()}
         made = function(*map(known_object, args), **known)
         return lowering.captures.held(made, function.__name__)
+    if isinstance(getattr(function, "registry", None), types.MappingProxyType):
+        return _of_registered(lowering, function, args, kwargs)
     if _of_library(function):
         raise refused_call(function, lowering.builder.origin, args, kwargs)
     if is_generator(function):
         return iterator(lowering, HANDLERS[Produced](lowering, [function, args], kwargs))
     return lowering.enter(function, arguments_of(lowering, function, args, kwargs))
+
+
+def _of_registered(
+    lowering: Lowering, function: types.FunctionType, args: list, kwargs: dict[str, Any]
+) -> Any:
+    """A call of what functools.singledispatch makes: the function for the class of the first
+    argument."""
+    kind = HANDLERS[type](lowering, args[:1], {})
+    place = Place(
+        f"{function.__name__}.dispatch({kind.__name__})",
+        lambda: function.dispatch(kind),
+        (id(function), "dispatch", kind),
+    )
+    return apply(lowering, lowering.captures.of(function.dispatch(kind), place), args, kwargs)
 
 
 def is_foreign(function: Any) -> bool:

@@ -51,8 +51,9 @@ def makes_constant(function: Any) -> bool:
 
 def known_result(lowering: Lowering, function: Callable, *args: Any, **kwargs: Any) -> Any:
     """What a function gives for arguments that are known."""
-    named = {key: _known(value) for key, value in kwargs.items()}
-    result = function(*map(_known, args), **named)
+    known, named = [*map(_known, args)], {key: _known(value) for key, value in kwargs.items()}
+    with lowering.as_python():
+        result = function(*known, **named)
     if type(result) in (*PYTHON_NUMBERS, str, bytes, types.NoneType):
         return result
     return lowering.captures.held(result, function.__name__)

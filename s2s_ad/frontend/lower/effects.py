@@ -15,7 +15,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import Method, Thrown
+from s2s_ad.frontend.lower.attributes import Made, Method, Thrown
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
@@ -259,7 +259,7 @@ def _rebuilt(
         return as_expression(lowering, value)
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
-        if isinstance(holder, Captured | Closure | Tree | type) or is_library(holder):
+        if isinstance(holder, Captured | Closure | Made | Tree | type) or is_library(holder):
             return _item(lowering, node, holder, bound)
     fields = {
         name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")
@@ -401,6 +401,8 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
         raise UnsupportedError("S2S201", what, help="make a list: list(...)")
     if isinstance(value, Closure | Method):
         raise UnsupportedError("S2S201", "a function as a value inside a print or a condition")
+    if isinstance(value, Made):
+        raise UnsupportedError("S2S201", "an object of a library inside a print or a condition")
     if isinstance(value, Thrown):
         return value.call
     if not isinstance(value, Tree):

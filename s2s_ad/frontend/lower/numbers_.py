@@ -14,14 +14,14 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import known_object
-from s2s_ad.frontend.lower.containers import known_items, sequence
+from s2s_ad.frontend.lower.containers import all_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.memory import settled, symbols
 
 
 def _items(lowering: Lowering, value: Any, what: str) -> list:
-    found = known_items(lowering, value)
+    found = all_items(lowering, value)
     if found is None:
         what = f"{what} of a number of values that is not known"
         error = UnsupportedError("S2S205", what, help="use NumPy's function of the array")
