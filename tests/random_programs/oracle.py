@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import hashlib
@@ -32,6 +33,7 @@ from random_programs.values import (
 from s2s_ad.diagnostics import InternalError, S2SError
 
 SAMPLES = 3
+MANY = 40  # samples to see which shapes there are
 SECONDS = 60  # for one mode of one program
 PYTHON_SECONDS = 5  # for one run of it by Python
 MODES = (
@@ -127,14 +129,6 @@ def _compare(
         raise Mismatch("numbers", f"{where} is {found!r}, expected {expected!r}")
 
 
-def _is_longer(value: Any, before: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_is_longer(value[key], before[key]) for key in value.keys() & before.keys())
-    if not isinstance(value, list | tuple):
-        return False
-    return len(value) > len(before) or any(map(_is_longer, value, before))
-
-
 class Checked:
     """A program that is compared; `directions` and `weights` come from `seed`."""
 
@@ -173,12 +167,6 @@ class Checked:
         return value
 
     # ---- plain Python ------------------------------------------------------------------------
-
-    def lengthens_arguments(self) -> bool:
-        """Whether the program leaves a list that it is given longer than it was."""
-        args = self.arguments()
-        self.main(*args)
-        return any(map(_is_longer, args, self.arguments()))
 
     def python(self, args: list, main: Callable | None = None) -> Any:
         """What Python gives; the arguments are kept."""
@@ -397,6 +385,22 @@ class Checked:
 
         return self.once("samples", make)
 
+    def has_many_shapes(self) -> bool:
+        """Whether results of other samples than those that are compared have another shape."""
+        rng, shapes = np.random.default_rng([self.seed, 19]), set()
+        for _ in range(MANY):
+            args = [
+                rebuilt(
+                    arg, lambda leaf: leaf + random_like(leaf, rng) if is_inexact(leaf) else leaf
+                )
+                if i in self.active
+                else arg
+                for i, arg in enumerate(self.arguments())
+            ]
+            with contextlib.suppress(Exception, Endless):
+                shapes.add(tuple(map(np.shape, leaves(self.python(args)))))
+        return len(shapes) > 1
+
     @property
     def sample_values(self) -> list:
         def make() -> list:
@@ -584,6 +588,7 @@ class Checked:
             rebuilt(x, lambda leaf: next(steps) if is_inexact(leaf) else leaf) for x in inputs
         ]
         _, tangent = s2s_ad.jvp(function, tuple(inputs), tuple(tangents))
+        self.finite(_inexact_of(tangent))
         for t, e in zip(_inexact_of(tangent), expected, strict=True):
             _compare(t, e, 1e-4, types=False, where="second derivative")
 
@@ -605,6 +610,7 @@ class Checked:
         text = f"def along({params}):\n    g = gradient({params})\n    return {' + '.join(terms)}\n"
         along = self.extended(text, gradient=gradient, **names)["along"]
         found = self.as_inputs(s2s_ad.grad(along, self.positions)(*args), args, "second derivative")
+        self.finite(found)
         for g, e in zip(found, expected, strict=True):
             _compare(g, e, 1e-4, types=False, where="second derivative")
 
@@ -629,12 +635,15 @@ class Checked:
 
     def mode_determinism(self) -> None:
         self.derivable()
-        first = s2s_ad.grad(self.main, self.positions)  # not one that has served other calls
-        text = _without_file(first.source(*self.arguments()))
+
+        def text_of_one_compilation() -> str:
+            scope = namespace(self.source, readable=True)  # nothing that has served other calls
+            text = s2s_ad.grad(scope["main"], self.positions).source(*self.arguments(scope))
+            return _without_file(text)
+
+        text = text_of_one_compilation()
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        other = namespace(self.source, readable=True)
-        again = s2s_ad.grad(other["main"], self.positions).source(*self.arguments(other))
-        if _without_file(again) != text:
+        if text_of_one_compilation() != text:
             raise Mismatch(
                 "text", "the text of the gradient differs from one compilation to the next"
             )
@@ -738,11 +747,26 @@ def check(
             else:
                 method = "mode_" + mode.replace("(", "_").replace(")", "")
                 found.append(_outcome(mode, getattr(checked, method)))
-        asked = [each for each in found if each.status == "refused" and each.sort == "S2S207"]
-        if asked and raised is None and checked.lengthens_arguments():
-            for each in asked:  # what is passed stays as it is: such programs are to be refused
-                each.status, each.sort = "skipped", "adds to a list that was passed"
+        for code, what, is_so in _to_be_refused(checked):
+            asked = [each for each in found if (each.status, each.sort) == ("refused", code)]
+            if asked and is_so():
+                for each in asked:
+                    each.status, each.sort = "skipped", what
     return found, checked.digest
+
+
+def _to_be_refused(checked: Checked) -> list[tuple[str, str, Callable[[], bool]]]:
+    """What is refused on purpose: its code, what it is, and whether the program is such a one."""
+    source, texts = checked.source, checked.texts
+    return [
+        ("S2S207", "adds to a list that was passed", lambda: paths.lengthens(source, texts)),
+        ("S2S402", "the shape of a result depends on numbers", checked.has_many_shapes),
+        (
+            "S2S201",
+            "the structure of the result depends on the path",
+            lambda: paths.has_structures(source, lambda: [checked.arguments()]),
+        ),
+    ]
 
 
 def _outcome(mode: str, run: Callable[[], None]) -> Outcome:

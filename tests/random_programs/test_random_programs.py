@@ -132,11 +132,30 @@ def test_a_root_of_zero_has_no_slope(text, sort):
     assert {each.sort for each in outcomes} == {sort}
 
 
-@pytest.mark.parametrize("change, status", [("append(x)", "skipped"), ("pop()", "ok")])
-def test_a_program_that_adds_to_a_list_it_is_given_is_to_be_refused(change, status):
-    source = f"def main(items, x):\n    items.{change}\n    return items[0] * x\n"
+TO_BE_REFUSED = {
+    "    items.append(x)\n    return items[0] * x": "skipped",
+    "    if x > 5:\n        items.insert(0, x)\n    return items[0] * x": "skipped",
+    "    del items[0]\n    items += [x]\n    return items[0] * x": "skipped",
+    "    items.pop()\n    return items[0] * x": "ok",
+    "    if x > 5:\n        return x\n    return [x, items[0]]": "skipped",
+    "    if 1 > 5:\n        return x\n    return [x, items[0]]": "ok",
+    "    items = x if x > 5 else items\n    return items[0] * x": "refused",
+}
+
+
+@pytest.mark.parametrize("body, status", TO_BE_REFUSED.items())
+def test_what_is_refused_on_purpose(body, status):
+    """It adds to a list it is given, or returns another container on another path."""
+    source = f"def main(items, x):\n{body}\n"
     outcomes, _ = oracle.check(source, ["[0.5, 1.5]", "0.75"], 0, ("value", "grad"))
     assert {each.status for each in outcomes} == {status}
+
+
+@pytest.mark.parametrize("mask, status", [("x > 0.0", "skipped"), ("x < 9.0", "refused")])
+def test_shapes_that_depend_on_numbers_are_refused_in_batches(mask, status):
+    source = f"import numpy as np\n\ndef main(x):\n    return x[{mask}]\n"
+    (outcome,), _ = oracle.check(source, ["np.array([1.5, 2.5])"], 0, ("vmap",))
+    assert outcome.status == status
 
 
 def too_long():

@@ -63,19 +63,19 @@ def leaves(value: Any, depth: int = 0) -> list:
     return [value]
 
 
-def rebuilt(value: Any, leaf: Callable[[Any], Any]) -> Any:
+def rebuilt(value: Any, leaf: Callable[[Any], Any], lists: Callable[[list], list] = list) -> Any:
     """The same containers with other leaves, which are made in the order of `leaves`."""
     if isinstance(value, list):
-        return [rebuilt(item, leaf) for item in value]
+        return lists([rebuilt(item, leaf, lists) for item in value])
     if isinstance(value, tuple):
-        items = [rebuilt(item, leaf) for item in value]
+        items = [rebuilt(item, leaf, lists) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, dict):
-        return {key: rebuilt(item, leaf) for key, item in value.items()}
+        return {key: rebuilt(item, leaf, lists) for key, item in value.items()}
     if is_container(value):
         made = copy.copy(value)
         for name, item in list(vars(value).items()):
-            object.__setattr__(made, name, rebuilt(item, leaf))
+            object.__setattr__(made, name, rebuilt(item, leaf, lists))
         return made
     return leaf(value)
 
