@@ -97,8 +97,8 @@ class Recent(Locked):
     def _make_room(self, coming: Made) -> None:
         """The oldest goes; what was asked for since it was last the oldest stays a round more."""
         for again, most in ((False, MOST_HELD), (True, MOST_HELD_AGAIN)):
-            held = dict(coming.arrays)
-            for key, each in reversed([e for e in self._made.items() if e[1].again is again]):
+            held, known = dict(coming.arrays), self._made.copy()  # objects that die are forgotten
+            for key, each in reversed([e for e in known.items() if e[1].again is again]):
                 held |= each.arrays
                 if sum(held.values()) > most and each.arrays:
                     self._made.pop(key, None)

@@ -15,7 +15,7 @@ import pytest
 from s2s_ad import S2SError, Tensor, grad, jit, jvp, value_and_grad, vjp, vmap
 from s2s_ad.api import function as api
 from s2s_ad.api.families import FAMILIES
-from s2s_ad.api.recent import Recent
+from s2s_ad.api.recent import Made, Recent
 from s2s_ad.load import dispatch, fast
 
 X = np.array([1.0, 2.0, 3.0])
@@ -729,6 +729,25 @@ def test_a_method_does_not_keep_more_than_some_of_its_instances():
     del model
     gc.collect()
     assert sum(each() is not None for each in seen) <= Recent().size
+
+
+def test_what_dies_while_room_is_made_is_forgotten():
+    """The collector runs whenever it likes, and what it finds dead lets go of its value."""
+    recent = Recent(size=4)
+
+    class Dying(Made):
+        @property
+        def again(self):
+            recent.forget("a")
+            return False
+
+        again = again.setter(lambda self, value: None)
+
+    for key in "abc":
+        recent._made[key,] = Dying(key, (), {})
+    assert recent.get((sum,), lambda: "made") == "made"
+    assert recent.known("a") is None
+    assert recent.known("b") == "b"
 
 
 def test_recent_values_stay_as_long_as_they_are_asked_for():
