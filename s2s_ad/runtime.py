@@ -104,8 +104,9 @@ def betainc_by_shapes(a, b, x, by_a, by_b):
 
 
 def broadcast_like(value, array):
-    """`value` with the shape of `array`."""
-    return np.broadcast_to(value, np.shape(array))
+    """`value` with the shape of `array`; a number of Python's stays one beside a number."""
+    shape = np.shape(array)
+    return value if np.shape(value) == shape else np.broadcast_to(value, shape)
 
 
 def by_parts(function, *operands):
@@ -158,6 +159,11 @@ def complex_eig(a):
 def copied(value):
     """A copy of an array; None, or the number 0, stands for a value that is not there."""
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def array_without_axes(x):
+    """A number, or an array without axes, as an array."""
+    return np.asarray(x)
 
 
 def contract(spec, a, b):
@@ -601,6 +607,15 @@ def index_set(array, index, value):
     result = list(array) if isinstance(array, (tuple, list)) else np.array(array)
     result[index] = value
     return type(array)(result) if isinstance(array, tuple) else result
+
+
+def in_dtype_of(value, array):
+    """`value` in the dtype of `array`; beside a number of Python's it stays as it is."""
+    dtype = getattr(array, "dtype", None)
+    if dtype is None or dtype.kind not in "fc":
+        return value
+    value = np.asarray(value) if dtype.kind == "c" else np.real(np.asarray(value))
+    return value.astype(dtype, copy=False)[()]
 
 
 def inverse_gaps(w):

@@ -97,6 +97,19 @@ class Unbroadcast(TwoOperands):
         return reshape_like(batch.builder.call(runtime.unbroadcast, (value, padded), {}), array)
 
 
+class InDtypeOf(Unbroadcast):
+    """in_dtype_of(value, array): of one shape; the dtype of the array only the run tells."""
+
+    shape_position = None
+
+    def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
+        return None
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        pairs = zip(operation.operands, batched, strict=True)
+        return batch.builder.call(self.function, [batch.spread(*pair) for pair in pairs], {})
+
+
 def _dtype_is_open(builder: Builder, value: Any, array: Any) -> bool:
     """Whether only the run will tell if the value has the dtype that the array asks for."""
     fact, wanted = builder.fact(value), builder.fact(array)
@@ -185,6 +198,8 @@ class BroadcastLike(TwoOperands):
         if fact.weak:
             shape = form.operation(np.shape, [array], {})
         if not isinstance(facts(value), values.Scalar):
+            if fact.weak:
+                return call  # both may be numbers of Python's
             return form.operation(np.broadcast_to, [value, shape], {})
         if not values.is_inexact(fact):
             return form.operation(np.full, [shape, value], {})
@@ -219,5 +234,6 @@ def _stop(builder: Builder, rule: Rule, value: Any) -> Any:
 
 
 register(Unbroadcast(runtime.unbroadcast, "unbroadcast"))
+register(InDtypeOf(runtime.in_dtype_of, "in_dtype_of"))
 register(BroadcastLike(runtime.broadcast_like, "broadcast_like"))
 register(StopGradient(runtime.stop_gradient, "stop_gradient"))

@@ -184,7 +184,22 @@ class CopyIfThere(Identity):
         return gast.IfExp(is_array, made, value)
 
 
+class WithoutAxes(Identity):
+    """array_without_axes(x): what NumPy's operations give as a number is an array of the user's."""
+
+    copy = allocates = False
+    text = "x"
+    view = True
+
+    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
+        return operation.operands[0]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        return form.operation(np.asarray, call.args, {})
+
+
 register(AsType(np.ndarray.astype, "astype"))
+register(WithoutAxes(runtime.array_without_axes, "array_without_axes"))
 register(CopyIfThere(runtime.copied, "copied"))
 register(Identity(np.copy, "copy"))
 

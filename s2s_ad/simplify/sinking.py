@@ -11,6 +11,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.callee import compound_of, has_effect, item_of
+from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, block, everywhere, region_of
@@ -176,7 +177,10 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
         }
         count = len(builder.body)
         with builder.at(statement.origin, statement.phase):
-            results.append(_value(builder, sides.program, statement, atoms))
+            value = _value(builder, sides.program, statement, atoms)
+            if type(value) in (int, float, complex):
+                value = in_kind_of(builder, value, sides.program.facts[form.target(statement)])
+            results.append(value)
         idle = idle or len(builder.body) == count
     if not idle:
         for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
@@ -201,18 +205,26 @@ def _has_its_rank(sides: Sides, name: str, place: int) -> bool:
 def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: dict) -> Any:
     """The result of the operation in a block; zero where it is linear in a zero."""
     operation = builder.operation(statement, atoms)
-    shape = values.shape_of(program.facts[form.target(statement)])
+    result = program.facts[form.target(statement)]
+    shape = values.shape_of(result)
+
+    def stands_for_it(value: Any) -> bool:
+        fact = builder.fact(value)
+        dtypes = values.strong_dtype(fact), values.strong_dtype(result)
+        alike = dtypes[0] == dtypes[1] and values.missing(dtypes) == all(e is None for e in dtypes)
+        return alike and values.same_shape(values.shape_of(fact), shape)
+
     for place, operand in enumerate(operation.operands):
         if not _is_zero(builder, operand):
             continue
         if place in operation.rule.linear:
             if shape == ():
                 return 0.0
-            if values.same_shape(values.shape_of(builder.fact(operand)), shape):
+            if stands_for_it(operand):
                 return operand
         neutral = getattr(operation.rule, "identity", {}).get(place) == 0
         other = operation.operands[1 - place] if neutral else None
-        if neutral and values.same_shape(values.shape_of(builder.fact(other)), shape):
+        if neutral and stands_for_it(other):
             return other
     return builder.emit(operation.rule, operation.operands, operation.params)
 

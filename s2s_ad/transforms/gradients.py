@@ -154,7 +154,7 @@ def tangent_program(
     outputs, dots = forward(builder, program, tangents)
     count = len(tree.leaves(output))
     dots = [
-        _tangent_out(builder, y, y_dot)
+        _typed(builder, program, y, _tangent_out(builder, y, y_dot))
         for y, y_dot in zip(outputs[:count], dots[:count], strict=True)
     ]
     value, tangent = refill(output, outputs[:count]), refill(output, dots)
@@ -220,6 +220,20 @@ def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
     if y.shape == ():
         return in_kind_of(builder, 0.0, y.fact)
     return builder.call(runtime.broadcast_like, (0.0, y), {})
+
+
+def _typed(builder: Builder, program: Program, y: Any, y_dot: Any) -> Any:
+    """The tangent of an output whose dtype only the run tells, in that dtype.
+
+    Text for arguments of which nothing is known leaves it as it is.
+    """
+    is_open = isinstance(y, Symbol) and values.strong_dtype(y.fact) is None
+    anything = (isinstance(program.facts[leaf], values.Unknown) for leaf in program.leaves())
+    if not (is_open and isinstance(y_dot, Symbol)) or isinstance(y.fact, values.List | values.Word):
+        return y_dot
+    if any(anything):
+        return y_dot
+    return builder.call(runtime.in_dtype_of, (y_dot, y), {})
 
 
 def inserted(inputs: Sequence[Input], more: Sequence[Input]) -> tuple[Input, ...]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import S2SError, grad, jit, vmap
+from s2s_ad import S2SError, grad, jit, value_and_grad, vmap
 
 NUMBERS = [2.5, np.float64(2.5), np.array(2.5), np.float32(2.5), np.array(2.5, np.float32)]
 STEP = 1e-6
@@ -133,6 +133,62 @@ def test_as_python_does_it(function, x):
     slope = (ends[0] - ends[1]) / (2 * STEP)
     np.testing.assert_allclose(grad(function)(x), slope, rtol=1e-6 if tolerance < 1e-6 else 1e-5)
     assert x == 2.5
+
+
+def changed(x):
+    x += 0.5
+    return x
+
+
+def filled(x):
+    y = np.zeros(())
+    y += x
+    return y
+
+
+def changed_in_a_loop(x):
+    y = np.array(x)
+    for _ in range(2):
+        y *= x
+    return [y, y + 1, x]
+
+
+def changed_on_one_path(x):
+    if x > 1:
+        x *= 2
+    return {"x": x}
+
+
+def of_a_number(x):
+    return np.asarray(x * 2), np.array(x * 2), (x * 2, np.stack([x, x])[0, ...])
+
+
+def kinds(value):
+    """Which of the parts of a result are arrays."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [kinds(each) for each in value]
+    return isinstance(value, np.ndarray)
+
+
+ENDS = [changed, filled, changed_in_a_loop, changed_on_one_path, of_a_number]
+
+
+@pytest.mark.parametrize("x", [np.array(2.5), np.float64(2.5)], ids=["array", "number"])
+@pytest.mark.parametrize("function", ENDS, ids=lambda f: f.__name__)
+def test_an_array_without_axes_is_returned_as_one(function, x):
+    found = jit(function)(x)
+    assert kinds(found) == kinds(function(fresh(x, 2.5)))
+    _, slope = value_and_grad(lambda x: np.sum(first(function(x))))(x)
+    ends = [first(function(fresh(x, 2.5 + step))) for step in (STEP, -STEP)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * STEP), rtol=1e-6)
+
+
+def first(value):
+    while isinstance(value, dict | list | tuple):
+        value = value["x"] if isinstance(value, dict) else value[0]
+    return value
 
 
 def test_one_function_follows_the_kind_of_its_argument():

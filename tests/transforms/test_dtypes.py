@@ -141,6 +141,44 @@ def test_a_number_that_is_of_python_on_one_path(f, k, dtype):
     np.testing.assert_allclose(np.sum(slope), change, rtol=1e-5)
 
 
+def power_of_a_truth(x):
+    """A truth of NumPy's to the power 2 is an int64, an array of truths an int8."""
+    return x + (x > 1.5)[0] ** 2
+
+
+def ones_or_none(x):
+    try:
+        x = np.ones(2, np.float32)
+    except ValueError:
+        pass
+    return np.sum(x)
+
+
+def stored_in_a_rest(rows):
+    first, *rest = rows
+    rest[1] = 0.25
+    return 0.8 * rest[1] + first
+
+
+def of_one_path_or_the_other(x):
+    y = x.astype(float) if x[0] > 0 else x
+    return y * 2.0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    "f", [power_of_a_truth, ones_or_none, stored_in_a_rest, of_one_path_or_the_other]
+)
+def test_a_tangent_has_the_dtype_of_its_value(f, sign):
+    x = np.arange(1.0, 10.0, dtype=np.float32).reshape(3, 3) * np.float32(sign)
+    x = x if f is stored_in_a_rest else x[0]
+    expected = f(x)
+    value, change = jvp(f, x, np.ones_like(x))
+    assert (value.dtype, change.dtype) == (expected.dtype, expected.dtype)
+    moved = [f(x.astype(float) + step) for step in (1e-3, -1e-3)]
+    np.testing.assert_allclose(change, (moved[0] - moved[1]) / 2e-3, rtol=1e-6, atol=1e-9)
+
+
 def divided(x, k):
     y = np.log(x) if k < 2 else x
     try:

@@ -35,6 +35,7 @@ from s2s_ad.frontend.lower.iteration import Iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
+from s2s_ad.frontend.lower.views import as_array_of_no_axes
 from s2s_ad.frontend.lower.words import Word
 from s2s_ad.frontend.resolve import LITERALS, Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
@@ -296,7 +297,7 @@ def returned(value: Any) -> Any:
             raise items_needed(value, error)
         return settled(value)
     if not isinstance(value, Tree):
-        return settled(value)
+        return settled(as_array_of_no_axes(value))
     kind, content = value.kind, dict(zip(value.keys, value.items, strict=True))
     if dataclasses.is_dataclass(kind):
         fields = [field.name for field in dataclasses.fields(kind)]

@@ -298,6 +298,30 @@ def _gives_number(function: Callable, args: tuple, kwargs: dict) -> bool | None:
         return None
 
 
+def as_array_of_no_axes(value: Any) -> Any:
+    """The value, where the user's code has an array without axes, as one in the text, too.
+
+    An update in place is an operation there, which gives a number.
+    """
+    if not isinstance(value, Reference) or value.number is not False or value.shape != ():
+        return value
+    if getattr(value.fact, "tensor", False) or _is_array_in_text(settled(value)):
+        return value
+    return value.builder.call(runtime.array_without_axes, (settled(value),), {})
+
+
+def _is_array_in_text(content: Symbol) -> bool:
+    """Whether what computes a value without axes gives an array, and no number."""
+    rule, operands, _ = content.builder.definition(content)
+    if rule is None:
+        return getattr(content.fact, "number", None) is False
+    if rule.function is np.copy:
+        return isinstance(operands[0], Symbol) and _is_array_in_text(operands[0])
+    if rule.view and rule.function is not operator.getitem:
+        return bool(values.rank_of(content.builder.fact(operands[0])))
+    return rule.function in (*ARRAYS_OF_NO_AXES, runtime.index_set)
+
+
 def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
     """Whether the elements of a new array are certain to stand in memory in the order of C."""
     if result.ndim == 1 and _gives_new_memory(function, args, {}, result):
