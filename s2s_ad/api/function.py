@@ -716,7 +716,8 @@ class Transformed:
     def _needed(self, need: StaticNeeded, leaves: dict) -> Exception:
         symbols = [leaves[place] for place in need.inputs if place in leaves]
         known = [each for each in symbols if isinstance(each, Symbol)]
-        return NeedStatic(known[0].name, "this argument") if known else need.error
+        names = [each.name for each in known]
+        return NeedStatic(names[0], "this argument", names=names) if names else need.error
 
     # ---- Python's protocols
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -35,10 +36,14 @@ class NeedStatic(Exception):
     """A rule needs the value of a name while code is generated.
 
     `error` says what to raise where it cannot be known; None where the purpose says enough.
+    `names` are those from which it is computed, where there are several.
     """
 
-    def __init__(self, name: str, purpose: str, error: S2SError | None = None):
+    def __init__(
+        self, name: str, purpose: str, error: S2SError | None = None, names: Sequence[str] = ()
+    ):
         self.name, self.purpose, self.error = name, purpose, error
+        self.names = names or (name,)
         super().__init__(f"{purpose} must be known when the code is generated")
 
 
@@ -331,6 +336,7 @@ class Builder:
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
             fact = rule.infer([self.fact(each) for each in operands], params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
+            fact = self._real_where_it_is(rule, operands, fact)
             result = self.symbol(fact)
             size = rule.size(self, operands, params) if fact == values.Scalar(int) else None
             if size is not None:
@@ -350,6 +356,24 @@ class Builder:
         """The result of an operation that was computed before."""
         given = ((key, key_of(value)) for key, value in params.items())
         return self._numbered.get((function, *map(key_of, operands), *given))
+
+    def _real_where_it_is(self, rule: Rule, operands: list, fact: Any) -> Any:
+        """The fact of a result whose dtype is not known, with what is known of that.
+
+        A power of what may be a number of Python's may be complex.
+        """
+        if not isinstance(fact, values.Array) or fact.dtype is not None or fact.weak:
+            return fact
+        said = fact.real and rule is ITEM  # by the block that hands it over
+        return replace(fact, real=said or (rule.keeps_real and all(map(self._is_real, operands))))
+
+    def _is_real(self, operand: Any) -> bool:
+        """Whether an operand is real, or an index."""
+        if isinstance(operand, tuple | list):
+            return all(map(self._is_real, operand))
+        if isinstance(operand, Symbol):
+            return values.is_real(operand.fact)
+        return operand is None or isinstance(operand, slice) or np.isrealobj(operand)
 
     def _holds_tensor(self, operand: Any) -> bool:
         """Whether an operand is a Tensor, or a sequence with one in it."""
@@ -384,10 +408,10 @@ class Builder:
             value = operands[0]
 
     def ancestors(
-        self, name: str, through: Callable[[Rule | None], bool] = lambda rule: True
+        self, *names: str, through: Callable[[Rule | None], bool] = lambda rule: True
     ) -> set[str]:
-        """The names that a value was computed from `through` some operations, and its own."""
-        waiting, found = [name], set()
+        """The names that values were computed from `through` some operations, and their own."""
+        waiting, found = [*names], set()
         while waiting:
             each = waiting.pop()
             if each in found:

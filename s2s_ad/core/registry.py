@@ -159,6 +159,12 @@ class Rule:
     def infer(self, operands: list[AbstractValue], params: dict[str, Any]) -> AbstractValue:
         raise NotImplementedError
 
+    @property
+    def keeps_real(self) -> bool:
+        """Whether the result is real wherever all operands are."""
+        known = self.elementwise or self.reduction or self.view or self.updates or self.copy
+        return known and not self.gives_complex
+
     def may_raise(self, operands: list[AbstractValue], result: AbstractValue) -> bool:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)

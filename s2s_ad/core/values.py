@@ -72,6 +72,7 @@ class Array:
     `number`: an argument without axes is a number, which nothing changes in place, or (False) an
     array; that matters to the user's code alone, too.
     `weak`: on some path it is a Python number, whose dtype is weak, and which has no attributes.
+    `real`: its dtype is not known, but that of real numbers: that of one path or of another.
     """
 
     dtype: np.dtype | None
@@ -81,6 +82,7 @@ class Array:
     absent: bool = False
     number: bool | None = field(default=None, compare=False)
     weak: bool = False
+    real: bool = False
 
     @property
     def rank(self) -> int | None:
@@ -90,7 +92,7 @@ class Array:
         if not isinstance(other, Array) or (self.dtype is None) != (other.dtype is None):
             return False  # NumPy's float64 dtype claims to equal None
         same = self.dtype == other.dtype and self.shape == other.shape
-        mine, its = ((e.selects, e.absent, e.weak) for e in (self, other))
+        mine, its = ((e.selects, e.absent, e.weak, e.real) for e in (self, other))
         return same and mine == its
 
 
@@ -283,7 +285,7 @@ def is_real(value: Any) -> bool:
     if isinstance(value, List):
         return is_real(value.item)
     dtype = strong_dtype(value)
-    return dtype is not None and dtype.kind in "biuf"
+    return getattr(value, "real", False) if dtype is None else dtype.kind in "biuf"
 
 
 def dtype_argument(value: Any) -> Any:
@@ -450,7 +452,8 @@ def join(a: Any, b: Any) -> AbstractValue:
         selects = getattr(a, "selects", False) and getattr(b, "selects", False)
         tensor, weak = is_tensor(a) or is_tensor(b), may_be_python(a) or may_be_python(b)
         dtype, shape = _joined_dtype(a, b), _joined_shape(a.shape, b.shape)
-        return Array(dtype, shape, selects, tensor, absent, weak=weak)
+        real = dtype is None and is_real(a) and is_real(b)
+        return Array(dtype, shape, selects, tensor, absent, weak=weak, real=real)
     return Unknown(bool(is_inexact(a) or is_inexact(b)), absent=absent)
 
 
@@ -559,6 +562,8 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
         if (general.selects and not joined.selects) or (joined.absent and not general.absent):
             return False
         if (is_tensor(special) and not general.tensor) or (joined.weak and not general.weak):
+            return False
+        if general.real and not joined.real:
             return False
         if missing((general.shape, special.shape)) or len(general.shape) != len(special.shape):
             return general.shape is None
@@ -694,7 +699,8 @@ def canonical(facts: Iterable[Any], order: dict[Atom, int] | None = None) -> tup
         dtype = None if value.dtype is None else value.dtype.str
         shape = value.shape
         dims = None if shape is None else tuple(_numbered_dim(dim, numbers) for dim in shape)
-        return (Array, dtype, dims, value.selects, value.tensor, value.absent, value.weak)
+        flags = value.selects, value.tensor, value.absent, value.weak, value.real
+        return (Array, dtype, dims, *flags)
 
     return tuple(map(numbered, facts))
 

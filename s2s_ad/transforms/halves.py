@@ -242,8 +242,9 @@ def adjoint_fact(primal: values.AbstractValue, given: values.AbstractValue) -> A
     if isinstance(primal, values.Unknown):
         return values.as_inexact(primal)
     if isinstance(primal, values.Array) and primal.shape != ():
-        dtype = given.dtype if isinstance(given, values.Array) else primal.dtype
-        return values.Array(dtype, primal.shape, absent=primal.absent)
+        known = given if isinstance(given, values.Array) else primal
+        real = known.real or (known.dtype is None and values.is_real(primal))
+        return values.Array(known.dtype, primal.shape, absent=primal.absent, real=real)
     if not isinstance(given, values.Array | values.Scalar):
         return values.Array(values.strong_dtype(primal), ())
     return values.join(values.Scalar(float), given)

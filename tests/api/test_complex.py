@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, hessian, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
-from s2s_ad.diagnostics import ArgumentTypeError, DerivativeError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, DerivativeError, S2SError, UnsupportedError
 
 RNG = np.random.default_rng(3)
 X = np.array([0.3, -0.4, 0.5])
@@ -222,6 +222,37 @@ def either(x, flag):
 def test_what_may_be_real_or_complex_is_refused():
     with pytest.raises(DerivativeError, match="may be real or complex"):
         grad(either)(X, 1.0)
+
+
+def single_or_double(x, z):
+    """Which dtype `y` has is the path's, but it is real."""
+    y = x
+    if x[0] > 0:
+        y = np.tanh(x.astype(np.float32))
+    return np.sum(y * y) * np.real(z * (2.0 - 1.0j))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_is_real_on_each_path_is_real(sign):
+    x, z = sign * np.array([0.5, 0.25]), 0.5 + 0.25j
+    found = grad(single_or_double, argnums=(0, 1))(x, z)
+    slope = 2 * np.tanh(x) / np.cosh(x) ** 2 if sign > 0 else 2 * x
+    y = np.tanh(x) if sign > 0 else x
+    np.testing.assert_allclose(found[0], slope * (2 * 0.5 + 0.25), rtol=1e-6)
+    np.testing.assert_allclose(found[1], np.sum(y * y) * (2.0 + 1.0j), rtol=1e-6)
+
+
+def root_of_either(x, exponent):
+    """A power of a number of Python's may be complex, whichever path it comes from."""
+    y = x
+    if exponent > 1:
+        y = np.float32(x)
+    return np.abs(y**exponent)
+
+
+def test_a_power_of_what_may_be_a_number_of_python_is_not_real():
+    with pytest.raises(S2SError, match="complex"):
+        grad(root_of_either)(-0.5, 0.5)
 
 
 def phase_of_determinant(a):

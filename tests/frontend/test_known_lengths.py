@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jit, vmap
+from s2s_ad import grad, jit, jvp, vmap
 
 
 def rows(x):
@@ -86,3 +86,21 @@ def test_zip_beside_an_array_whose_length_depends_on_its_numbers():
     np.testing.assert_array_equal(grad(weighted)(np.array([-1.0, 3.0, 2.0, 5.0])), [0, 1, 2, 0])
     with pytest.raises(NotImplementedError, match="2 items with an array that has fewer"):
         jit(weighted)(np.array([1.0, -1.0]))
+
+
+def rest_after_a_store(scale, y):
+    """How many rows there are is asked of what a number was stored in."""
+    y.fill(scale)
+    first, *rest = y
+    rest[0][:1] = scale * scale
+    return np.sum(np.sin(y)) + np.sum(first)
+
+
+def test_a_length_inside_a_gradient_inside():
+    y, scale, step = np.arange(6.0).reshape(3, 2), 0.75, 1e-4
+    slope = jvp(grad(rest_after_a_store, argnums=(0, 1)), (scale, y), (1.0, 2.0 * y))[1]
+    first = [grad(rest_after_a_store)(each, y) for each in (scale + step, scale - step)]
+    np.testing.assert_allclose(slope[0], (first[0] - first[1]) / (2 * step), rtol=1e-6)
+    expected = -5 * np.sin(scale) + 2 * np.cos(scale**2) - 4 * scale**2 * np.sin(scale**2)
+    np.testing.assert_allclose(slope[0], expected)
+    np.testing.assert_array_equal(slope[1], np.zeros((3, 2)))

@@ -87,7 +87,7 @@ def _with_static(
     ways: Ways, lowering: Lowering, inputs: tuple[Input, ...], need: NeedStatic
 ) -> Ways:
     """How to lower the function so that a value is known."""
-    ancestors = lowering.builder.ancestors(need.name)
+    ancestors = lowering.builder.ancestors(*need.names)
     captured = lowering.captures.numbers | lowering.captures.arrays
     numbers = {captured.get(name) for name in ancestors} - {None, *ways.static}
     loops = {lowering.rolled.get(name) for name in ancestors} - {None}
@@ -351,7 +351,7 @@ def output_of(result: Any, name: str, origin: Origin) -> Any:
         raise error.at(origin) from None
     except NeedStatic as need:
         error = None if need.error is None else need.error.at(origin)
-        raise NeedStatic(need.name, need.purpose, error) from None
+        raise NeedStatic(need.name, need.purpose, error, need.names) from None
 
 
 def output_node(leaf: Any, name: str, origin: Origin) -> gast.AST:

@@ -146,7 +146,7 @@ class Rolling:
             return need.source is self
         if isinstance(need, UnsupportedError):
             return need.code == "S2S207"  # memory that may be shared: one pass is certain of it
-        return bool(self.mine & self.lowering.builder.ancestors(need.name))
+        return bool(self.mine & self.lowering.builder.ancestors(*need.names))
 
     # ---- rounds
 
