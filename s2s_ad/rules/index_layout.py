@@ -88,6 +88,22 @@ def layout(index: Any, shape: values.Shape) -> Layout | None:
     return _laid_out(tuple(items), shape)
 
 
+def check_bounds(builder: Builder, index: Any, shape: values.Shape) -> None:
+    """Compare the integers of an index with the lengths of the axes, where forms tell them.
+
+    Raises:
+        IndexError: one of them is certain to be out of bounds.
+    """
+    found, axis = layout(index, shape), 0
+    for item in () if found is None else found.items:
+        size = builder.size(item) if is_integer(item) else None
+        if size is not None:
+            count = values.size_of_dim(shape[axis])
+            if sizes.is_natural(size - count) or sizes.is_natural(-size - count - 1):
+                raise IndexError(f"index is out of bounds for axis {axis}")
+        axis += consumed(item)
+
+
 def _laid_out(items: tuple, shape: values.Shape) -> Layout:
     has_arrays = any(is_array(item) for item in items)
     advanced = [

@@ -60,8 +60,10 @@ class Reshape(Structural):
         dims = [dim_of(each) for each in params["shape"]]
         left = [i for i, each in enumerate(params["shape"]) if type(each) is int and each == -1]
         others = [each for i, each in enumerate(dims) if i not in left]
-        if left and all(isinstance(each, int) for each in others) and 0 not in others:
-            total = functools.reduce(sizes.product, map(values.size_of_dim, x.shape), sizes.of(1))
+        whole = [values.size_of_dim(dim) for dim in x.shape or ()]
+        numbers = x.shape is not None and all(isinstance(each, int) for each in others)
+        if left and numbers and 0 not in others:
+            total = functools.reduce(sizes.product, whole, sizes.of(1))
             dims[left[0]] = values.dim_of_size(sizes.quotient(total, math.prod(others)))
         return values.with_shape(x, tuple(dims))
 

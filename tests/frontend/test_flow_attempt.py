@@ -7,7 +7,7 @@ import pytest
 
 from frontend.flow import assert_like_python, interpreted, lowered
 from frontend.loading import load
-from s2s_ad import S2SError, grad
+from s2s_ad import S2SError, grad, vmap
 from s2s_ad.core import form
 from s2s_ad.core.regions import Attempt
 
@@ -201,8 +201,51 @@ def popped_from_an_argument(items, x):
     return sum(items) * x
 
 
+def changed_before_it_raises(a, x):
+    """The body is certain to raise, when it has changed an array."""
+    kept = {"a": x}
+    try:
+        a[0] *= x
+        raise ValueError("always")
+    except ValueError:
+        y = a[1]
+    try:
+        a[1] -= 3.0
+        y *= kept["b"]
+    except (KeyError, TypeError):
+        y = y + math.sqrt(abs(x))
+    return y + np.sum(a * a)
+
+
+def never_an_element(a, x):
+    """An index that is as large as the axis is long, and one into an axis of length 1."""
+    try:
+        y = a[a.shape]
+    except IndexError:
+        y = x
+    try:
+        z = a[None][-2, 0]
+    except IndexError:
+        z = 2.0 * x
+    try:
+        z = z * np.stack([a, a], axis=1)[0, 2]
+    except IndexError:
+        z = z * x
+    return y * z * np.sum(a)
+
+
+def product_of_either(a, x):
+    """The rank of what is multiplied is that of one path or of the other."""
+    try:
+        y = a[None] * math.sqrt(x)
+    except ValueError:
+        y = 0.5 * a
+    return y.prod() + y.ravel()[1]
+
+
 IN_A_TRY = [deleted_last, appended_by_a_helper, missing_items, assigned_for_a_function_inside]
-IN_A_TRY += [changed_by_a_helper_at_its_end]
+IN_A_TRY += [changed_by_a_helper_at_its_end, changed_before_it_raises, never_an_element]
+IN_A_TRY += [product_of_either]
 
 PROGRAMS = [
     (missing_keys, (1.5,)),
@@ -229,6 +272,20 @@ PROGRAMS = [
 @pytest.mark.parametrize("function, args", PROGRAMS)
 def test_attempts_are_those_of_python(function, args):
     assert_like_python(function, args)
+
+
+def first_behind_the_last(z):
+    try:
+        y = z[len(z)]
+    except IndexError:
+        y = 0.31
+    return y
+
+
+def test_an_element_that_there_is_not_has_no_dtype():
+    found = vmap(first_behind_the_last)(1j * np.eye(2))
+    assert found.dtype == float
+    np.testing.assert_array_equal(found, [0.31, 0.31])
 
 
 def test_what_cannot_fail_is_no_attempt():

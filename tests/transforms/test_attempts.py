@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import checkpoint, grad
+from s2s_ad import checkpoint, grad, vmap
 from transforms import attempts_in_parts
 from transforms.modes_of_programs import assert_every_mode, check, differences
 
@@ -139,6 +139,31 @@ PROGRAMS = (
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_what_may_raise_stays_in_every_mode(function, A):
     assert_every_mode(function, 1.5, A)
+
+
+def divided_by_zero(x, A):
+    """A number of Python's, or one of NumPy's that raises nothing."""
+    try:
+        np.linalg.cholesky(A * np.abs(x))
+        scale = 1.5
+    except np.linalg.LinAlgError:
+        scale = np.fmax(0.25, x)
+    try:
+        y = 3.0 * x if scale / 0 else x
+    except ZeroDivisionError:
+        y = 2.0 * x
+    return y
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_what_raises_as_a_number_of_python_does_so_in_a_batch():
+    x = np.array([1.5, 0.5, 2.5])
+    A = np.stack([ONE, NONE, ONE])
+    with np.errstate(divide="ignore"):
+        expected = [divided_by_zero(*each) for each in zip(x.tolist(), A, strict=True)]
+        assert expected == [3.0, 1.5, 5.0]
+        np.testing.assert_array_equal(vmap(divided_by_zero)(x, A), expected)
+        np.testing.assert_array_equal(vmap(grad(divided_by_zero))(x, A), [2.0, 3.0, 2.0])
 
 
 def by_recursion(x, n):

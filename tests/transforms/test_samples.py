@@ -183,6 +183,24 @@ def test_what_a_path_lacks_is_no_object_among_the_samples():
     np.testing.assert_array_equal(slopes, [[3.0, 3.0], [1.5, 1.5], [3.0, 3.0]])
 
 
+def swapped_by_one(x, y):
+    """Which of two arrays of several ranks is the first is the sample's."""
+    items = [x, y]
+    if x[0] > 0:
+        items.reverse()
+    items[0] += np.sin(items[0])
+    return np.sum(items[0]) * 2.0 + np.sum(items[1])
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_arrays_whose_rank_depends_on_the_sample():
+    x, y = np.array([[0.5, 2.0], [1.0, 0.25]]), np.array([[[0.5], [1.0]], [[1.5], [0.75]]])
+    expected = [swapped_by_one(a.copy(), b.copy()) for a, b in zip(x, y, strict=True)]
+    np.testing.assert_allclose(vmap(swapped_by_one)(x, y), expected, rtol=1e-12)
+    with pytest.raises(SamplesDiffer, match="results of shapes"):
+        vmap(swapped_by_one)(x * [[1.0], [-1.0]], y)
+
+
 @pytest.mark.parametrize("count", [0, 2])
 def test_an_array_of_the_items_of_a_list_that_may_be_empty(count):
     def squares(x):

@@ -66,10 +66,11 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
 
     def run() -> Exits:
         since = lowering.memory.moment()
-        with catching(lowering, node, errors):
-            left = lowering.run(node.body)
-        firsts.update(lowering.memory.first_changes(since))
-        return left
+        try:
+            with catching(lowering, node, errors):
+                return lowering.run(node.body)
+        finally:  # also where the body is certain to raise
+            firsts.update(lowering.memory.first_changes(since))
 
     body = explore(lowering, run)
     if not any(may_raise(each, lowering.builder.fact_of) for each in body.body):
@@ -80,7 +81,8 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     changed = [
         each
         for each in changed_early(lowering, node, body)
-        if not _changes_last(lowering, body, firsts[id(each)][0], firsts[id(each)][1] - start)
+        if id(each) not in firsts
+        or not _changes_last(lowering, body, firsts[id(each)][0], firsts[id(each)][1] - start)
     ]
     parts = in_parts(node, function, changes=True) if changed else None
     if parts is not None:

@@ -34,6 +34,7 @@ from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.index_layout import check_bounds
 
 
 @expression(gast.Subscript)
@@ -71,8 +72,11 @@ def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
     if isinstance(value.fact, values.Scalar):
         text = f"'{value.fact.kind.__name__}' object is not subscriptable"
         raise lowering.there_is_none(TypeError(text))
+    found = as_index(index)
     try:
-        return lowering.call(operator.getitem, value, as_index(index))
+        if value.shape is not None:
+            check_bounds(lowering.builder, found, value.shape)
+        return lowering.call(operator.getitem, value, found)
     except IndexError as error:
         raise lowering.there_is_none(error) from None
 

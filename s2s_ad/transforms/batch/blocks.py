@@ -86,7 +86,7 @@ class Block:
         return all(
             self.context.is_elementwise(each) for each in body if self.context.is_varied(each)
         ) and not any(
-            isinstance(self.source.facts[form.target(each)], values.Scalar)
+            values.may_be_python(self.source.facts[form.target(each)])
             and not rule_for(form.function_of(each)).total
             for each in self._varied_operations()
         )

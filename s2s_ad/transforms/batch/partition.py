@@ -130,7 +130,9 @@ class Partition:
         if root is None or not self.flags[root] or root in self.carriers.values():
             return None
         array = self.arrays[root]
-        known = isinstance(fact, values.Array) and not values.missing((fact.dtype, array.dtype))
+        known = isinstance(fact, values.Array) and not values.missing(
+            (fact.dtype, array.dtype, array.shape)
+        )
         alike = known and fact.dtype == array.dtype and fact.shape == array.shape[1:]
         return root if alike else None
 

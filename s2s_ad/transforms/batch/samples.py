@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from s2s_ad import runtime
 from s2s_ad.core import measure, tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import reached
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Loop, Region, block
@@ -58,11 +59,16 @@ def each_of_region(
         raise Ragged
     if any(flag and _is_list(each) for each, flag in zip(operands, flags, strict=True)):
         raise Ragged  # that of one sample would be a list of parts of its items
-    _warn(context, region.name)
     body = region.blocks[-1]
     names = body.leaves()[region.indices if isinstance(region, Loop) else 0 :]
     first = [None] * (len(operands) - len(names))  # bounds, or a condition
     kinds = [*first, *(body.facts[name] for name in names)]
+    either = any(flag and _is_of_two_kinds(kind) for kind, flag in zip(kinds, flags, strict=True))
+    if either and any(
+        each.tried for part in (region, *reached(region.blocks)) for each in part.blocks
+    ):
+        raise Ragged  # a number of Python's raises where one of NumPy's does not
+    _warn(context, region.name)
     found = _each(context, region.call, operands, flags, kinds, region.facts)
     return found, [True] * len(found)
 
@@ -136,6 +142,11 @@ def _pack(items: Sequence[Any]) -> tree.Tree:
 
 def _fits_an_array(fact: Any) -> bool:
     return isinstance(fact, values.Array | values.Scalar | values.Unknown)
+
+
+def _is_of_two_kinds(kind: Any) -> bool:
+    """Whether a sample is a number of Python's on some paths, and one of NumPy's on others."""
+    return isinstance(kind, values.Array) and kind.weak
 
 
 def _leaves_undefined(region: Region) -> bool:
