@@ -107,6 +107,18 @@ def of_numbers(xs):
     return plus_a_number(first, 2) * first + plus_a_number(xs[1] * 1.0, 1)
 
 
+def increased(x, n):
+    """What `+=` does to an array without axes, who called would see; numbers are bound anew."""
+    if n == 0:
+        return x
+    x += 1.0
+    return increased(x * x, n - 1) + x
+
+
+def increased_numbers(xs):
+    return increased(xs[0], 2) * xs[1]
+
+
 PROGRAMS = [
     (sorted_in_place, (XS,)),
     (changed_and_returned, (XS,)),
@@ -115,6 +127,7 @@ PROGRAMS = [
     (both_are_changed, (XS,)),
     (twice_changed, (XS,)),
     (of_numbers, (XS,)),
+    (increased_numbers, (XS,)),
 ]
 
 
@@ -157,16 +170,21 @@ def read_by_its_own_name(xs):
     return step(state, 3) + state[0]
 
 
-def increased(x, n):
-    """What `+=` does to an array without axes, who called would see."""
-    if n == 0:
-        return x
-    x += 1.0
-    return increased(x * x, n - 1) + x
+def increased_array(xs):
+    return increased(np.array(xs[0]), 2) * xs[1]
 
 
-def increased_numbers(xs):
-    return increased(xs[0], 2) * xs[1]
+def number_then_array(xs):
+    """The call inside is given an array, which whoever called would see changed."""
+
+    def step(x, n):
+        if n == 0:
+            return x
+        y = x
+        y *= 2.0
+        return step(np.array(x), n - 1) + x
+
+    return step(xs[0], 2) + xs[1]
 
 
 def list_that_grows(xs):
@@ -183,7 +201,14 @@ def list_that_grows(xs):
 
 @pytest.mark.parametrize(
     "function",
-    [one_array_twice, two_views, read_by_its_own_name, increased_numbers, list_that_grows],
+    [
+        one_array_twice,
+        two_views,
+        read_by_its_own_name,
+        increased_array,
+        number_then_array,
+        list_that_grows,
+    ],
 )
 def test_what_may_be_shared_is_refused(function):
     with pytest.raises(S2SError) as caught:

@@ -143,9 +143,49 @@ def changed_or_not(x, k):
     return np.sum(x * y)
 
 
+def row_or_number_in_place(x, k):
+    """In place a row changes, for all who hold it; a number is bound anew, for one of them."""
+    try:
+        part = x[1]
+        factor = x[0, k]
+    except IndexError:
+        part = factor = x[0, 1] * 0.5
+    other = part
+    part *= 2.0
+    part += factor
+    return np.sum(part) + 3.0 * np.sum(other) + np.sum(x * x)
+
+
+def row_or_number_beside_a_view(x, k):
+    try:
+        part, factor = x[1], x[2, 0]
+        math.log(x[0, 0] - k)
+    except ValueError:
+        part, factor = 1.5, x[2, 0]
+    part *= factor
+    view = x[1, :2]
+    view -= factor
+    part += x[1, 1]
+    x[1] *= x[0]
+    part /= factor
+    return np.sum(part) + np.sum(x * x)
+
+
+def halved_until_it_is_small(x, k):
+    """Where no pass is made it is a view, and else an array of its own."""
+    row, passes = x[1], 0.0
+    while np.sum(row * row) > k * k:
+        row = row * 0.5
+        passes += 1.0
+    row += 0.25
+    x[1, 0] *= 3.0
+    return np.sum(row * row) + np.sum(x * x) * (passes + 1.0)
+
+
 PROGRAMS = [part_or_number, view_before_a_failure, rows_of_the_handler, stored_through_either]
 PROGRAMS += [one_of_one_of_two, in_passes_that_are_written_out, rows_with_a_star]
 PROGRAMS += [swapped_where_it_fails, added_where_it_fails, deleted_where_it_fails]
+PROGRAMS += [row_or_number_in_place, row_or_number_beside_a_view, halved_until_it_is_small]
 PROGRAMS += [changed_pass_by_pass, row_of_the_last_pass, whole_array_each_pass, changed_or_not]
 
 

@@ -112,6 +112,36 @@ class Choices:
             self.users.setdefault(id(root), []).append(joined)
         return [each for _, several in sources for each in several]
 
+    def rebinds(self, old: Reference, new: Reference) -> bool:
+        """`old op= value` of what is an array on some paths and a number on the others.
+
+        There it changes that array, which `new` then is; here it binds `new` alone. False where
+        that cannot be said.
+        """
+        memory, content = self.lowering.memory, self.lowering.memory.content(new)
+        choices = [each for _, several in self.sources.get(id(old), ()) for each in several]
+        conditions = list(map(self._certain, choices))
+        dtypes = [values.strong_dtype(each.fact) for each in (old, new)]
+        arrays = [each for each in old.kin if not getattr(each, "number", False)]
+        known = id(old) in self._complete and all(self.explains(old, each) for each in arrays)
+        typed = not values.missing(dtypes) and dtypes[0] == dtypes[1]
+        if not (choices and known and typed) or values.missing(conditions):
+            return False
+        for choice, condition in zip(choices, conditions, strict=True):
+            if not self._set(old, choice, condition, lambda: content):
+                return False
+        self.follow(old)
+        near = [old, *arrays]
+        for each in near:
+            memory.relate(new, each)
+            self.explained.add(frozenset((id(new), id(each))))
+        again = [Choice(each.place, each.path, old, each.taken) for each in choices]
+        self.sources[id(new)] = [(old, again)]
+        self.users.setdefault(id(old), []).append(new)
+        self._complete.add(id(new))
+        self._noted.append((new, near))
+        return True
+
     def forget(self, clock: int) -> None:
         """A path is left: what was joined on it since then has no conditions any more."""
         while self._noted and self._noted[-1][0].born > clock:

@@ -180,6 +180,9 @@ def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
 @statement(gast.While)
 def while_(lowering: Lowering, node: gast.While) -> Exits:
     """`while condition:`"""
+    place, divides = place_of(lowering), _divides(node)
+    if divides and place in lowering.apart:
+        return lowering.run(with_first_pass(node))
     rolling = Rolling(
         lowering,
         lambda: lowering.run(node.body),
@@ -194,7 +197,27 @@ def while_(lowering: Lowering, node: gast.While) -> Exits:
         if not rolling.explains(need):
             raise
         return unrolled_while(lowering, node, need)
+    if rolled.shares and divides:
+        lowering.sharing[place] = ()
     return after(lowering, node, rolled)
+
+
+def _divides(node: gast.While) -> bool:
+    """Whether the first pass of a loop may be written before it; that of the rest stays there."""
+    leaves = next(iter(leavers(node.body)), None) is not None
+    return not (leaves or node.orelse or getattr(node, "is_rest", False))
+
+
+@remembered
+def with_first_pass(node: gast.While) -> list[gast.stmt]:
+    """`if condition: body, while condition: body`: there are arrays that only a first pass makes.
+
+    Before it they are others: a view, say, of what the function was given.
+    """
+    rest = gast.copy_location(gast.While(test=node.test, body=node.body, orelse=[]), node)
+    rest.is_rest = True
+    made = gast.If(test=node.test, body=[*node.body, rest], orelse=[])
+    return [gast.copy_location(made, node)]
 
 
 def unrolled_while(lowering: Lowering, node: gast.While, need: Exception) -> Exits:

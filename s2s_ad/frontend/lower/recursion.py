@@ -22,6 +22,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.paths import free_names
 from s2s_ad.frontend.lower.references import Reference, changing, opened
 from s2s_ad.frontend.resolve import Frame
@@ -63,6 +64,7 @@ class OpenCall:
 
     Attributes:
         facts: of the values among the arguments, in order; None in the first round.
+        numbers: which of these are numbers, see `is_number`.
         stub: what stands for the function; None as long as nothing is known of its result.
         result: its result as a Tree of Returned and of objects that are known.
         entered: whether the function did call itself.
@@ -74,6 +76,7 @@ class OpenCall:
     def __init__(self, name: str, function: Any):
         self.name, self.function = name, function
         self.facts: list | None = None
+        self.numbers: list[bool | None] = []
         self.returned: list = []
         self.stub: Callee | None = None
         self.result: Any = None
@@ -88,7 +91,10 @@ class OpenCall:
         if self.facts is not None:
             facts = list(map(lowering.builder.fact, given))
             joined = [values.join(*pair) for pair in zip(self.facts, facts, strict=True)]
-            if not all(map(_covers, self.facts, facts)):
+            pairs = zip(self.numbers, map(is_number, given), strict=True)
+            numbers = [before if before is now else None for before, now in pairs]
+            if numbers != self.numbers or not all(map(_covers, self.facts, facts)):
+                self.numbers = numbers
                 raise Widen(self, joined)
         if self.stub is None:
             raise Raises
@@ -167,7 +173,8 @@ def closed(
     Args:
         first: what the first round returned, or NEVER.
     """
-    call.facts = list(map(lowering.builder.fact, value_leaves(arguments)))
+    given = value_leaves(arguments)
+    call.facts, call.numbers = list(map(lowering.builder.fact, given)), list(map(is_number, given))
     if first is not NEVER:
         _say(lowering.builder, call, make_frame, first, _values_in(first))
     for _ in range(ROUNDS):
@@ -284,19 +291,17 @@ def _inner_arguments(
     lowering: Lowering, call: OpenCall, arguments: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """The arguments as the function knows them, and the names of the values among them."""
-    facts, names = iter(call.facts), []
+    said, names = zip(call.facts, call.numbers, strict=True), []
 
     def inner(leaf: Any) -> Any:
         if not is_value(leaf):
             return leaf
-        symbol = lowering.builder.symbol(next(facts))
+        fact, number = next(said)
+        symbol = lowering.builder.symbol(fact)
         names.append(symbol.name)
         single = symbol.shape in ((), None)  # it may be a number
         made = lowering.memory.renewed(symbol, own=alone and not single)
-        if isinstance(symbol.fact, values.Scalar):
-            made.number = True
-        elif single:
-            made.number = getattr(symbol.fact, "number", None)
+        made.number = number if single else False
         return made
 
     given = [each for each in value_leaves(arguments) if isinstance(each, Symbol)]

@@ -178,6 +178,8 @@ def either(lowering: Lowering, old: Reference, result: Any) -> Any:
     new = memory.kindred(settled(result), ())
     new.number, new.refusal = result.number if isinstance(result, Reference) else None, old.refusal
     new.source = old.source
+    if memory.choices is not None and memory.choices.rebinds(old, new):
+        return new
     memory.forget(old.root, "a value that, if it is an array, was changed")
     return new
 
