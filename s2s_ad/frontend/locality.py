@@ -29,11 +29,16 @@ def own_names(function: gast.AST, loop: gast.For | gast.While) -> set[str]:
     """The names that a loop in a function has for itself."""
     everywhere, inside = mentions(function), mentions(loop)
     bound, _ = bound_names([loop])
-    return {
+    own = {
         name
         for name in bound
         if name in everywhere and everywhere[name] <= inside[name] and _assigns_first([loop], name)
     }
+    functions = [each for each in gast.walk(loop) if isinstance(each, gast.FunctionDef)]
+    while leaving := [each for each in functions if each.name in bound and each.name not in own]:
+        own -= set().union(*map(mentions, leaving))  # called later, they read what is there then
+        functions = [each for each in functions if each not in leaving]
+    return own
 
 
 def _assigns_first(body: Sequence[gast.stmt], name: str) -> bool:

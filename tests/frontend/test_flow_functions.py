@@ -70,8 +70,33 @@ def mutual_recursion(x):
     return even_steps(5, x) + odd_steps(2, x * x) * halved(4, x)
 
 
+def made_in_a_loop(x, n):
+    """Called after the loop, the function reads what the last pass left."""
+    for i in range(n):
+        y = x * (i + 1)
+
+        def scaled(p):
+            return p * y + i
+
+        x = x * 1.5
+    return scaled(x)
+
+
+def made_while(x, n):
+    while n > 0:
+        n -= 1
+        step = x * n
+
+        def moved(p):
+            return (p + step) * n
+
+        x = moved(x) + 0.5
+    return moved(x) * x
+
+
 PROGRAMS = [(late_and_early, (XS,)), (decorated, (1.3, 2.0)), (cached, (1.3,))]
 PROGRAMS += [(mutual_recursion, (1.3,))]
+PROGRAMS += [(made_in_a_loop, (1.3, 1)), (made_in_a_loop, (1.3, 3)), (made_while, (1.3, 2))]
 
 
 # ---- caches that would be seen -------------------------------------------------------------------

@@ -161,6 +161,22 @@ def steps_of_an_integrator(xs):
     return x * calls
 
 
+def deleted_and_given_back(xs):
+    """A local that a function inside assigns may be deleted, and be there again."""
+    total = xs[0]
+
+    def add(value):
+        nonlocal total
+        total = total + value
+
+    add(xs[1])
+    kept = total
+    del total
+    total = kept * 2.0
+    add(xs[2])
+    return total * kept
+
+
 PROGRAMS = [
     (counter, (XS,)),
     (in_a_loop, (XS,)),
@@ -173,6 +189,7 @@ PROGRAMS = [
     (while_it_lasts, (XS,)),
     (another_name_inside, (XS,)),
     (steps_of_an_integrator, (XS,)),
+    (deleted_and_given_back, (XS,)),
 ]
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import gast
 
 from s2s_ad.frontend.lower.core import Lowering, expression, statement
+from s2s_ad.frontend.lower.entries import drop_entry
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
+from s2s_ad.frontend.lower.nonlocals import owner_of
 from s2s_ad.frontend.lower.objects import delete_attribute
 from s2s_ad.frontend.lower.statements import bind
 from s2s_ad.frontend.lower.subscripts import delete_item
@@ -41,4 +43,9 @@ def delete_name(lowering: Lowering, node: gast.Name) -> None:
     """`del x`, which raises what reading the name would where it is not assigned."""
     read = gast.Name(node.id, gast.Load(), None, None)
     lowering.evaluate_any(gast.copy_location(read, node))
-    del lowering.frame.locals[node.id]
+    owner = owner_of(lowering.frame, node.id)
+    if owner is None:
+        del lowering.frame.locals[node.id]
+    else:
+        error = UnboundLocalError(f"the local {node.id!r} is not assigned")
+        drop_entry(lowering, owner.shared, node.id, error)
