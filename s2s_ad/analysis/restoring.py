@@ -43,10 +43,13 @@ class Restoring:
 def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restoring | None:
     """The arrays of these places, (at the start, at the end of a pass), that can be restored."""
     computed = {form.target(e): e for e in program.body if not form.is_effect(e)}
+    scratch = _writer(program)
     chains = {
         place: chain
         for place, (start, end) in places.items()
-        if values.shape_of(program.facts[start]) and (chain := _chain(computed, start, end))
+        if values.shape_of(program.facts[start])
+        and (chain := _chain(computed, start, end))
+        and not any(_overwrites_all(scratch, each) for each in chain)
     }
     if not chains:
         return None
@@ -106,6 +109,13 @@ def _chain(computed: Mapping[str, gast.Assign], start: str, end: str) -> Sequenc
         found.append(statement)
         end = getattr(statement.value.args[0], "id", "")
     return found[::-1]
+
+
+def _overwrites_all(writer: Builder, statement: gast.Assign) -> bool:
+    """Whether what a store overwrites is the array itself, so that nothing less could be kept."""
+    array = statement.value.args[0].id
+    _, restored = _restored(writer, statement, array)
+    return getattr(restored.value.args[1], "id", None) == array
 
 
 def _writer(program: Program) -> Builder:

@@ -109,7 +109,18 @@ def at_its_largest(M, b):
     return np.sum(x * x * y)
 
 
+def whole_array(M, b):
+    """All of it is overwritten: what is kept of it cannot be less."""
+    x = b.copy()
+    for i in range(3):
+        x[...] -= 0.3 * np.sin(x) * M[i, 0]
+        x[0] *= x[1]
+        x[:] *= np.cos(x)
+    return np.sum(x)
+
+
 PROGRAMS = [
+    whole_array,
     at_its_largest,
     masked_by_itself,
     back_substitution,
