@@ -100,6 +100,8 @@ class Rule:
     copy = False
     #: the result is the operand in another dtype
     converts = False
+    #: an array of items: where there is none it is one of float64, whatever they would be
+    double_if_empty = False
     #: a result without axes is an array, whose memory may change, and no number of NumPy's
     keeps_array = False
     #: a call gives new memory, even where a simpler value stands for its result

@@ -43,7 +43,9 @@ class AsType(Structural):
         (x,) = operands
         if not isinstance(x, Symbol):
             return np.dtype(params["dtype"]).type(x)  # a number that took the place of an array
-        return x if builder.derived and values.is_dtype(x.dtype, params["dtype"]) else None
+        rule, _, _ = builder.definition(x)
+        same = values.is_dtype(x.dtype, params["dtype"]) and not (rule and rule.double_if_empty)
+        return x if builder.derived and same else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         x = operation.operands[0]

@@ -159,6 +159,8 @@ class Accumulate(OfLists):
 class ListArray(OfLists):
     """list_array(items, axis=0): the items side by side; `np.array(items)`."""
 
+    double_if_empty = True
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         items, axis = args
         axis = static(axis, "the axis of np.stack")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python
-from s2s_ad import jit
+from s2s_ad import grad, jit
 from transforms.modes_of_programs import assert_every_mode
 
 X = np.arange(1.0, 10.0).reshape(3, 3) / 4
@@ -171,6 +171,21 @@ def row_or_number_beside_a_view(x, k):
     return np.sum(part) + np.sum(x * x)
 
 
+def part_of_a_row_or_number(x, k):
+    """A slice is one of an array, whatever else the name may stand for: a number has none."""
+    try:
+        row = x[1]
+        math.log(x[0, 0] * 4.0 - k)
+    except ValueError:
+        row = np.float64(k)
+    try:
+        row[1:] *= 2.0
+        x[1, 2] += 1.0
+    except (TypeError, IndexError):
+        row = row * 3.0
+    return np.sum(row) + np.sum(x * x)
+
+
 def halved_until_it_is_small(x, k):
     """Where no pass is made it is a view, and else an array of its own."""
     row, passes = x[1], 0.0
@@ -196,6 +211,16 @@ PROGRAMS += [changed_pass_by_pass, row_of_the_last_pass, whole_array_each_pass, 
 def test_a_store_changes_what_the_path_has_chosen(function, k):
     assert_like_python(function, (X, k))
     assert_every_mode(lambda x, k: function(x.copy(), k), X, k)
+
+
+@pytest.mark.parametrize("k", [0.5, 1.5, 4.0])
+def test_a_slice_is_one_of_an_array(k):
+    assert_like_python(part_of_a_row_or_number, (X, k))
+    step, found = 1e-6, grad(lambda x: part_of_a_row_or_number(x.copy(), k))(X)
+    for i, j in np.ndindex(X.shape):
+        change = step * np.outer(np.eye(3)[i], np.eye(3)[j])
+        ends = [part_of_a_row_or_number(X + each, k) for each in (change, -change)]
+        np.testing.assert_allclose(found[i, j], (ends[0] - ends[1]) / (2 * step), rtol=1e-6)
 
 
 def unassigned_on_one_side(x):

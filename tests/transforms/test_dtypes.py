@@ -179,6 +179,15 @@ def test_a_tangent_has_the_dtype_of_its_value(f, sign):
     np.testing.assert_allclose(change, (moved[0] - moved[1]) / 2e-3, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("count", [0, 3])
+def test_the_tangent_of_an_array_of_items_has_its_dtype(count):
+    """An array of no items is one of float64, of whatever type they would be."""
+    x = np.ones(count, np.float32)
+    _, change = jvp(lambda x: np.array([2.0 * v for v in x], dtype=np.float32), x, x * 1.0)
+    assert change.dtype == np.float32
+    np.testing.assert_array_equal(change, 2.0 * x)
+
+
 def divided(x, k):
     y = np.log(x) if k < 2 else x
     try:

@@ -57,7 +57,12 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
     number = _is_number(function, args, kwargs, result)
     whole = args[0] if args and isinstance(args[0], Reference) else None
     view = None
-    if whole is not None and whole.number is False and not number:
+    sliced = function is operator.getitem and _slices(args[1])
+    if (
+        whole is not None
+        and (whole.number is False or (whole.number is None and sliced))
+        and not number
+    ):
         view = _view(function, whole, args[1:], kwargs) or _protected(
             function, whole, args[1:], kwargs, result
         )
@@ -261,6 +266,8 @@ def _is_number(function: Callable, args: tuple, kwargs: dict, result: Symbol) ->
     """Whether the result is a number, which nothing changes; None where it may be an array."""
     if isinstance(result.fact, values.Scalar):
         return True
+    if function is operator.getitem and _selects_several(args[1]):
+        return False
     if result.shape is None:
         return None
     if result.shape or function in ARRAYS_OF_NO_AXES:
@@ -273,6 +280,18 @@ def _is_number(function: Callable, args: tuple, kwargs: dict, result: Symbol) ->
     if isinstance(function, type) and issubclass(function, np.generic):  # np.float64(x)
         return True
     return _gives_number(function, args, kwargs)
+
+
+def _selects_several(index: Any) -> bool:
+    """Whether an index gives an array, whatever the rank of what it is an index into."""
+    items = _items(index)
+    masks = (isinstance(e, Symbol) and values.is_dtype(e.dtype, bool) for e in items)
+    return any(is_array(e) or isinstance(e, list) for e in items) or any(masks) or _slices(index)
+
+
+def _slices(index: Any) -> bool:
+    """Whether an index can only be one into an array that has axes."""
+    return any(isinstance(each, slice) for each in _items(index))
 
 
 def _gives_number(function: Callable, args: tuple, kwargs: dict) -> bool | None:
