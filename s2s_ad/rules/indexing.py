@@ -237,7 +237,7 @@ class Update(Rule):
         index = operation["index"]
         if isinstance(x.fact, values.List):
             operands = (batch.spread(x, batched[0]), index_of_lists(index, batch))
-            value = batch.spread(value, batched[1])
+            value = _spread_as_item(batch, x.fact.item, value, batched[1])
             return batch.builder.call(self.function, (*operands, value), {})
         support.sample_rank(x, batched[0])
         base = batch.spread(x, batched[0])
@@ -338,6 +338,16 @@ def _is_whole(builder: Builder, x: Any, value: Any, index: Any) -> bool:
         return False
     known = not values.missing(each.dtype for each in facts) and facts[0].dtype == facts[1].dtype
     return known and values.are_equal(facts[0].shape, facts[1].shape)
+
+
+def _spread_as_item(batch: Any, item: Any, value: Any, batched: bool) -> Any:
+    """What is stored in a list, for all samples: derivatives have the dtype of the other items."""
+    spread, dtype = batch.spread(value, batched), values.strong_dtype(item)
+    weak = isinstance(batch.builder.fact(value), values.Scalar) and values.is_inexact(spread.fact)
+    if batched or not (weak and batch.builder.derived) or dtype is None or dtype.kind not in "fc":
+        return spread
+    kind = batch.builder.fact(value).kind(0)  # the number is weak, its type would not be
+    return spread.astype(np.result_type(dtype, kind).type)
 
 
 class IndexSet(Update):

@@ -188,6 +188,18 @@ def test_the_tangent_of_an_array_of_items_has_its_dtype(count):
     np.testing.assert_array_equal(change, 2.0 * x)
 
 
+def first_of_items(items):
+    for k in range(1, len(items)):
+        items[k] = 1
+    return 2.0 * items[0]
+
+
+def test_adjoints_in_a_list_have_the_dtype_of_its_items_in_a_batch_too():
+    single = vmap(grad(first_of_items))([np.ones(3, np.float32), np.ones(3, np.float32)])
+    assert [each.dtype for each in single] == [np.float32, np.float32]
+    np.testing.assert_array_equal(single, [[2.0, 2.0, 2.0], [0.0, 0.0, 0.0]])
+
+
 def divided(x, k):
     y = np.log(x) if k < 2 else x
     try:

@@ -108,7 +108,7 @@ def _known(lowering: Lowering, value: Any, truth: bool) -> Any:
     """A value whose truth is known."""
     if is_optional(value):
         return lowering.assumptions.settled(value)
-    return truth if value.fact == values.Scalar(bool) else value
+    return truth if lowering.builder.fact(value) == values.Scalar(bool) else value
 
 
 def is_truth(value: Any) -> bool:
