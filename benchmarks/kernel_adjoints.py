@@ -494,14 +494,14 @@ def gemm(alpha, beta, C, A, B):
 
 def k2mm(alpha, beta, A, B, C, D):
     ABa = alpha * A @ B
-    D_bar = np.ones_like(D)
+    D_bar = 2.0 * (ABa @ C + beta * D)
     AB_bar = alpha * (D_bar @ C.T)
     return AB_bar @ B.T, A.T @ AB_bar, ABa.T @ D_bar, beta * D_bar
 
 
 def k3mm(A, B, C, D):
     AB, CD = A @ B, C @ D
-    out_bar = np.ones((A.shape[0], D.shape[1]))
+    out_bar = 2.0 * (AB @ CD)
     AB_bar, CD_bar = out_bar @ CD.T, AB.T @ out_bar
     return AB_bar @ B.T, A.T @ AB_bar, CD_bar @ D.T, C.T @ CD_bar
 

@@ -243,11 +243,12 @@ def gemm(alpha, beta, C, A, B):
 
 def k2mm(alpha, beta, A, B, C, D):
     D[:] = alpha * A @ B @ C + beta * D
-    return np.sum(D)
+    return np.sum(D * D)
 
 
 def k3mm(A, B, C, D):
-    return np.sum((A @ B) @ (C @ D))
+    G = (A @ B) @ (C @ D)
+    return np.sum(G * G)
 
 
 def atax(A, x):

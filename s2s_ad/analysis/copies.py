@@ -10,6 +10,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
+from s2s_ad.analysis import liveness
 from s2s_ad.analysis.cells import Edge
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
@@ -119,11 +120,17 @@ def _with_slots(program: Program, made: _Copying, edges: dict, inner: bool) -> A
         origin, phase = program.body[-1].origin, program.body[-1].phase
     slots = iter(range(len(program.outputs())))
 
+    counts = liveness.counts(program.body, program.outputs())
+
     def handed(atom: gast.AST) -> gast.AST:
         atom = form.substitute(atom, made.atoms)
         if ("end", len(program.body), next(slots)) not in edges:
             return atom
-        return made.copy(atom, origin, phase, None if inner else TEMPORARY)
+        if inner or counts[atom.id] > 1 or atom.id in program.leaves():
+            return made.copy(atom, origin, phase, None if inner else TEMPORARY)
+        copied = made.copy(atom, origin, phase)  # it is the value that has the name
+        made.hints[atom.id] = TEMPORARY
+        return copied
 
     return tree.tree_map(handed, program.output)
 

@@ -217,6 +217,7 @@ class Builder:
         self.phase = ""
         self.has_complex = False
         self.constants: dict[str, Any] = {}  # what `constant_value` has found, by name
+        self._numbers: dict[str, sizes.Atom] = {}
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self.derived_names: set[str] = set()  # of operations that the user did not write
         self.notes: dict[str, Any] = {}  # what rules found out of names, by the question
@@ -261,6 +262,10 @@ class Builder:
     def fact(self, value: Any) -> values.AbstractValue:
         return value.fact if isinstance(value, Symbol) else values.of_constant(value)
 
+    def _fact_with_size(self, value: Any) -> values.AbstractValue:
+        """The abstract value, which says of a whole number which one it is."""
+        return values.Scalar(int, sizes.of(value)) if type(value) is int else self.fact(value)
+
     def fact_of(self, node: gast.AST) -> values.AbstractValue:
         """The abstract value of an atom."""
         if isinstance(node, gast.Name):
@@ -274,6 +279,11 @@ class Builder:
         if type(value) is int:
             return sizes.of(value)
         return getattr(value.fact, "size", None) if isinstance(value, Symbol) else None
+
+    def number(self, value: Symbol) -> Size:
+        """A whole number of NumPy's as a size: it is the same wherever it bounds a slice."""
+        atom = self._numbers.setdefault(value.name, sizes.fresh(is_length=False))
+        return sizes.of(atom)
 
     def is_size(self, value: Symbol, size: Size) -> None:
         """Say which whole number a name is."""
@@ -334,7 +344,7 @@ class Builder:
             return short
         key = (rule.function, *map(key_of, operands), *((k, key_of(v)) for k, v in params.items()))
         if key not in self._numbered or not self.merge or rule.effects or rule.distinct:
-            fact = rule.infer([self.fact(each) for each in operands], params)
+            fact = rule.infer([self._fact_with_size(each) for each in operands], params)
             fact = values.as_tensor(fact) if any(map(self._holds_tensor, operands)) else fact
             fact = self._real_where_it_is(rule, operands, fact)
             result = self.symbol(fact)

@@ -461,7 +461,19 @@ def is_assumed(size: Size, number: int) -> bool:
 
 def equals(one: Size, other: Size) -> bool:
     """Whether two sizes are equal, by their forms or by assumption."""
-    return one == other or _assumed(one - other, ZERO, True)
+    return one == other or _assumed(one - other, ZERO, True) or _are_alike(one, other)
+
+
+def _are_alike(one: Size, other: Size) -> bool:
+    """Whether two sizes are computed in the same way of sizes that are equal."""
+    factors = [next(iter(each.terms)) for each in (one, other) if len(each.terms) == 1]
+    if len(factors) < 2 or one.constant != other.constant or factors[0][1] != factors[1][1]:
+        return False
+    (a, _), (b, _) = factors
+    if type(a) is not type(b) or isinstance(a, Atom):
+        return False
+    divisors = (getattr(each, "divisor", None) for each in (a, b))
+    return len({*divisors}) == 1 and all(map(equals, sizes_inside(a), sizes_inside(b)))
 
 
 def may_equal(one: Size, other: Size) -> bool:

@@ -385,6 +385,9 @@ class Sum(Elementwise):
         if builder.derived:
             if _are_same(*operands):
                 return 2 * operands[0]
+            like = _like_terms(builder, *operands, 1)
+            if like is not None:
+                return like
             for one, other in (operands, operands[::-1]):
                 simpler = self._simpler(builder, one, other)
                 if simpler is not None:
@@ -440,7 +443,30 @@ class Difference(Elementwise):
         rule, inner, _ = builder.definition(operands[1])
         if rule is not None and rule.function is operator.neg and builder.derived:
             return operands[0] + inner[0]
-        return super().shortcut(builder, operands, params)
+        like = _like_terms(builder, *operands, -1) if builder.derived else None
+        return super().shortcut(builder, operands, params) if like is None else like
+
+
+def _like_terms(builder: Builder, a: Any, b: Any, sign: int) -> Any:
+    """a + sign * b where both are multiples of one array, of which the numbers are known."""
+    if not (isinstance(a, Symbol) and isinstance(b, Symbol)):
+        return None
+    (one, x), (other, y) = (_multiple(builder, each) for each in (a, b))
+    number = one + sign * other
+    if x.name != y.name or not values.is_inexact(x.fact) or not number or (one, other) == (1, 1):
+        return None
+    return x if number == 1 else number * x
+
+
+def _multiple(builder: Builder, value: Symbol) -> tuple[int | float, Symbol]:
+    """(c, x) where a value is c * x, or x itself."""
+    rule, operands, _ = builder.definition(value)
+    if rule is not None and rule.function is operator.neg:
+        number, x = _multiple(builder, operands[0])
+        return -number, x
+    if rule is None or rule.function is not operator.mul or type(operands[0]) not in (int, float):
+        return 1, value
+    return tuple(operands)
 
 
 def known_number(builder: Builder, value: Any) -> Any:

@@ -21,6 +21,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
+from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.masks import Write
 from s2s_ad.rules.part_products import inside_part
 from s2s_ad.rules.product_surface import product_surface
@@ -51,12 +52,7 @@ class Contract(Rule):
 
     def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
         a, b, _ = parts(params["spec"])
-        shapes = [values.shape_of(each) for each in operands]
-        if None in shapes:
-            return False
-        dims = [*zip(a, shapes[0], strict=True), *zip(b, shapes[1], strict=True)]
-        first = dict(reversed(dims))
-        return all(values.are_equal((dim,), (first[letter],)) for letter, dim in dims)
+        return _fit(a, operands[0], b, operands[1])
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         a, b, out = parts(params["spec"])
@@ -124,14 +120,56 @@ class Contract(Rule):
 def _adjoint(builder: Builder, spec: tuple, y_bar: Any, other: Any, varied: Any) -> Any:
     """Adjoint of `varied` (letters spec[2]): y_bar (spec[0]) contracted with `other` (spec[1])."""
     out, right, wanted = spec
+    out, y_bar, right, other = _without_stretched(builder, spec, y_bar, other, varied)
     lone = [letter for letter in wanted if letter not in out + right]
     kept = "".join(letter for letter in wanted if letter not in lone)
-    value = builder.call(runtime.contract, (f"{out},{right}->{kept}", y_bar, other), {})
-    if lone:  # summed over in `varied` alone: every element has the same adjoint
+    if out:
+        value = builder.call(runtime.contract, (f"{out},{right}->{kept}", y_bar, other), {})
+    else:
+        value = y_bar * builder.call(np.transpose, (other, tuple(map(right.index, kept))), {})
+    if lone:  # summed over in `varied` alone, or as y_bar is: elements have the same adjoint
         axes = tuple(wanted.index(letter) for letter in lone)
         value = np.expand_dims(value, support.axis_of(axes))
         value = builder.call(runtime.broadcast_like, (value, varied), {})
     return builder.call(runtime.unbroadcast, (value, varied), {})
+
+
+def _fit(one: str, x: Any, other: str, y: Any) -> bool:
+    """Whether two arrays are certain to have the same lengths where they have the same letters."""
+    shapes = values.shape_of(x), values.shape_of(y)
+    if None in shapes:
+        return False
+    lengths = dict(zip(one, shapes[0], strict=True))
+    pairs = zip(other, shapes[1], strict=True)
+    return all(values.are_equal((dim,), (lengths.get(each, dim),)) for each, dim in pairs)
+
+
+def _without_stretched(
+    builder: Builder, spec: tuple[str, str, str], y_bar: Any, other: Any, varied: Any
+) -> tuple[str, Any, str, Any]:
+    """(letters, y_bar, letters, other) without the axes along which y_bar is the same.
+
+    Only where the product is the same along some axis, too, or is one of vectors then.
+    """
+    out, right, wanted = spec
+    source = broadcast_source(builder, y_bar) if builder.derived else None
+    shapes = None if source is None else (support.shape(source[0]), support.shape(other))
+    if source is None or None in shapes:
+        return out, y_bar, right, other
+    rank = len(shapes[0])
+    dims = dict(zip(out[len(out) - rank :], shapes[0], strict=True))
+    stretched = [letter for letter in out if dims.get(letter, 1) == 1]
+    own = "".join(letter for letter in out if letter not in stretched)
+    if not own and all(letter in right for letter in wanted):
+        return out, y_bar, right, other
+    if not _fit(right, builder.fact(other), wanted, builder.fact(varied)):
+        return out, y_bar, right, other
+    summed = [letter for letter in right if letter in stretched and letter not in wanted]
+    if summed:
+        other = np.sum(other, axis=support.axis_of(tuple(map(right.index, summed))))
+    ones = tuple(place for place, letter in enumerate(out[len(out) - rank :]) if letter not in own)
+    value = np.squeeze(source[0], support.axis_of(ones)) if ones else source[0]
+    return own, value, "".join(letter for letter in right if letter not in summed), other
 
 
 def _inserted(value: Any, letters: str, out: str) -> Any:

@@ -156,6 +156,7 @@ class Like(Rule):
     def __init__(self, function: Callable, name: str):
         super().__init__(function, name)
         self.zeros = function is np.zeros_like
+        self.distinct = function is np.empty_like  # made to be filled, each on its own
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, f"x, dtype=None, {LAYOUT}", args, kwargs)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
 from s2s_ad.core.magnitudes import as_value, is_divided_by, is_off_zero, may_overflow, times_settled
 from s2s_ad.core.registry import RULES, Operation, Rule, register
@@ -174,16 +174,18 @@ class Elementwise(Rule):
         """The type that Python gives an operator on numbers."""
         kinds = [each.kind for each in operands]
         if self.function is operator.pow and kinds == [int, int]:
-            return values.Array(None, ())  # 2 ** -1 is a float
+            exponent = operands[1].size
+            if exponent is None or not sizes.is_natural(exponent):
+                return values.Array(None, ())  # 2 ** -1 is a float
         return values.Scalar(type(self.function(*(kind(1) for kind in kinds))))
 
     def size(self, builder: Builder, operands: list, params: dict[str, Any]) -> Size | None:
         """Operators on sizes are sizes, as far as there are such."""
-        sizes = [*map(builder.size, operands)]
-        if None in sizes or self.function is self.ufunc:
+        found = [*map(builder.size, operands)]
+        if None in found or self.function is self.ufunc:
             return None
         try:
-            return self.function(*sizes)
+            return self.function(*found)
         except TypeError:
             return None
 

@@ -154,7 +154,11 @@ def slice_dim(dim: int | values.Dim, item: slice) -> int | values.Dim:
 
 
 def _size(bound: Any) -> Any:
-    size = bound.builder.size(bound) if isinstance(bound, Symbol) else sizes.of(int(bound))
+    if not isinstance(bound, Symbol):
+        return sizes.of(int(bound))
+    size = bound.builder.size(bound)
+    if size is None and is_integer(bound):
+        return bound.builder.number(bound)
     return UNKNOWN if size is None else size
 
 

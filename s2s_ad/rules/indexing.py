@@ -84,8 +84,12 @@ class GetItem(Rule):
         return builder.call(runtime.broadcast_like, (source[0], part), {})
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        x = operation.operands[0]
-        return [x.builder.call(runtime.index_add, (zeros_like(x), operation["index"], y_bar), {})]
+        x, index = operation.operands[0], operation["index"]
+        added = _axes_of_none(x, index)
+        if added and not _is_number(y_bar):
+            index = index_of(tuple(each for each in index if each is not None))
+            y_bar = np.squeeze(y_bar, added[0] if len(added) == 1 else added)
+        return [x.builder.call(runtime.index_add, (zeros_like(x), index, y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
         (x_dot,) = tangents
@@ -121,6 +125,18 @@ def _axes_added(builder: Builder, x: Any, index: Any) -> tuple[int, ...]:
     if not whole or values.shape_of(builder.fact(x)) is None:
         return ()
     return tuple(place for place, each in enumerate(items) if each is None)
+
+
+def _axes_of_none(x: Symbol, index: Any) -> tuple[int, ...]:
+    """The axes that an index of numbers, slices and None adds to what it takes."""
+    items = index if isinstance(index, tuple) else (index,)
+    if not any(each is None for each in items) or not support.shape(x):
+        return ()
+    found = layout(index, x.shape)
+    if found is None or found.advanced:
+        return ()
+    kept = [item for item in found.items if item is None or isinstance(item, slice)]
+    return tuple(axis for axis, item in enumerate(kept) if item is None)
 
 
 def _is_whole_axis(item: Any) -> bool:

@@ -14,17 +14,17 @@ from s2s_ad.simplify.inlining import in_place
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import with_parts
 from s2s_ad.simplify.order import READERS_FIRST
-from s2s_ad.simplify.products import CONTRACT
+from s2s_ad.simplify.products import CONTRACT, NUMBERS_FIRST, SHARE
 from s2s_ad.simplify.settled import PASS_BY, TELL
 from s2s_ad.simplify.sinking import SINK
-from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS
+from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
 from s2s_ad.simplify.undefined import BIND
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
-    *(KEEP_DIMENSIONS, DEAD),
-    *(JOIN_SUMS, SET_SUMS, READERS_FIRST),
+    *(NUMBERS_FIRST, SHARE, KEEP_DIMENSIONS, DEAD),
+    *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)

@@ -83,6 +83,47 @@ def _sum(made: list, a: gast.AST, b: gast.AST, like: gast.Assign, facts: dict) -
     return form.name(name)
 
 
+def sums_first(program: Program) -> Program:
+    """What is added to elements that were set to zero is added first of all that is added.
+
+    Before: `b = index_set(a, i, 0.0); c = index_add(b, j, u); d = index_add(c, i, v)`;
+    after: `b = index_set(a, i, 0.0); c = index_add(b, i, v); d = index_add(c, j, u)`.
+    """
+    counts = liveness.counts(program.body, program.outputs())
+    chains: dict[str, list[gast.Assign]] = {}  # the last array of each chain -> from its zeros on
+    moved: dict[int, list[gast.Assign]] = {}
+    for statement in program.body:
+        if _clears(program, statement) and statement.phase == "backward":
+            chains[form.target(statement)] = [statement]
+        base = _summed(statement)
+        if base not in chains or counts[base] != 1 or statement.phase != "backward":
+            continue
+        zeros, *sums = chain = [*chains.pop(base), statement]
+        if not _same_elements(program, zeros, statement):
+            chains[form.target(statement)] = chain
+        elif len(sums) > 1:
+            moved |= {id(each): [] for each in chain}
+            moved[id(statement)] = [zeros, *_in_order([statement, *sums[:-1]], sums, zeros)]
+    if not moved:
+        return program
+    return program.with_body(
+        [each for statement in program.body for each in moved.get(id(statement), [statement])]
+    )
+
+
+def _in_order(
+    sums: list[gast.Assign], before: list[gast.Assign], zeros: gast.Assign
+) -> list[gast.Assign]:
+    """The sums one after the other, under the names that they had in another order."""
+    base, found = form.target(zeros), []
+    for each, name in zip(sums, map(form.target, before), strict=True):
+        params = {"index": each.value.keywords[0].value}
+        call = form.operation(runtime.index_add, [form.name(base), each.value.args[1]], params)
+        found.append(form.assign(name, call, each.origin, each.phase))
+        base = name
+    return found
+
+
 def set_sums(program: Program) -> Program:
     """Elements that are set to zero and then added to are set to what is added.
 
@@ -169,4 +210,5 @@ def _fits(program: Program, statement: gast.Assign) -> bool:
 
 
 JOIN_SUMS = Pass("join sums", everywhere(join_sums))
+SUMS_FIRST = Pass("sums first", everywhere(sums_first))
 SET_SUMS = Pass("set sums", everywhere(set_sums))

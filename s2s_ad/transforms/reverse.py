@@ -290,7 +290,7 @@ class Reverse:
             ) from None
         pairs = zip(names, contributions, strict=True)
         given = [(n, each) for n, each in pairs if each is not None and n in self.active]
-        if len(given) == 2 and given[0][0] == given[1][0] and is_same(given[0][1], given[1][1]):
+        if len(given) == 2 and all(map(is_same, *((self.atoms[n], each) for n, each in given))):
             given = [(given[0][0], 2 * given[0][1])]  # of x * x, say
         for name, contribution in given:
             self.add(name, contribution)

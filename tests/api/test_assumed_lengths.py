@@ -68,6 +68,20 @@ def lags(x, y):
     return total
 
 
+def segments(x, y):
+    """Slices of two arrays between the same two numbers, which an array holds."""
+    ends = np.array([0, 2, 3, 3])
+    total = 0.0
+    for i in range(3):
+        total = total + x[ends[i] : ends[i + 1]] @ y[ends[i] : ends[i + 1]]
+    return total
+
+
+def squared_count(x, y):
+    """The square of a whole number is one."""
+    return np.sum(x * ((len(x) - 1) ** 2 + 0.5 * y))
+
+
 def joined(x, y):
     both = np.concatenate([x, y])
     return np.sum(both[: len(x)] * both[len(y) :])
