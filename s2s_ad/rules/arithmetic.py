@@ -17,6 +17,7 @@ from s2s_ad.core.registry import RULES, Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise
+from s2s_ad.rules.index_layout import is_integer
 from s2s_ad.rules.masks import (
     Masked,
     Write,
@@ -81,8 +82,7 @@ class Multiplication(Elementwise):
             if scaled is not None:
                 return scaled
         elif builder.derived and isinstance(a, Symbol) and isinstance(b, Symbol):
-            ways = (_signed, _with_one_number, cancelled, _saturated, masked_product, _of_quotient)
-            for simpler in ways:
+            for simpler in SIMPLER:
                 found = simpler(builder, a, b)
                 if found is not None:
                     return found
@@ -290,6 +290,45 @@ def _of_quotient(builder: Builder, a: Symbol, b: Symbol) -> Any:
         if derived and values.same_shape(known.shape, quotient.shape):
             return inner[0] * known
     return None
+
+
+def _of_elements(builder: Builder, a: Symbol, b: Symbol) -> Any:
+    """A product with elements in zeros: only these are multiplied."""
+    for sparse, other in ((a, b), (b, a)):
+        elements = elements_in_zeros(builder, sparse)
+        if len(elements) != 1 or not values.same_shape(sparse.shape, support.shape(other)):
+            continue
+        ((index, value),) = elements
+        items = index if isinstance(index, tuple) else (index,)
+        plain = all(isinstance(each, slice) or is_integer(each) for each in items)
+        if plain and sparse.dtype is not None and sparse.dtype == other.dtype:
+            zeros, _ = builder.applied(sparse, runtime.index_add)
+            part = _part(builder, other, index)
+            return builder.call(runtime.index_add, (zeros, index, value * part), {})
+    return None
+
+
+def _part(builder: Builder, value: Symbol, index: Any, farthest: int = FARTHEST) -> Any:
+    """value[index]; of what a derivative computes element by element only these are computed."""
+    rule, operands, params = builder.definition(value)
+    if rule is None or not rule.elementwise or params or not farthest:
+        return value[index]
+    arrays = [each for each in operands if values.shape_of(builder.fact(each)) != ()]
+    same = all(values.same_shape(support.shape(each), value.shape) for each in arrays)
+    if value.name not in builder.derived_names or not same:
+        return value[index]
+    parts = [
+        each
+        if values.shape_of(builder.fact(each)) == ()
+        else _part(builder, each, index, farthest - 1)
+        for each in operands
+    ]
+    return builder.emit(rule, parts, {})
+
+
+#: simpler forms of a product of two values, in the order in which they are tried
+SIMPLER = (_signed, _with_one_number, cancelled, _saturated, masked_product)
+SIMPLER += (_of_quotient, _of_elements)
 
 
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:

@@ -128,8 +128,9 @@ def _adjoint(builder: Builder, spec: tuple, y_bar: Any, other: Any, varied: Any)
     else:
         value = y_bar * builder.call(np.transpose, (other, tuple(map(right.index, kept))), {})
     if lone:  # summed over in `varied` alone, or as y_bar is: elements have the same adjoint
-        axes = tuple(wanted.index(letter) for letter in lone)
-        value = np.expand_dims(value, support.axis_of(axes))
+        first = wanted.index(kept[0]) if kept else len(wanted)  # axes before stretch by themselves
+        axes = tuple(i - first for i in map(wanted.index, lone) if i > first)
+        value = np.expand_dims(value, support.axis_of(axes)) if axes else value
         value = builder.call(runtime.broadcast_like, (value, varied), {})
     return builder.call(runtime.unbroadcast, (value, varied), {})
 

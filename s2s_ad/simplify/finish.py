@@ -94,6 +94,8 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
             statement = _nearest_length(program, statement, inputs)
         elif rule is not None and rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
+            if statement.value.args[rule.like_position].id in for_shapes:
+                statement = _before_elementwise(program, statement, rule.like_position, made)
             statement = _made_directly(program, statement, rule.like_position, made)
             if statement.value.args:
                 found = _of_known_shape(program, statement, rule.like_position, inputs, for_shapes)
@@ -270,7 +272,7 @@ def _before_elementwise(
     counts = liveness.counts(program.body, program.outputs())
     while _is_array(fact) and counts[found.id] == 1 and found.id in made:
         rule, args = _rule(made[found.id]), made[found.id].value.args
-        if not rule.elementwise or rule.may_raise(list(map(program.fact, args)), fact):
+        if not rule.elementwise or not rule.fits(list(map(program.fact, args)), fact, {}):
             break
         names = [each for each in args if isinstance(each, gast.Name)]
         source = next((each for each in names if program.facts.get(each.id) == fact), None)
