@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import sizes, tree, values
+from s2s_ad.core.callee import reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.sizes import Atom
 from s2s_ad.emit.write import Text
@@ -35,7 +37,7 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
             more.append(f"{shown} of {name}")
         line = str(kept.origin.root) if kept.origin else "-"
         rows.append((name, line, shown, _when(kept), kept.why))
-    title = f"{text.name}: {text.statements} statements"
+    title = f"{text.name}: {_statements(text)} statements for {_users(program)} lines of yours"
     if text.assumed:
         title += f"\nfor arguments with {', '.join(text.assumed)}"
     if not rows:
@@ -47,6 +49,20 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
     ]
     whole = " and ".join([f"{total:,} bytes", *more])
     return "\n".join([title, *lines, f"kept in all: {whole}"])
+
+
+def _statements(text: Text) -> int:
+    """How many statements the functions of a text have, their docstrings apart."""
+    functions = ast.parse(text.function).body
+    inside = (each for function in functions for each in ast.walk(function))
+    return sum(isinstance(each, ast.stmt) for each in inside) - 2 * len(functions)
+
+
+def _users(program: Program) -> int:
+    """How many lines of the user's a program computes."""
+    blocks = [program, *(each for compound in reached([program]) for each in compound.blocks)]
+    origins = [statement.origin for block in blocks for statement in block.body]
+    return len({(each.file, each.line) for each in origins if each is not None})
 
 
 def _one(fact: values.AbstractValue, count: int | None) -> str:

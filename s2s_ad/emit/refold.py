@@ -203,7 +203,7 @@ class Refold:
         inner = [each for each in form.reads(expression) if each in self.pending]
         size = 1 + sum(self.sizes[each] for each in inner)
         expression = nested(subtracted(form.substitute(expression, self.pending)))
-        return shaped(expression, self.program.fact), size
+        return negated_first(shaped(expression, self.program.fact), self.program.fact), size
 
     def _folded(self, node: gast.AST) -> gast.AST:
         return form.substitute(self.surface.spelled(node), self.pending)
@@ -348,6 +348,23 @@ def subtracted(node: gast.AST) -> gast.AST:
         return node
     positive = negative_of(node.right)
     return node if positive is None else gast.BinOp(node.left, gast.Sub(), positive)
+
+
+def negated_first(node: gast.AST, fact: Callable[[gast.AST], Any]) -> gast.AST:
+    """-a * b for -(a * b), where a is no truth, of which there is no negative."""
+    if not isinstance(node, gast.UnaryOp) or not isinstance(node.op, gast.USub):
+        return node
+    factors, first = [], node.operand
+    while isinstance(first, gast.BinOp) and isinstance(first.op, gast.Mult | gast.Div):
+        factors.append(first)
+        first = first.left
+    named = isinstance(first, gast.Name) and values.is_inexact(fact(first)) is True
+    if not factors or not named:
+        return node
+    product: gast.AST = gast.UnaryOp(node.op, first)
+    for each in reversed(factors):
+        product = gast.BinOp(product, each.op, each.right)
+    return product
 
 
 def nested(node: gast.AST) -> gast.AST:

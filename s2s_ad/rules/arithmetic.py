@@ -379,6 +379,8 @@ class Quotient(Elementwise):
             factor, x = inner[0] / operands[1], inner[1]
             if values.is_inexact(builder.fact(x)):
                 return factor * x
+        if builder.derived and (found := _by_quotient(builder, *operands)) is not None:
+            return found
         divides = builder.derived and isinstance(operands[1], Symbol)
         if divides and has_factor(builder, *operands):
             return _in_shape(builder, without_factor(builder, *operands), operands)
@@ -387,6 +389,18 @@ class Quotient(Elementwise):
             if found is not None:
                 return found
         return super().shortcut(builder, operands, params)
+
+
+def _by_quotient(builder: Builder, a: Any, b: Any) -> Any:
+    """g / (x / b) / b is g / x."""
+    rule, inner, _ = builder.definition(a)
+    if rule is None or rule.function is not operator.truediv:
+        return None
+    divisor, parts, _ = builder.definition(inner[1])
+    if divisor is None or divisor.function is not operator.truediv or not is_same(parts[1], b):
+        return None
+    alike = values.same_shape(support.shape(parts[0]), support.shape(inner[1]))
+    return inner[0] / parts[0] if alike else None
 
 
 def _not_negative(*lows: float | None) -> bool:
