@@ -246,7 +246,8 @@ class Refold:
     def _is_stored(self, name: str, hint: Hint) -> bool:
         """Whether the value goes into a variable of the same name, and nowhere else."""
         called = self.program.hints.get(self.stored.get(name, ""))
-        return called is not None and called.text == hint.text
+        goes_on = hint.kind == "derived" and name in self.added
+        return called is not None and (called.text == hint.text or (goes_on and not called.text))
 
     def _is_users(self, statement: gast.Assign) -> bool:
         """Part of a larger expression that the user wrote as one."""

@@ -7,6 +7,7 @@ from s2s_ad.core.callers import Caller
 from s2s_ad.core.passes import Pass, run
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
+from s2s_ad.simplify.common import SHARE_AGAIN
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.decided import DECIDE
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
@@ -23,7 +24,7 @@ from s2s_ad.simplify.undefined import BIND
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
-    *(NUMBERS_FIRST, SHARE, KEEP_DIMENSIONS, DEAD),
+    *(NUMBERS_FIRST, SHARE, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD),
     *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)

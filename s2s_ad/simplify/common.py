@@ -1,0 +1,110 @@
+"""What derivatives compute twice is computed once: in a block, or before it where it knows that."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+
+import gast
+
+from s2s_ad.core import form, tree
+from s2s_ad.core.builder import DERIVED
+from s2s_ad.core.callee import Compound
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.regions import Branch, Loop, region_of, with_blocks
+from s2s_ad.core.registry import rule_for
+
+Known = Mapping[Hashable, str]
+
+
+def share(program: Program) -> Program:
+    """A derivative that is computed again is the one that there is.
+
+    Before: `a = cos(x); b = cos(x); y = a * b`; after: `a = cos(x); y = a * a`. What the user wrote
+    twice stays, and so does what is computed again to keep less.
+    """
+    return _shared(program, {})
+
+
+def _shared(program: Program, known: Known) -> Program:
+    found, atoms, body = dict(known), {}, []
+    for statement in program.body:
+        statement = form.substitute(statement, atoms) if atoms else statement
+        if region_of(statement) is not None:
+            statement = _with_blocks(statement, found)
+        key = None if program.tried else _key(statement)
+        name = found.get(key)
+        if name is None or _is_named(program, form.target(statement)):
+            found.update({key: form.target(statement)} if key is not None else {})
+            body.append(statement)
+        else:
+            atoms[form.target(statement)] = form.name(name)
+    if not atoms:
+        return program.with_body(body)
+    output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
+    return program.with_(body=tuple(body), output=output)
+
+
+def _is_named(program: Program, name: str) -> bool:
+    return program.hints.get(name, TEMPORARY).kind == "user"
+
+
+def _with_blocks(statement: gast.Assign, known: Known) -> gast.Assign:
+    region = region_of(statement)
+    blocks = [_shared(block, dict(_inside(statement, block, known))) for block in region.blocks]
+    return with_blocks(statement, region, blocks)
+
+
+def _inside(statement: gast.Assign, block: Program, known: Known) -> Iterator[tuple[Hashable, str]]:
+    """What is known in a block of what is computed before it: in terms of its leaves."""
+    leaves = dict(_handed_in(statement, block))
+    for (function, operands, params, settings), name in known.items():
+        own = [leaves.get(each) if type(each) is str else each for each in operands]
+        plain = not any(_names_in(each) for _, each in params)
+        if name in leaves and plain and None not in own:
+            yield (function, tuple(own), params, settings), leaves[name]
+
+
+def _handed_in(statement: gast.Assign, block: Program) -> Iterator[tuple[str, str]]:
+    """(a name outside, the leaf that it is inside, in all passes)."""
+    region, args = region_of(statement), statement.value.args
+    pairs: Iterable = ()
+    if isinstance(region, Branch):
+        pairs = zip(args[1:], block.leaves(), strict=True)
+    elif isinstance(region, Loop):
+        pairs = zip(region.parts(args).fixed, region.leaves(block).fixed, strict=True)
+    return ((atom.id, leaf) for atom, leaf in pairs if isinstance(atom, gast.Name))
+
+
+def _key(statement: form.Statement) -> Hashable:
+    """What two statements have in common that compute the same; None where that is unknown."""
+    if form.is_effect(statement) or statement.phase not in DERIVED:
+        return None
+    function = form.function_of(statement)
+    rule = rule_for(function)
+    if rule is None or rule.effects or rule.distinct or isinstance(function, Compound):
+        return None
+    operands = tuple(map(_atom, statement.value.args))
+    params = tuple((each.arg, _atom(each.value)) for each in statement.value.keywords)
+    settings = () if statement.origin is None else statement.origin.settings
+    return function, operands, params, settings
+
+
+def _atom(node: object) -> Hashable:
+    """A name as itself, everything else as a tuple with all fields."""
+    if isinstance(node, gast.Name):
+        return node.id
+    if isinstance(node, gast.Constant):
+        return type(node.value), repr(node.value)
+    if isinstance(node, list):
+        return (list, *map(_atom, node))
+    if not isinstance(node, gast.AST):
+        return type(node), repr(node)
+    return (type(node), *(_atom(getattr(node, field, None)) for field in node._fields))
+
+
+def _names_in(key: Hashable) -> bool:
+    return type(key) is str or (type(key) is tuple and any(map(_names_in, key)))
+
+
+SHARE_AGAIN = Pass("share what is computed again", share)
