@@ -83,6 +83,70 @@ def in_a_helper(x):
     return length_or_one(x) + shape_or_none(x)
 
 
+def raised_anew(x):
+    try:
+        try:
+            len(x)
+        except TypeError:
+            raise ValueError("not a list") from None
+        finally:
+            x = x * 2
+    except ValueError:
+        x = x * 5
+    return x
+
+
+def changed_before_it_failed(x):
+    """What the body has done by then stays, in each pass, and so does what `finally` does."""
+    seen = []
+    for i in range(3):
+        try:
+            seen.append(x * i)
+            seen.append(x.missing)
+        except AttributeError:
+            seen.append(x)
+        finally:
+            x = x * 1.5
+    return sum(seen)
+
+
+class Remembers:
+    def __init__(self, x):
+        self.x = x
+
+    def get(self):
+        try:
+            return self.kept
+        except AttributeError:
+            self.kept = self.x * 3
+        return self.kept + 1
+
+
+def kept_by_an_object(x):
+    one = Remembers(x)
+    return one.get() + 10 * one.get()
+
+
+def of_a_table_or_an_array(x):
+    try:
+        x = x.values
+    except AttributeError:
+        pass
+    return np.sum(x**2)
+
+
+def known_containers(x):
+    try:
+        a = {"a": 1}["b"]
+    except KeyError:
+        a = 3
+    try:
+        b = [1, 2][5]
+    except IndexError:
+        b = 4
+    return x * a * b
+
+
 def a_name_that_is_not_there(x):
     if np.sum(x) < -100:
         return missing_helper(x)  # noqa: F821
@@ -90,7 +154,9 @@ def a_name_that_is_not_there(x):
 
 
 TRIES = [shape_or_none, number_or_sum, in_a_helper, a_name_that_is_not_there]
-TRIES += [length_or_one, items_or_itself, first_or_zero]
+TRIES += [of_a_table_or_an_array]
+TRIES += [length_or_one, items_or_itself, first_or_zero, raised_anew, changed_before_it_failed]
+TRIES += [kept_by_an_object, known_containers]
 
 # ---- values of Python's own classes --------------------------------------------------------------
 
@@ -448,7 +514,7 @@ AROUND = [logged, without_warnings, an_error_made_before, frames, captured_lengt
 AROUND += [parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]
-ARRAYS = [*TRIES[:4], *VALUES, *AROUND, cached_and_checked]
+ARRAYS = [*TRIES[:5], *VALUES, *AROUND, cached_and_checked]
 CASES = [(each, 1.3) for each in NUMBERS] + [(each, X) for each in ARRAYS]
 every_case = pytest.mark.parametrize(
     "f, x",

@@ -78,9 +78,11 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     certain = certain_handler(lowering, node, errors, body)
     if certain is not None:
         return always_failed(lowering, run, certain)
+    with catching(lowering, node, errors):
+        early = changed_early(lowering, node, body)
     changed = [
         each
-        for each in changed_early(lowering, node, body)
+        for each in early
         if id(each) not in firsts
         or not _changes_last(lowering, body, firsts[id(each)][0], firsts[id(each)][1] - start)
     ]
@@ -302,8 +304,23 @@ def with_finally(lowering: Lowering, node: gast.Try) -> Exits:
     if any(isinstance(each, gast.Expr | gast.Assert | gast.If) for each in node.finalbody):
         text = "try:\n    B\nexcept:\n    F\n    raise"
         inner = quote(text, node, {"B": inner, "F": node.finalbody})
-    left = lowering.run(inner)
+    left = _before_finally(lowering, inner, node.finalbody)
     flags = {name: lowering.frame.locals.get(name, False) for name in FLAGS}
     lowering.run(node.finalbody)
     lowering.frame.locals |= flags
     return left
+
+
+def _before_finally(lowering: Lowering, body: list[gast.stmt], last: list[gast.stmt]) -> Exits:
+    """Run what a last clause follows; what is certain to raise is followed by it, too."""
+    frames = len(lowering.frames)
+    try:
+        return lowering.run(body)
+    except Raises:
+        del lowering.frames[frames:]
+        raised = lowering.builder.body[-1]
+        if isinstance(raised, gast.Raise):  # else it is in what was kept of the body
+            lowering.builder.body.pop()
+            lowering.run(last)
+            lowering.builder.body.append(raised)
+        raise

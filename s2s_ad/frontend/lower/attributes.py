@@ -204,12 +204,22 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
         raise UnsupportedError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
         )
+    raise _not_of_arrays(lowering, x, name)
+
+
+def _not_of_arrays(lowering: Lowering, x: Symbol, name: str) -> Exception:
+    """What to raise for an attribute that arrays do not have, or that is not supported."""
+    unknown = isinstance(x.fact, values.Unknown)
+    if not unknown and not any(hasattr(each, name) for each in (np.ndarray, np.float64)):
+        error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raises = lowering.python_raises(error)
+        if raises is not error:
+            return raises
     if name in REFUSED_ATTRIBUTES:
         why, help = REFUSED_ATTRIBUTES[name]
         what = f"{name!r} of an array: {why}" if why is LAYOUT else f"{name!r} of an array"
-        raise UnsupportedError("S2S204", what, why="" if why is LAYOUT else why, help=help)
-    unknown = isinstance(x.fact, values.Unknown)
-    raise _refused(
+        return UnsupportedError("S2S204", what, why="" if why is LAYOUT else why, help=help)
+    return _refused(
         f"the attribute or method {name!r} of an array",
         "give example arguments, so that its type is known"
         if unknown
@@ -415,7 +425,10 @@ def _of_property(lowering: Lowering, function: types.FunctionType, holder: Any) 
 
 def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
     """What stands in the class, for the class and its objects alike."""
-    found = getattr(kind, name)  # its AttributeError says what is wrong
+    try:
+        found = getattr(kind, name)
+    except AttributeError as error:
+        raise lowering.python_raises(error) from None
     if kind.__module__ in ("builtins", "numpy"):
         return found
     if isinstance(found, types.MemberDescriptorType):  # of __slots__, and not set yet
