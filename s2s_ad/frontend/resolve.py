@@ -34,7 +34,10 @@ LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy", "s2s_ad")
 
 #: objects that the compiler works with as they are; what stands at the place is guarded
 PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
-PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType, range, slice)
+PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType, range)
+
+#: what is captured as it is; a slice that the function makes may hold values, too
+CAPTURED_AS_IS = (*PLAIN, slice)
 
 #: what a default may be without being captured as a value
 LITERALS = (int, float, complex, str, bool, type(None))
@@ -201,7 +204,7 @@ class Captures:
         place = Place.of_object(value, text)
         if tree.is_container(value):
             return self._container(value, place)
-        return value if isinstance(value, PLAIN) else Captured(value, place)
+        return value if isinstance(value, CAPTURED_AS_IS) else Captured(value, place)
 
     def fixed(self, value: Any, text: str) -> Any:
         """The same for a constant of this library: no guard."""
@@ -304,7 +307,7 @@ class Captures:
             values.of_leaf(value, place.text)  # refuses subclasses
         if is_dtype(value):
             return plain_dtype(value)
-        return value if isinstance(value, PLAIN) else Captured(value, place)
+        return value if isinstance(value, CAPTURED_AS_IS) else Captured(value, place)
 
     def _is_static(self, place: Place) -> bool:
         return place.key in self.static or place.key[0] in self._constant

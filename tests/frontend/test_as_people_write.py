@@ -470,6 +470,20 @@ def frames(x):
 PARTS = {"level": (slice(0, 1), range(2)), "slope": (slice(1, None), range(1, 3))}
 
 
+def batch_of(i):
+    first = i % 2
+    return slice(first, first + 2)
+
+
+def slices_of_values(x):
+    """A slice that a helper makes of what it is given is none that is known."""
+    rows = np.stack([x, 2 * x, 3 * x])
+    total = 0.0
+    for i in range(3):
+        total = total + np.sum(rows[batch_of(i)] ** 2) * (i + 1)
+    return total
+
+
 def parts_by_name(x):
     """Slices and ranges that stand in a table; texts by %; statements that are conditions."""
     x, total, seen = np.atleast_1d(x), 0.0, []
@@ -511,7 +525,7 @@ def captured_lengths(x):
 
 
 AROUND = [logged, without_warnings, an_error_made_before, frames, captured_lengths]
-AROUND += [parts_by_name, a_tree_of_joints, running_log_sums]
+AROUND += [slices_of_values, parts_by_name, a_tree_of_joints, running_log_sums]
 
 NUMBERS = [*TRIES, *VALUES, *OBJECTS, *AROUND]
 ARRAYS = [*TRIES[:5], *VALUES, *AROUND, cached_and_checked]

@@ -23,7 +23,7 @@ from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, is_ro
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 #: what a copy of is the thing itself, beside numbers and texts
-ITSELF = (*PLAIN, types.ModuleType, types.MethodType)
+ITSELF = (*PLAIN, types.ModuleType, types.MethodType, slice)
 
 
 class _Copier:
