@@ -399,7 +399,7 @@ def _shape_of(lengths: list[gast.AST], fact: Callable[[gast.AST], Any]) -> gast.
     if any(shape is None for shape in shapes.values()):
         return None
     wanted = tuple(shapes[name][axis] for name, axis in read)
-    whole = (name for name, shape in shapes.items() if values.same_shape(shape, wanted))
+    whole = (name for name, shape in shapes.items() if shape == wanted)
     name = next(whole, None)
     return name and gast.Attribute(value=form.name(name), attr="shape", ctx=gast.Load())
 
