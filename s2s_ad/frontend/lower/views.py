@@ -57,12 +57,7 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
     number = _is_number(function, args, kwargs, result)
     whole = args[0] if args and isinstance(args[0], Reference) else None
     view = None
-    sliced = function is operator.getitem and _slices(args[1])
-    if (
-        whole is not None
-        and (whole.number is False or (whole.number is None and sliced))
-        and not number
-    ):
+    if whole is not None and not number and _is_certain_array(whole, function, args[1:]):
         view = _view(function, whole, args[1:], kwargs) or _protected(
             function, whole, args[1:], kwargs, result
         )
@@ -78,6 +73,12 @@ def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result:
         made = memory.kindred(result, _sources(result, symbols((args, kwargs))))
     made.number = number
     return made
+
+
+def _is_certain_array(whole: Reference, function: Callable, rest: tuple) -> bool:
+    """Whether what a call is of is an array: it is known, or the call would raise."""
+    sliced = function is operator.getitem and _slices(rest[0])
+    return whole.number is False or (whole.number is None and sliced)
 
 
 def _made_by_view(result: Symbol) -> bool:
