@@ -41,6 +41,10 @@ def _ways(node: ast.AST) -> list[Callable[[], Callable[[], None]]]:
         return [_replacing(node, "test", ast.Constant(truth)) for truth in truths]
     if isinstance(node, ast.For):
         return [_replacing(node, "iter", ast.Tuple([], ast.Load()))]
+    if isinstance(node, ast.Match):
+        anything = ast.MatchAs(None, None)
+        bodies = [ast.match_case(anything, None, each.body) for each in node.cases]
+        return [_replacing(node, "cases", [each]) for each in bodies]
     if isinstance(node, ast.Try):
         raised = [each.type for each in node.handlers if each.type is not None]
         names = [each.elts[0] if isinstance(each, ast.Tuple) else each for each in raised]

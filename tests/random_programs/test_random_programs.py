@@ -113,6 +113,23 @@ def main(x, k):
 """
 
 
+MATCHED = """
+import numpy as np
+
+def main(x, k):
+    match k:
+        case 1 | 2:
+            return np.float32(x)
+        case other if other:
+            return np.array([x])
+"""
+
+
+def test_dtypes_of_other_cases():
+    (found,) = paths.dtypes(MATCHED, lambda: [[1.5, 3]])
+    assert found == {np.dtype(np.float32), np.dtype(float)}
+
+
 def test_dtypes_of_other_paths():
     """Those of the program as it runs are not looked for: who asks knows them."""
     (found,) = paths.dtypes(NARROWED, lambda: [[np.float64(1.5), 2]])
