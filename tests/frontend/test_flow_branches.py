@@ -284,3 +284,33 @@ def test_an_item_that_there_is_not_is_an_error_where_the_path_is_taken(number):
         item_of_a_number(number(0.5), 0.0)
     with pytest.raises(expected.type):
         jit(item_of_a_number)(number(0.5), 0.0)
+
+
+def less_than_a_constant(x):
+    n = np.negative(3)
+    return x if n > 2 else -x
+
+
+def larger_of_constants(x):
+    return max(2, np.int64(0)) * x + max(2.0, np.sin(0.5))
+
+
+def truth_of_zero(x):
+    zero = np.float64(0.0)
+    return x if zero else -x
+
+
+def never_entered(x):
+    while np.negative(1) > 0:
+        x = x * 2
+    return x if not -1 < np.negative(5) < 3 else 3 * x
+
+
+CONSTANTS = [less_than_a_constant, larger_of_constants, truth_of_zero, never_entered]
+
+
+@pytest.mark.parametrize("function", CONSTANTS)
+def test_truths_of_numpys_constants(function):
+    """A comparison of numbers that are known now is known, too, and it may be false."""
+    assert jit(function)(1.5) == function(1.5)
+    assert grad(function)(1.5) == function(2.5) - function(1.5)  # they are linear

@@ -269,7 +269,7 @@ def known_truth(value: Any) -> bool | None:
         return _tree_truth(value)
     if isinstance(value, Captured):
         return _object_truth(value.value)
-    return bool(value) if isinstance(value, (*PLAIN, *values.PYTHON_NUMBERS)) else True
+    return bool(value) if isinstance(value, (*PLAIN, *values.PYTHON_NUMBERS, np.generic)) else True
 
 
 def _tree_truth(value: Tree) -> bool:

@@ -284,7 +284,7 @@ def _compared(
     if is_number(left) and is_number(right):
         left, right = (constant_value(each) for each in (left, right))
         if not symbols_in(left, right):
-            return COMPARE[kind](left, right)
+            return bool(COMPARE[kind](left, right))  # NumPy's own truths are no objects of Python's
         return lowering.call(COMPARE[kind], left, right)
     if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
         return _compared_with(lowering, node, kind, left, right)
