@@ -17,8 +17,8 @@ SEEDS = (301, 302, 306, 309, 313, 316, 320)
 SHARDS = 20
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "400"))
 STATE = os.environ.get("RANDOM_PROGRAMS_STATE")  # a folder, to go on after an interruption
-MOST_REFUSED = 0.1  # of the programs of a shard; of many it is 0.05, and the aim is 0.03
-MOST_FAILED = 0.008  # dtypes that depend on the path, mostly; the aim is none
+MOST_REFUSED = 0.03  # of the programs of a shard
+BY_CHANCE = 4  # so many more may be in a shard of twenty
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -36,9 +36,9 @@ def test_random_programs(shard):
     failed = [report(record, 20.0) for record in records if record.failed]
     text = "\n".join([*failed, summary(records)])
     print(text)
-    assert len(failed) <= MOST_FAILED * len(records) + 1, text
+    assert not failed, text
     refused = sum(bool(record.refused) for record in records)
-    assert refused <= MOST_REFUSED * len(records) + 1, summary(records)
+    assert refused <= MOST_REFUSED * len(records) + BY_CHANCE, summary(records)
 
 
 def test_a_seed_makes_one_program():
