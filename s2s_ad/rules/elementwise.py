@@ -289,6 +289,8 @@ class Elementwise(Rule):
     def _same_dtype(self, builder: Builder, result: Any, operands: list, params: dict) -> bool:
         """Whether the result has the dtype that it has of these operands, or is a plain number."""
         fact = builder.fact(result)
+        if fact == values.Scalar(bool):
+            return False  # in the shape of an array it would have the dtype of that
         if not isinstance(fact, values.Array) or fact.dtype is None:
             return True
         whole = values.strong_dtype(self.infer(list(map(builder.fact, operands)), params))

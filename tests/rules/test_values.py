@@ -197,3 +197,15 @@ def test_the_tangent_of_a_converted_number_may_be_a_number_of_python(dtype):
     value, tangent = jvp(converted, (2.0,), (0.5,))
     assert (value, tangent) == (-2.0, -0.5)
     assert value.dtype == tangent.dtype == dtype
+
+
+@pytest.mark.parametrize("truths", [np.greater, np.equal, np.isnan])
+def test_truths_of_an_array_full_of_one_number(truths):
+    """They are no numbers in the dtype of the array whose shape it has."""
+    x = np.ones((2, 3))
+    operands = [np.float64(0.5)] * (truths.nin - 1)
+    found = jit(lambda x: truths(np.full_like(x, 0.31), *operands))(x)
+    assert found.dtype == bool
+    np.testing.assert_array_equal(found, np.zeros((2, 3), bool))
+    assert jit(lambda x: np.sum(np.full_like(x, 0.31) > 0.2))(x) == 6
+    assert jit(lambda x: x[np.full_like(x, 0.31) > 0.2].size)(x) == 6
