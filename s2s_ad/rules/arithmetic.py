@@ -301,7 +301,8 @@ def _of_elements(builder: Builder, a: Symbol, b: Symbol) -> Any:
         ((index, value),) = elements
         items = index if isinstance(index, tuple) else (index,)
         plain = all(isinstance(each, slice) or is_integer(each) for each in items)
-        if plain and sparse.dtype is not None and sparse.dtype == other.dtype:
+        known = sparse.dtype is not None and other.dtype is not None
+        if plain and known and np.result_type(sparse.dtype, other.dtype) == sparse.dtype:
             zeros, _ = builder.applied(sparse, runtime.index_add)
             part = _part(builder, other, index)
             return builder.call(runtime.index_add, (zeros, index, value * part), {})

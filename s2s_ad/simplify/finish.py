@@ -94,15 +94,13 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
             statement = _nearest_length(program, statement, inputs)
         elif rule is not None and rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
-            if statement.value.args[rule.like_position].id in for_shapes:
-                statement = _before_elementwise(program, statement, rule.like_position, made)
             statement = _made_directly(program, statement, rule.like_position, made)
             if statement.value.args:
-                found = _of_known_shape(program, statement, rule.like_position, inputs, for_shapes)
-                if found is not None:
-                    *before, statement = found
-                    facts |= {form.target(each): values.Scalar(int) for each in before}
-                    body += before
+                *before, statement = _with_known_shape(
+                    program, statement, rule.like_position, inputs, for_shapes, made
+                )
+                facts |= {form.target(each): values.Scalar(int) for each in before}
+                body += before
         elif rule is not None and rule.shape_position is not None:
             statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)
@@ -144,6 +142,24 @@ def _made_directly(
     keywords = {each.arg: each.value for each in source.value.keywords}
     call = form.operation(function, [], keywords)
     return form.assign(form.target(statement), call, statement.origin, statement.phase)
+
+
+def _with_known_shape(
+    program: Program,
+    statement: gast.Assign,
+    position: int,
+    inputs: list[str],
+    for_shapes: set[str],
+    made: Made,
+) -> list[gast.Assign]:
+    """The same array made of its lengths, or else like something that takes less work."""
+    found = _of_known_shape(program, statement, position, inputs, for_shapes)
+    if found is not None:
+        return found
+    like = getattr(statement.value.args[position], "id", None)
+    if like not in for_shapes:
+        return [statement]
+    return [_before_elementwise(program, statement, position, made)]
 
 
 def _of_known_shape(

@@ -35,8 +35,9 @@ def contract_sums(program: Program) -> Program:
         if not form.is_effect(statement) and rule_for(form.function_of(statement)).sums:
             name = getattr(statement.value.args[0], "id", None)
             if statement.phase in DERIVED and name in made and counts[name] == 1:
-                product = _Product(program, made[name], made, facts)
+                product = _Product(program, made[name], made, counts, facts)
                 found = product.contraction(statement) or product.scaled(statement)
+                found = found or product.divided(statement)
         body += found or [statement]
     return program.with_(body=tuple(body), facts=facts)
 
@@ -48,6 +49,7 @@ class _Product:
     program: Program
     statement: gast.Assign
     made: Mapping[str, gast.Assign]
+    counts: Mapping[str, int]
     facts: dict
 
     @property
@@ -70,7 +72,7 @@ class _Product:
         out = "".join(letter for axis, letter in enumerate(letters) if axis not in axes)
         summed = set(letters) - set(out)
         whole = a == b == letters  # no smaller product is saved: only the full sum is faster
-        if not summed <= set(a) & set(b) or (whole and out):
+        if not summed <= set(a) & set(b) or not set(out) <= set(a + b) or (whole and out):
             return None
         call = form.operation(runtime.contract, [x, y], {"spec": form.constant(f"{a},{b}->{out}")})
         return [*before, *more, form.assign(form.target(total), call, total.origin, total.phase)]
@@ -95,6 +97,48 @@ class _Product:
             where = total.origin, total.phase
             return [form.assign(n, call, *where) for n, call in zip(names, calls, strict=True)]
         return None
+
+    def divided(self, total: gast.Assign) -> list[gast.Assign] | None:
+        """The sum of products, divided by what each term is divided by.
+
+        Before: `np.sum(x * (y / s), axis=0)`; after: `np.sum(x * y, axis=0) / s`.
+        """
+        fact, where = self.facts[form.target(self.statement)], (total.origin, total.phase)
+        if not self.is_product or self.statement.phase not in DERIVED:
+            return None
+        for x, quotient in (self.statement.value.args, self.statement.value.args[::-1]):
+            name = getattr(quotient, "id", None)
+            source = self.made.get(name)
+            if source is None or self.counts[name] > 1 or source.phase not in DERIVED:
+                continue
+            y, divisor = (*source.value.args, None)[:2]
+            alike = form.function_of(source) is operator.truediv and all(
+                _are_alike(self.program.fact(each), fact) for each in (x, y)
+            )
+            if not alike or not self._is_same_along(total, fact, self.program.fact(divisor)):
+                continue
+            product, summed = fresh_name(), fresh_name()
+            self.facts.update({product: fact, summed: self.facts[form.target(total)]})
+            params = {each.arg: each.value for each in total.value.keywords}
+            calls = {
+                product: form.operation(operator.mul, [x, y], {}),
+                summed: form.operation(form.function_of(total), [form.name(product)], params),
+                form.target(total): form.operation(
+                    operator.truediv, [form.name(summed), divisor], {}
+                ),
+            }
+            return [form.assign(name, call, *where) for name, call in calls.items()]
+        return None
+
+    def _is_same_along(self, total: gast.Assign, fact: values.Array, divisor: object) -> bool:
+        """Whether a divisor has the shape of a sum of what it divides."""
+        shape, rank = values.shape_of(divisor), values.rank_of(fact)
+        axes = _axes(_params(total).get("axis"), rank) if rank else None
+        if axes is None or not shape or not values.is_real(divisor):
+            return False
+        if "keepdims" in _params(total):
+            return len(shape) == rank and all(shape[axis] == 1 for axis in axes)
+        return len(shape) == rank - len(axes) and max(axes) < len(axes)
 
     def _aligned(
         self, atom: gast.AST, fact: values.Array, letters: str
@@ -133,6 +177,12 @@ class _Product:
         kept = tuple(dim for axis, dim in enumerate(own.shape) if axis not in added)
         self.facts[name] = values.Array(own.dtype, kept)
         return form.assign(name, call, source.origin, source.phase)
+
+
+def _are_alike(one: object, other: values.Array) -> bool:
+    """Whether an array has the dtype and shape of one that it broadcasts with."""
+    same = values.same_shape(values.shape_of(one), other.shape)
+    return same and isinstance(one, values.Array) and one.dtype == other.dtype
 
 
 def _params(statement: gast.Assign) -> dict[str, object]:

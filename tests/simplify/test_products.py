@@ -27,6 +27,35 @@ ROWS = {
     "complex": (lambda a, v: np.sum(np.abs(a * v) ** 2), (a, v + 1j), ""),
     "one axis of length one": (lambda y, A: np.sum(np.sin(y * A)), (y[:1], A), "np.sum("),
     "a sum that is read twice": (lambda a, v: np.sum(np.sin(a * v)) * a, (a, v), "@"),
+    "neither along an axis that is kept": (
+        lambda y, a: np.sum(np.sin(y[:, None] * np.stack([a, a])[:, None]) ** 2),
+        (y[:2], a),
+        "",
+    ),
+    "divided by what is the same": (
+        lambda w, A: np.sum(np.sin(A) * (w / np.sum(w, axis=-1, keepdims=True))),
+        (w**2, w),
+        "keepdims=True) / sum_w",
+    ),
+    "a number first": (lambda v, a: np.sum(a * v * v[0] ** 2), (v, a), ""),
+    "negatives of each other": (
+        lambda v: np.sum(np.sin(v[0] - 0.7 * (v[1:] - v[:-1]))),
+        (v,),
+        "v_bar[1:] -= ",
+    ),
+    "a sum of rows": (lambda A, w: np.sum(w @ A.T), (A, w), "np.broadcast_to(np.sum("),
+    "a product with both seeds": (
+        lambda A, x: np.sum(A @ x),
+        (A, x),
+        "np.broadcast_to(x, A.shape)",
+    ),
+    "elements alone": (lambda w: np.sum(np.tanh(w)[:, 0] ** 2), (w,), "part**2"),
+    "elements of a row that is stretched": (
+        lambda x, A: np.sum((np.exp(x) * A)[:, 1:] ** 2),
+        (x, A),
+        "",
+    ),
+    "one element in zeros": (lambda v: np.exp(v)[2] + np.sum(np.exp(v)[:2]), (v,), "v_bar[2] = "),
 }
 
 
