@@ -32,11 +32,7 @@ ROWS = {
         (y[:2], a),
         "",
     ),
-    "divided by what is the same": (
-        lambda w, A: np.sum(np.sin(A) * (w / np.sum(w, axis=-1, keepdims=True))),
-        (w**2, w),
-        "keepdims=True) / sum_w",
-    ),
+    "divided by what is the same": (lambda s, A: np.sum(np.sin(A / s)), (x, A), "axis=0) / s"),
     "a number first": (lambda v, a: np.sum(a * v * v[0] ** 2), (v, a), ""),
     "negatives of each other": (
         lambda v: np.sum(np.sin(v[0] - 0.7 * (v[1:] - v[:-1]))),
