@@ -100,6 +100,9 @@ class Multiplication(Elementwise):
             return -factor * inner[0]
         if rule.function is operator.mul and type(inner[0]) in (int, float):
             return (factor * inner[0]) * inner[1]
+        if rule.function is operator.truediv and factor:  # c * (x / (c * y)) is x / y
+            scaled = _factor(builder, inner[1])
+            return None if scaled is None or scaled[0] != factor else inner[0] / scaled[1]
         return None
 
 

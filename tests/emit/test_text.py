@@ -309,3 +309,18 @@ def test_the_index_next_to_another_has_no_name():
     move = 1e-6 * np.eye(2)
     slopes = [(steps(x + each, y) - steps(x - each, y)) / 2e-6 for each in move]
     np.testing.assert_allclose(grad(steps)(x, y), slopes, rtol=1e-7)
+
+
+def level(x, level):
+    """A parameter that is called as the function is."""
+    return np.sum(np.log(2.5 * x)) * level
+
+
+def test_a_parameter_with_the_name_of_the_function_is_no_call_of_it():
+    source = grad(level).source(np.ones(3), 2.0)
+    assert source.count("def ") == 1
+    np.testing.assert_allclose(grad(level)(np.array([1.0, 2.0]), 2.0), [2.0, 1.0])
+
+
+def test_a_factor_cancels_in_the_slope_of_a_logarithm():
+    assert "level / x" in grad(level).source(np.ones(3), 2.0)

@@ -137,9 +137,10 @@ def keeps_name(source: Source) -> bool:
 
 
 def calls_itself(source: Source) -> bool:
-    """Whether the function's own name stands in its body."""
-    nodes = (node for statement in source.node.body for node in gast.walk(statement))
-    return any(isinstance(node, gast.Name) and node.id == source.node.name for node in nodes)
+    """Whether the function's own name stands in its body, where it is no name of a local."""
+    nodes = [each for each in gast.walk(source.node) if isinstance(each, gast.Name)]
+    own = [each for each in nodes if each.id == source.node.name]
+    return bool(own) and all(isinstance(each.ctx, gast.Load) for each in own)
 
 
 def outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) -> Any:
