@@ -18,6 +18,7 @@ from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.magnitudes import least
 from s2s_ad.core.registry import Operation
 from s2s_ad.rules import support
+from s2s_ad.rules.index_layout import is_integer
 
 
 def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
@@ -33,12 +34,23 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
     if rule.function is operator.neg:
         found = shared_out(builder, operands[0], axis, keepdims)
         return None if found is None else -found
+    if rule.function is runtime.index_add:
+        return _of_element(builder, x, keepdims)
     if rule.function not in (operator.mul, operator.truediv):
         return None
     axes = support.normal_axes(axis, x.ndim)
     if rule.function is operator.truediv:
         return _of_share(builder, operands, axes, keepdims)
     return _of_product(builder, operands, axes, keepdims)
+
+
+def _of_element(builder: Builder, x: Symbol, keepdims: bool) -> Any:
+    """The sum of shares of which one has a number more: e / sum(e) less one at the label."""
+    _, (shares, more), params = builder.definition(x)
+    if x.ndim != 1 or keepdims or not is_integer(params["index"]) or isinstance(more, Symbol):
+        return None
+    total = shared_out(builder, shares, None, keepdims)
+    return None if total is None or isinstance(total, Symbol) else total + more
 
 
 def _of_share(builder: Builder, operands: list, axes: tuple[int, ...], keepdims: bool) -> Any:
