@@ -182,7 +182,7 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
                 value = in_kind_of(builder, value, sides.program.facts[form.target(statement)])
             results.append(value)
         idle = idle or len(builder.body) == count
-    if not idle:
+    if not idle or any(value is None for value in results):
         for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
             builder.body, builder._numbered = body, numbered
         return False
@@ -203,7 +203,10 @@ def _has_its_rank(sides: Sides, name: str, place: int) -> bool:
 
 
 def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: dict) -> Any:
-    """The result of the operation in a block; zero where it is linear in a zero."""
+    """The result of the operation in a block; zero where it is linear in a zero.
+
+    None where it cannot be done with the number that a side gives.
+    """
     operation = builder.operation(statement, atoms)
     result = program.facts[form.target(statement)]
     shape = values.shape_of(result)
@@ -226,6 +229,11 @@ def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: di
         other = operation.operands[1 - place] if neutral else None
         if neutral and stands_for_it(other):
             return other
+    pairs = zip(statement.value.args, operation.operands, strict=True)
+    if not operation.rule.elementwise and any(
+        isinstance(atom, gast.Name) and not isinstance(operand, Symbol) for atom, operand in pairs
+    ):
+        return None  # a number has no axes that could be moved
     return builder.emit(operation.rule, operation.operands, operation.params)
 
 
