@@ -190,8 +190,9 @@ def _of_known_shape(
             name = fresh_name()
             before.append(form.assign(name, length, statement.origin, statement.phase))
             nodes.append(form.name(name))
-    whole = nodes[0] if len(nodes) == 1 else gast.Tuple(nodes, gast.Load())
     function = FILLED.get(value.value, np.full)
+    single = len(nodes) == 1 and function is not np.full  # whose shape is a tuple
+    whole = nodes[0] if single else gast.Tuple(nodes, gast.Load())
     call = form.operation(function, [] if value.value in FILLED else [value], {"shape": whole})
     made = form.assign(form.target(statement), call, statement.origin, statement.phase)
     return [*before, made]

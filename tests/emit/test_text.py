@@ -324,3 +324,20 @@ def test_a_parameter_with_the_name_of_the_function_is_no_call_of_it():
 
 def test_a_factor_cancels_in_the_slope_of_a_logarithm():
     assert "level / x" in grad(level).source(np.ones(3), 2.0)
+
+
+def element_on_a_path(x, y):
+    for _ in x:
+        row = y[1]
+    else:
+        row[[-1]] -= np.array([x[0]]) if (row <= 2.0).all() else np.arange(1, dtype=float)
+    return np.sum(y) + x[0]
+
+
+def test_an_array_full_of_a_number_is_merged_into_a_branch_after_it():
+    """Its shape is a tuple there, too."""
+    y = np.array([[0.3, 1.2, -0.8], [-0.6, -1.1, 1.0]])
+    value, (x_bar, y_bar) = value_and_grad(element_on_a_path, (0, 1))([-1.1], y.copy())
+    assert value == pytest.approx(np.sum(y))
+    assert x_bar == [0.0]
+    np.testing.assert_array_equal(y_bar, np.ones((2, 3)))
