@@ -51,10 +51,11 @@ class Local:
         start, before = len(builder.body), lowering.captures.held_parameters()
         inputs, given = inputs_of(lowering, self, facts)
         result = apply(lowering, self.closure, *as_call(self.__signature__, given))
+        output = output_of(result, name, builder.origin)  # which may add to the body
         body = tuple(builder.body[start:])
         del builder.body[start:]
         parameters = {**lowering.captures.named_parameters(), **before}
-        output, writes = self._with_writes(output_of(result, name, builder.origin), before)
+        output, writes = self._with_writes(output, before)
         own = {leaf for each in inputs for leaf in tree.leaves(each.tree)}
         free = _free(body, output, own)
         outer = [Input(OUTER + each, each, KEYWORD_ONLY) for each in free if each not in parameters]

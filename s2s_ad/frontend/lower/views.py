@@ -325,9 +325,11 @@ def as_array_of_no_axes(value: Any) -> Any:
     """
     if not isinstance(value, Reference) or value.number is not False or value.shape != ():
         return value
-    if getattr(value.fact, "tensor", False) or _is_array_in_text(settled(value)):
+    content, builder = settled(value), value.builder
+    derived = content.name in builder.derived_names  # which is a number wherever it has no axes
+    if derived or getattr(value.fact, "tensor", False) or _is_array_in_text(content):
         return value
-    return value.builder.call(runtime.array_without_axes, (settled(value),), {})
+    return builder.call(runtime.array_without_axes, (content,), {})
 
 
 def _is_array_in_text(content: Symbol) -> bool:
