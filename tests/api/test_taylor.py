@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from s2s_ad import Parameter, Tensor, derivative, grad, jet, jit, linearize, vmap
+from s2s_ad import Parameter, Tensor, derivative, grad, jet, jit, jvp, linearize, vmap
 from s2s_ad.diagnostics import DerivativeError
 
 X, Y = np.array([0.5, -2.0]), np.array([3.0, 1.5])
@@ -154,3 +154,19 @@ def test_what_is_drawn_in_a_loop_is_not_drawn_twice():
 
     with pytest.raises(DerivativeError, match="the second pass computes again"):
         linearize(drawn, X)
+
+
+def swinging(x):
+    return np.sin(x) * x
+
+
+def test_derivatives_of_derivatives_of_a_number():
+    """What a function inside returns is part of it, where its results have no axes."""
+
+    def second(x):
+        one = np.ones_like(x)
+        return jvp(lambda y: jvp(swinging, y, one)[1], x, one)[1]
+
+    for x in (np.float64(0.7), np.array(0.7)):
+        assert second(x) == pytest.approx(-x * np.sin(x) + 2 * np.cos(x))
+        assert grad(second)(x) == pytest.approx(-x * np.cos(x) - 3 * np.sin(x))

@@ -283,7 +283,7 @@ def test_what_is_refused_takes_nothing_from_the_others(transform):
         (np.random.gamma, "only what shifts and scales standard numbers has one"),
         (np.copyto, "missing 1 required positional argument"),
         (Plain, "takes no arguments"),
-        (enum.Enum, "made inside the function"),
+        (enum.Enum, "has to be known when code is generated"),
         (3, "not a function"),
         (print, "statement of its own"),
     ],
