@@ -14,6 +14,7 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
+from s2s_ad.core.sharing import lazy
 
 LONGEST, LONGEST_PHRASE = 20, 16
 Word = str | float  # a number stands for itself
@@ -135,14 +136,22 @@ class Described:
 
     def __init__(self, program: Program, body: Iterable[form.Statement] | None = None):
         self.hints = program.hints
-        self.made: dict[str, gast.Assign] = {}
-        self.readers: defaultdict[str, list[form.Statement]] = defaultdict(list)
+        self.body = program.body if body is None else tuple(body)
         self._texts: dict[str, str] | None = None
-        for each in program.body if body is None else body:
-            if not form.is_effect(each):
-                self.made[form.target(each)] = each
+
+    @lazy
+    def made(self) -> dict[str, gast.Assign]:
+        """What computes each value."""
+        return {form.target(each): each for each in self.body if not form.is_effect(each)}
+
+    @lazy
+    def readers(self) -> dict[str, list[form.Statement]]:
+        """What reads each value."""
+        found: defaultdict[str, list[form.Statement]] = defaultdict(list)
+        for each in self.body:
             for name in form.reads(each):
-                self.readers[name].append(each)
+                found[name].append(each)
+        return found
 
     def text(self, name: str) -> str:
         """What a value may be called; "" where nothing short says what it is."""

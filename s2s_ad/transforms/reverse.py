@@ -332,14 +332,16 @@ class Reverse:
 
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""
-        hint = self.described.hint(name).derived("_bar")
         adjoint = self.adjoints.pop(name)
         if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
             adjoint = as_complex(adjoint, self.atoms[name])
         adjoint = in_precision(adjoint, self.program.facts[name])
         if not (self.called and name in self.wanted):  # a function is one, known lengths or not
             adjoint = filled(self.builder, adjoint)
-        if hint.kind == "temporary" and getattr(adjoint, "name", "") in self._primals:
+        if not isinstance(adjoint, Symbol):
+            return adjoint
+        hint = self.described.hint(name).derived("_bar")
+        if hint.kind == "temporary" and adjoint.name in self._primals:
             return adjoint
         return self.builder.named(adjoint, hint)
 
