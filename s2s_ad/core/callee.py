@@ -10,9 +10,13 @@ import gast
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import DERIVED, Builder, Symbol
+from s2s_ad.core.magnitudes import may_be_infinite, may_overflow
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import ITEM, Rule, rule_for
 from s2s_ad.core.sharing import lazy
+
+#: what is asked of the outputs of blocks, by the name of the attribute that answers for all
+MAGNITUDES = {"has_poles": may_be_infinite, "overflows": may_overflow}
 
 
 class Compound(Rule):
@@ -23,6 +27,7 @@ class Compound(Rule):
     """
 
     of_complex = True
+    is_stub = False
 
     def __init__(self, name: str, blocks: Sequence[Program]):
         super().__init__(self, name)
@@ -63,6 +68,38 @@ class Compound(Rule):
             for statement in block.body
         )
         return self.__dict__["checks"]
+
+    @lazy
+    def has_poles(self) -> bool:  # type: ignore[override]
+        """Whether an output may be infinite, or nan, where what the blocks are given is finite."""
+        return self._gives("has_poles")
+
+    @lazy
+    def overflows(self) -> bool:  # type: ignore[override]
+        """Whether an output may be infinite because an exponential is."""
+        return self._gives("overflows")
+
+    def judged_by(self, outputs: Iterable[Any]) -> Compound:
+        """The same; these values, computed in a wider context, say whether outputs are finite."""
+        outputs = [each for each in outputs if isinstance(each, Symbol)]
+        for question, asked in MAGNITUDES.items():
+            self.__dict__[question] = any(asked(each.builder, each) for each in outputs)
+        return self
+
+    def grows_with(self, operands: list) -> tuple[int, ...]:
+        return tuple(range(len(operands)))
+
+    def _gives(self, question: str) -> bool:
+        if self.is_stub:
+            return True  # until its body is known
+        self.__dict__[question] = False  # what a function that calls itself knows meanwhile
+        insides = [(Builder.of(block), block.outputs()) for block in self.blocks]
+        names = (
+            (inside, a.id) for inside, atoms in insides for a in atoms if isinstance(a, gast.Name)
+        )
+        asked = MAGNITUDES[question]
+        self.__dict__[question] = any(asked(each, Symbol(each, name)) for each, name in names)
+        return self.__dict__[question]
 
     @property
     def asks_blocks(self) -> bool:
@@ -110,16 +147,14 @@ class Callee(Compound):
         made.function, made.derived = made, {}
         self.derived[change] = made
         made.blocks = (change(self.program),)
-        made.__dict__.pop("effects", None)
-        made.__dict__.pop("checks", None)
+        _forget(made)
         return made
 
     def define(self, program: Program) -> Callee:
         """Give a stub its body; returns the callee."""
         self.blocks, self.is_stub = (program,), False
         for each in (self, *reached(self.blocks)):
-            each.__dict__.pop("effects", None)  # said of the stub
-            each.__dict__.pop("checks", None)
+            _forget(each)  # what was said of the stub
         return self
 
     @property
@@ -143,6 +178,11 @@ class Callee(Compound):
         captured = [program.facts[each.name] for each in program.captured()]
         lengths = values.Lengths([*own, *captured], [*operands, *captured])
         return tree.tree_map(lambda atom: lengths.translated(program.fact(atom)), program.output)
+
+
+def _forget(compound: Compound) -> None:
+    for question in ("effects", "checks", *MAGNITUDES):
+        compound.__dict__.pop(question, None)
 
 
 def reached(blocks: Sequence[Program]) -> list[Compound]:

@@ -187,7 +187,7 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
         )
     needed = [name for name in made.read if name not in swept.seeds]
     unnamed = {name: "y" for name, (kind, _) in places.items() if kind == "output"}
-    backward = swept.backward(made, needed, unnamed)
+    backward = swept.backward(made, needed, unnamed).judged_by(swept.results)
     needs = tuple(places[name] for name in needed)
     scattered, relying = swept.scattered, relies(swept.builder)
     return Passes(forward, backward, needs, asked.seeds, scattered=scattered, relies=relying)
@@ -205,6 +205,7 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     refuse_twice(again, call.program.name)
     made = halves.recomputing(again, swept.results)
     backward = stub.define(swept.backward(made, swept.leaves, {}).program)
+    backward.judged_by(swept.results)
     scattered, relying = swept.scattered, relies(swept.builder)
     return Passes(call, backward, needs, seeds, scattered=scattered, relies=relying)
 

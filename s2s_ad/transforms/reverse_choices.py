@@ -305,7 +305,8 @@ class Choice:
         operands = [self.known[key] for key in keys]
         if isinstance(self.region, Branch):
             blocks = [self._backward_block(side, keys, operands) for side in sides]
-            return Branch(*blocks).call(self.builder, [*self.condition, *operands])
+            made = Branch(*blocks).judged_by(each for side in sides for each in side.results)
+            return made.call(self.builder, [*self.condition, *operands])
         keys, operands = [RAN, *keys], [self.ran, *operands]
         blocks = [self._backward_block(side, keys, operands) for side in sides]
         return self._chain(self.builder, blocks, operands, 0)

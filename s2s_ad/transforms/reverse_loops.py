@@ -357,7 +357,8 @@ class Backward:
         starts += [*lists, *(self._final(place) for place in made.shadows.values())]
         operands = [*bounds, *starts, *(self.operands.fixed[i] for i in fixed)]
         operands += [*map(self._start, still), *arrays.values(), *lasting]
-        return Loop(body, len(carried), backwards=backwards).call(self.builder, operands)
+        loop = Loop(body, len(carried), backwards=backwards)
+        return loop.judged_by(value for _, value in made.adjoints).call(self.builder, operands)
 
     def _still(self, made: Pass) -> list[Carried]:
         """The adjoints that no pass changes, and the passes read."""

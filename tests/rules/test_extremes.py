@@ -73,8 +73,40 @@ def branch(x):
     return np.sum(np.sqrt(y))
 
 
+def roots_in_a_loop(x):
+    y = np.maximum(x, 0.0)
+    for _ in range(2):
+        y = np.sqrt(y)
+    return np.sum(x * y)
+
+
+def root_on_one_side(x):
+    y = np.minimum(x, 1.0)
+    if x[0] > 0.5:
+        y = np.sqrt(1.0 - y)
+    return np.sum(x * y)
+
+
+def root_of(y, factor):
+    root = np.sqrt(y)
+    return root * factor
+
+
+def roots_in_calls(x):
+    return np.sum(root_of(np.maximum(x, 0.0), 2.0) * x + root_of(x**2 + 1.0, 3.0))
+
+
+def descended(y, steps):
+    return np.sum(np.sqrt(y)) if steps == 0 else descended(0.5 * y, steps - 1) + np.sum(y)
+
+
+def root_in_a_recursion(x):
+    return descended(np.maximum(x, 0.0), 2) + descended(x**2 + 1.0, 1)
+
+
 TANGENTS = [rectified, from_the_left, clipped, root, layers, loop, loop_of_roots]
-ADJOINTS = [*TANGENTS, root_of_a_layer, both_kinds_of_calls, root_of_a_loop, branch]
+STEEP_INSIDE = [roots_in_a_loop, root_on_one_side, roots_in_calls, root_in_a_recursion]
+ADJOINTS = [*TANGENTS, root_of_a_layer, both_kinds_of_calls, root_of_a_loop, branch, *STEEP_INSIDE]
 
 
 @pytest.mark.parametrize("fn", ADJOINTS)
@@ -99,7 +131,9 @@ def test_a_finite_adjoint_is_multiplied_with_the_mask(fn):
     assert "runtime" not in source
 
 
-@pytest.mark.parametrize("fn", [root, root_of_a_layer, loop_of_roots, root_of_a_loop, branch])
+@pytest.mark.parametrize(
+    "fn", [root, root_of_a_layer, loop_of_roots, root_of_a_loop, branch, *STEEP_INSIDE]
+)
 def test_one_that_may_be_infinite_is_selected(fn):
     source = grad(fn).source(X)
     assert "np.where" in source
