@@ -352,10 +352,11 @@ class Quotient(Elementwise):
         return type(operands[1]) in (int, float) and operands[1] != 0
 
     def is_finite(self, builder: Builder, operands: list) -> bool:
-        """Whole numbers count something, and there is a quotient where there is something."""
+        """Python raises where it divides by the number 0; NumPy's whole numbers may be 0."""
         divisor = operands[1]
-        whole = values.is_inexact(builder.fact(divisor)) is False
-        return whole or self.is_total(operands) or is_off_zero(builder, divisor)
+        fact = builder.fact(divisor)
+        raises = isinstance(fact, values.Scalar) and values.is_inexact(fact) is False
+        return raises or self.is_total(operands) or is_off_zero(builder, divisor)
 
     def is_bounded(self, operands: list) -> bool:
         return is_share(*operands)

@@ -45,6 +45,16 @@ MASKED = [
     ("np.sum(np.select([x > 1, x > 0], [x, np.sqrt(x)], 3.0))", [0.0, 4.0], [0.0, 1.0]),
     ("r = np.sqrt(x)\n return np.sum(r[x > 0])", [0.0, 4.0], [0.0, 0.25]),
     ("np.sum(np.sqrt(x)[1:])", [0.0, 4.0], [0.0, 0.25]),
+    (  # means of what is counted, where there is something
+        "n = np.array([2, 0])\n return np.sum(np.where(n > 0, x / n, 0.0))",
+        [3.0, 4.0],
+        [0.5, 0.0],
+    ),
+    (
+        "m = np.array([True, False])\n return np.sum(np.where(m, x / m, 0.0) ** 2)",
+        [3.0, 4.0],
+        [6.0, 0.0],
+    ),
     ("np.sum(np.take(np.sqrt(x), [1, 1]))", [0.0, 4.0], [0.0, 0.5]),
     ("r = np.sqrt(x)\n r[0] = 1.0\n return np.sum(r * r)", [0.0, 4.0], [0.0, 1.0]),
     ("y = np.zeros(3)\n y[1:] = x\n return np.sum(np.sqrt(y))", [1.0, 4.0], [0.5, 0.25]),
