@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, names_in
 from s2s_ad.core.registry import Rule
 
 DEEPEST = 8
-TINY = 1e-30
 
 
 def least(builder: Builder, value: Any, depth: int = DEEPEST) -> float | None:
@@ -29,9 +30,14 @@ def least(builder: Builder, value: Any, depth: int = DEEPEST) -> float | None:
 
 
 def is_off_zero(builder: Builder, value: Any) -> bool:
-    """Whether a value is certain to be positive, and not too small to divide by."""
-    low = least(builder, value)
-    return low is not None and low > TINY
+    """Whether a value is certain to be positive, and not too small to divide by.
+
+    Of whole numbers nothing is certain, which may overflow.
+    """
+    low, dtype = least(builder, value), values.strong_dtype(builder.fact(value))
+    if low is None or values.is_inexact(builder.fact(value)) is not True:
+        return False
+    return low > np.finfo(np.float32 if dtype is None else dtype).tiny
 
 
 def may_be_infinite(builder: Builder, value: Any) -> bool:
