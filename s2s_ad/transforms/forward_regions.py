@@ -324,7 +324,8 @@ def _stand_in(side: _Walked, other: _Walked, name: str) -> str:
 def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
     """(what runs in the `try`, what is computed behind it, the names that this reads of that)."""
     early, late = [], []
-    needed: set[str] = set()
+    # what a slope has computed may be a value of the program, too: it is computed once
+    needed = {each.name for each in side.outputs if isinstance(each, Symbol)}
     for statement in reversed(side.builder.body):
         target = None if form.is_effect(statement) else form.target(statement)
         if statement.phase == "tangent" and target not in needed:

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from s2s_ad import grad, jit, value_and_grad, vmap
+from s2s_ad import grad, jit, jvp, value_and_grad, vmap
 
 rng = np.random.default_rng(0)
 x, y, table = rng.normal(size=5), rng.normal(size=5), rng.normal(size=(4, 3))
@@ -341,3 +341,18 @@ def test_an_array_full_of_a_number_is_merged_into_a_branch_after_it():
     assert value == pytest.approx(np.sum(y))
     assert x_bar == [0.0]
     np.testing.assert_array_equal(y_bar, np.ones((2, 3)))
+
+
+def slope_in_a_try(x):
+    try:
+        y = np.reciprocal(x)
+        x = y**2
+    except ArithmeticError:
+        x = 2.0 * x
+    return np.sum(x)
+
+
+def test_a_value_in_a_try_that_is_a_slope_too_is_there_where_it_is_returned():
+    x = np.array([0.5, 2.0])
+    value, tangent = jvp(slope_in_a_try, x, np.ones(2))
+    np.testing.assert_allclose([value, tangent], [np.sum(x**-2), np.sum(-2 * x**-3)])
