@@ -17,6 +17,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sharing import lazy
 
 LONGEST, LONGEST_PHRASE = 20, 16
+FARTHEST = 20  # operations between a value and what it is called after
 Word = str | float  # a number stands for itself
 
 
@@ -33,7 +34,7 @@ def _product(left: Word, right: Word) -> str:
 
 
 def _mask(left: Word, right: Word) -> str:
-    return _changed(left or right, "mask") or _changed(right, "mask")
+    return next(filter(None, (_changed(each, "mask") for each in (left, right))), "")
 
 
 def _remainder(left: Word, right: Word) -> str:
@@ -250,7 +251,7 @@ class Described:
 
     def _named(self, atom: Any) -> str:
         """What the first operand is called, or what that is computed from first."""
-        for _ in range(LONGEST):
+        for _ in range(FARTHEST):
             statement = self.made.get(getattr(atom, "id", ""))
             text = self._called(atom)
             if not text and statement is not None:

@@ -406,6 +406,11 @@ class Builder:
         name = value.name if isinstance(value, Symbol) else None
         return self.definitions.get(name, (None, [], {}))
 
+    def operands_of(self, value: Any, function: Callable) -> list:
+        """What a function was applied to, to compute a value; nothing where another one was."""
+        rule, operands, _ = self.definition(value)
+        return operands if rule is not None and rule.function is function else []
+
     def applied(self, value: Any, function: Callable) -> tuple[Any, list[tuple[list, dict]]]:
         """What a function was first applied to, and its operations, each on the result of the one
         before: (operands, parameters)."""

@@ -79,7 +79,7 @@ def hand_in(builder: Builder, names: Iterable[str], *, bounded: bool) -> None:
     builder.notes.setdefault(question, {}).update(dict.fromkeys(names, True))
 
 
-def is_bounded(builder: Builder, value: Any) -> bool:
+def stays_finite(builder: Builder, value: Any) -> bool:
     """Whether a value is finite where the inputs are, as far as the builder is told."""
     return not (may_be_steep(builder, value) or _comes_from(builder, value, "unbounded"))
 

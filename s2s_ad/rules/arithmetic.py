@@ -118,11 +118,8 @@ def _saturated(builder: Builder, a: Symbol, b: Symbol) -> Any:
     With e = exp(-x) and c = k = 1 that is the derivative of the logistic function.
     """
     for product, e in ((a, b), (b, a)):
-        rule, inner, _ = builder.definition(product)
-        scaled = (
-            rule is not None and rule.function is operator.mul and is_settled(builder, inner[1])
-        )
-        y_bar, slope = inner if scaled else (1.0, product)
+        inner = builder.operands_of(product, operator.mul)
+        y_bar, slope = inner if inner and is_settled(builder, inner[1]) else (1.0, product)
         y = _reached(builder, slope, e)
         if y is None:
             continue
@@ -137,18 +134,14 @@ def _reached(builder: Builder, slope: Any, e: Symbol) -> Symbol | None:
     if not is_settled(builder, slope):
         return None
     _, (_, quotient, _), _ = builder.definition(slope)
-    rule, inner, _ = builder.definition(quotient)
-    if rule is None or rule.function is not operator.truediv:
+    inner = builder.operands_of(quotient, operator.truediv)
+    if not inner:
         return None
     y, total = inner
-    rule, inner, _ = builder.definition(y)
-    if rule is None or rule.function is not operator.truediv:
+    inner = builder.operands_of(y, operator.truediv)
+    if not inner or not _is_number(inner[0]) or not inner[0] or not is_same(inner[1], total):
         return None
-    if not _is_number(inner[0]) or not inner[0]:
-        return None
-    rule, terms, _ = builder.definition(total)
-    if not is_same(inner[1], total) or rule is None or rule.function is not operator.add:
-        return None
+    terms = builder.operands_of(total, operator.add)
     fits = any(is_same(e, each) for each in terms) and any(map(_is_number, terms))
     return y if fits else None
 
@@ -284,10 +277,8 @@ def _with_one_number(builder: Builder, a: Symbol, b: Symbol) -> Any:
 def _of_quotient(builder: Builder, a: Symbol, b: Symbol) -> Any:
     """g / s * e where e / s is a value of the program: g * (e / s)."""
     for quotient, e in ((a, b), (b, a)):
-        rule, inner, _ = builder.definition(quotient)
-        if rule is None or rule.function is not operator.truediv:
-            continue
-        known = builder.found(operator.truediv, e, inner[1])
+        inner = builder.operands_of(quotient, operator.truediv)
+        known = builder.found(operator.truediv, e, inner[1]) if inner else None
         own = known is not None and known.name not in builder.derived_names
         derived = own and quotient.name in builder.derived_names
         if derived and values.same_shape(known.shape, quotient.shape):
@@ -337,9 +328,8 @@ SIMPLER += (_of_quotient, _of_elements)
 
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
     """(c, x) where the value is c * x with a number c."""
-    rule, inner, _ = builder.definition(value)
-    scaled = rule is not None and rule.function is operator.mul and type(inner[0]) in (int, float)
-    return tuple(inner) if scaled else None
+    inner = builder.operands_of(value, operator.mul)
+    return tuple(inner) if inner and _is_number(inner[0]) else None
 
 
 class Quotient(Elementwise):
@@ -398,11 +388,9 @@ class Quotient(Elementwise):
 
 def _by_quotient(builder: Builder, a: Any, b: Any) -> Any:
     """g / (x / b) / b is g / x."""
-    rule, inner, _ = builder.definition(a)
-    if rule is None or rule.function is not operator.truediv:
-        return None
-    divisor, parts, _ = builder.definition(inner[1])
-    if divisor is None or divisor.function is not operator.truediv or not is_same(parts[1], b):
+    inner = builder.operands_of(a, operator.truediv)
+    parts = builder.operands_of(inner[1], operator.truediv) if inner else []
+    if not parts or not is_same(parts[1], b):
         return None
     alike = values.same_shape(support.shape(parts[0]), support.shape(inner[1]))
     return inner[0] / parts[0] if alike else None
@@ -518,13 +506,11 @@ def _like_terms(builder: Builder, a: Any, b: Any, sign: int) -> Any:
 
 def _multiple(builder: Builder, value: Symbol) -> tuple[int | float, Symbol]:
     """(c, x) where a value is c * x, or x itself."""
-    rule, operands, _ = builder.definition(value)
-    if rule is not None and rule.function is operator.neg:
-        number, x = _multiple(builder, operands[0])
+    negated = builder.operands_of(value, operator.neg)
+    if negated:
+        number, x = _multiple(builder, *negated)
         return -number, x
-    if rule is None or rule.function is not operator.mul or type(operands[0]) not in (int, float):
-        return 1, value
-    return tuple(operands)
+    return _factor(builder, value) or (1, value)
 
 
 def known_number(builder: Builder, value: Any) -> Any:

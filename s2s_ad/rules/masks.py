@@ -21,7 +21,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
-from s2s_ad.core.magnitudes import as_factor, is_bounded, may_be_infinite, rely_on
+from s2s_ad.core.magnitudes import as_factor, may_be_infinite, rely_on, stays_finite
 from s2s_ad.core.registry import Operation
 from s2s_ad.rules.elementwise import Elementwise
 
@@ -177,7 +177,7 @@ def selected(mask: Any, value: Any) -> Any:
     """The value where the mask is true, 0 elsewhere; a product where the value is finite."""
     if isinstance(value, Symbol):
         rely_on(value.builder, value)
-        if not is_bounded(value.builder, value):
+        if not stays_finite(value.builder, value):
             return np.where(mask, value, 0.0)
     return value * mask
 

@@ -67,9 +67,8 @@ def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdim
         return 0.0  # as an adjoint, a number
     for quotient, e in pairs:
         quotient, kept = _total(builder, quotient, axes)
-        rule, parts, _ = builder.definition(quotient)
-        fits = rule is not None and rule.function is operator.truediv
-        if not fits or not _is_sum_of(builder, parts[1], e, axes, kept):
+        parts = builder.operands_of(quotient, operator.truediv)
+        if not parts or not _is_sum_of(builder, parts[1], e, axes, kept):
             continue
         if not _is_like(builder, *parts) or (kept and not keepdims):
             continue
@@ -79,9 +78,9 @@ def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdim
 
 def _is_apart(builder: Builder, y: Any, difference: Any, axes: tuple[int, ...]) -> bool:
     """Whether it is g - sum(g * y), of shares y, whose product with them sums to zero."""
-    rule, operands, _ = builder.definition(difference)
-    share, parts, _ = builder.definition(y)
-    if None in (rule, share) or (rule.function, share.function) != (operator.sub, operator.truediv):
+    operands = builder.operands_of(difference, operator.sub)
+    parts = builder.operands_of(y, operator.truediv)
+    if not operands or not parts:
         return False
     total, kept = _total(builder, parts[1], axes)
     if not _is_sum_of(builder, total, parts[0], axes, kept):
@@ -123,23 +122,20 @@ def is_share(a: Any, b: Any) -> bool:
 
 def _normaliser(builder: Builder, a: Symbol, b: Symbol) -> tuple[Any, dict, bool] | None:
     """(sum or mean, its options for what has the shape of a, whether b is a root of squares)."""
+    total, inserted = b, None
     rule, operands, params = builder.definition(b)
-    inserted = None
     if rule is not None and rule.inserts_axes:
-        inserted = sorted(support.normal_axes(params["axis"], b.ndim))
-        rule, operands, params = builder.definition(operands[0])
-    root = rule is not None and rule.function is np.sqrt
-    if root:
-        rule, operands, params = builder.definition(operands[0])
-    if rule is not None and rule.function is operator.add:
-        plain = [each for each in operands if isinstance(each, Symbol)]
-        rule, operands, params = builder.definition(plain[0] if len(plain) == 1 else None)
-    if rule is None or not operands:
-        return None
-    if rule.function is runtime.contract:
-        squares = a.ndim == 1 and b.shape == () and all(is_same(each, a) for each in operands)
+        (total,), inserted = operands, sorted(support.normal_axes(params["axis"], b.ndim))
+    inner = builder.operands_of(total, np.sqrt)
+    root, total = bool(inner), inner[0] if inner else total
+    plain = [x for x in builder.operands_of(total, operator.add) if isinstance(x, Symbol)]
+    total = plain[0] if len(plain) == 1 else total
+    factors = builder.operands_of(total, runtime.contract)
+    if factors:
+        squares = a.ndim == 1 and b.shape == () and all(is_same(each, a) for each in factors)
         return (np.sum, {}, True) if root and squares else None
-    if rule.function not in (np.sum, np.mean):
+    rule, operands, params = builder.definition(total)
+    if rule is None or rule.function not in (np.sum, np.mean):
         return None
     if not (_is_square(builder, operands[0], a) if root else is_same(operands[0], a)):
         return None

@@ -16,13 +16,11 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.core.registry import rule_for
-
-DERIVED = ("backward", "tangent")  # what the user wrote stays
 
 
 def contract_sums(program: Program) -> Program:

@@ -227,11 +227,11 @@ def _typed(builder: Builder, program: Program, y: Any, y_dot: Any) -> Any:
 
     Text for arguments of which nothing is known leaves it as it is.
     """
-    is_open = isinstance(y, Symbol) and values.strong_dtype(y.fact) is None
-    anything = (isinstance(program.facts[leaf], values.Unknown) for leaf in program.leaves())
-    if not (is_open and isinstance(y_dot, Symbol)) or isinstance(y.fact, values.List | values.Word):
+    symbols = isinstance(y, Symbol) and isinstance(y_dot, Symbol)
+    if not symbols or isinstance(y.fact, values.List | values.Word):
         return y_dot
-    if any(anything):
+    general = any(isinstance(program.facts[leaf], values.Unknown) for leaf in program.leaves())
+    if general or values.strong_dtype(y.fact) is not None:
         return y_dot
     return builder.call(runtime.in_dtype_of, (y_dot, y), {})
 

@@ -327,8 +327,8 @@ class Reverse:
 
     def _cancel(self, a: Any, b: Any) -> bool:
         """Whether the one is the negative of the other."""
-        rule, operands, _ = self.builder.definition(b)
-        return rule is not None and rule.function is operator.neg and is_same(a, operands[0])
+        negated = self.builder.operands_of(b, operator.neg)
+        return bool(negated) and is_same(a, *negated)
 
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""

@@ -15,7 +15,7 @@ from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
-from s2s_ad.core.magnitudes import is_bounded, may_be_steep, relies, rely_on
+from s2s_ad.core.magnitudes import may_be_steep, relies, rely_on, stays_finite
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.registry import ITEM
 from s2s_ad.transforms import halves
@@ -35,7 +35,7 @@ def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[i
     args = statement.value.args
     operands = [sweep.output(each) for each in args]
     active = tuple(sweep.name_of(each) in sweep.active for each in args)
-    bounded = all(is_bounded(sweep.builder, each) for each in given.values())
+    bounded = all(stays_finite(sweep.builder, each) for each in given.values())
     whole = _worked_on(sweep, args)
     passes = split(sweep, call, active, tuple(sorted(given)), whole, bounded=bounded)
     for each in given.values() if passes.relies else ():

@@ -23,7 +23,7 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.magnitudes import hand_in, is_bounded, relies, rely_on
+from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Region, block, region_of
 from s2s_ad.transforms import halves
@@ -168,7 +168,7 @@ class Choice:
         if not isinstance(value, Symbol):
             return value
         hint = program.hints.get(primal, TEMPORARY).derived("_bar")
-        hand_in(builder, [name], bounded=is_bounded(self.builder, value))
+        hand_in(builder, [name], bounded=stays_finite(self.builder, value))
         return builder.adopt(name, adjoint_fact(program.facts[primal], value.fact), hint)
 
     def _finish(self, side: Side, changed: Sequence[int]) -> list:

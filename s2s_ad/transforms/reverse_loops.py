@@ -21,7 +21,7 @@ from s2s_ad.analysis.restoring import restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import has_effect, item_of
-from s2s_ad.core.magnitudes import hand_in, is_bounded, relies, rely_on
+from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.registry import ITEM
@@ -105,13 +105,13 @@ class Backward:
         starts = {each.name: self._start_fact(each) for each in self.adjoints}
         facts = {each.name: self._fact(each, starts[each.name]) for each in self.adjoints}
         starts = [each.start for each in self.adjoints]
-        bounded = all(is_bounded(self.builder, each) for each in starts)
+        bounded = all(stays_finite(self.builder, each) for each in starts)
         while True:
             sweep, results = self._swept(facts, bounded=bounded)
             if relies(sweep.builder):
                 for each in starts:
                     rely_on(self.builder, each)
-                if bounded and not all(is_bounded(sweep.builder, each) for _, each in results):
+                if bounded and not all(stays_finite(sweep.builder, each) for _, each in results):
                     bounded = False
                     continue
             after = {

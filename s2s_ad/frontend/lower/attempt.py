@@ -22,8 +22,8 @@ from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import method_of
 from s2s_ad.frontend.lower.chosen import Taken
+from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, FLAGS, Exits, Raises, leavers

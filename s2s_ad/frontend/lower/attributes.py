@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import types
 from collections import OrderedDict, deque
 from typing import Any
@@ -18,6 +17,7 @@ from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -376,11 +376,6 @@ def is_method_of_optional(holder: Any, name: str) -> bool:
 CACHED = type(functools.cache(lambda: None))
 METHODS_OF_C = types.MethodDescriptorType
 METHOD_KINDS = types.FunctionType | staticmethod | classmethod | functools.cached_property | CACHED
-
-
-def method_of(kind: type, name: str) -> Any:
-    """What stands in a class or its bases, as it is written there; None where nothing does."""
-    return inspect.getattr_static(kind, name, None)
 
 
 def _of_class(

@@ -17,8 +17,9 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Super, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Super, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.conditions import choose, known_truth
 from s2s_ad.frontend.lower.containers import (
     known_items,

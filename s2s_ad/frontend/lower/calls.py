@@ -20,7 +20,8 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Method, Thrown, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Method, Thrown, read_attribute
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
 from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -312,7 +313,7 @@ def is_foreign(function: Any) -> bool:
     one without a rule."""
     whole = getattr(function, "__func__", function)
     known = isinstance(whole, Closure | Partial | Tree) or _known_function(function) is not None
-    python = isinstance(method_of(type(whole), "__call__"), types.FunctionType)
+    python = is_written(type(whole), "__call__")
     if (known and not _of_library(whole)) or python or isinstance(whole, functools.partial | type):
         return False
     return rule_for(function) is None and isinstance(refused_call(function, None), NoDerivative)
@@ -380,7 +381,7 @@ def _of_object(lowering: Lowering, holder: Captured, args: list, kwargs: dict[st
     made = CAPTURED_OBJECTS.get(type(value)) or _found(OBJECT_FINDERS, value)
     if made is not None:
         return apply(lowering, made(lowering, holder), args, kwargs)
-    if isinstance(method_of(type(value), "__call__"), types.FunctionType):
+    if is_written(type(value), "__call__"):
         method = read_attribute(lowering, holder, "__call__")
         return apply(lowering, method, args, kwargs)
     raise refused_call(value, lowering.builder.origin, args, kwargs)

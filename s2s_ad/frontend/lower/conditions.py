@@ -16,8 +16,9 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import CHOICE, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import CHOICE, read_attribute
 from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.meeting import meet, where
@@ -62,15 +63,11 @@ def _asked(lowering: Lowering, value: Any) -> Any:
     if not isinstance(value, Tree | Captured):
         return value
     kind = value.kind if isinstance(value, Tree) else type(value.value)
-    own = (each for each in ("__bool__", "__len__") if _is_written(kind, each))
+    own = (each for each in ("__bool__", "__len__") if is_written(kind, each))
     name = next(own, None)
     if name is None or is_word(value) or is_optional(value):
         return value
     return apply(lowering, read_attribute(lowering, value, name), [], {})
-
-
-def _is_written(kind: type, name: str) -> bool:
-    return isinstance(method_of(kind, name), types.FunctionType)
 
 
 def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluate: Callable) -> Any:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import operator
-import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +12,7 @@ import gast
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
@@ -156,8 +155,7 @@ def opened(lowering: Lowering, value: Any) -> Any:
     if not isinstance(value, Tree | Captured):
         return value
     kind = value.kind if isinstance(value, Tree) else type(value.value)
-    own = isinstance(inspect.getattr_static(kind, "__iter__", None), types.FunctionType)
-    return HANDLERS[iter](lowering, [value], {}) if own else value
+    return HANDLERS[iter](lowering, [value], {}) if is_written(kind, "__iter__") else value
 
 
 def known_items(lowering: Lowering, value: Any) -> list | None:

@@ -14,8 +14,9 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Method, OwnMethod, method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import Method, OwnMethod, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import class_of, refuse_special
@@ -62,7 +63,7 @@ class _Copier:
     def _by_method(self, value: Any) -> Callable[[], Any] | None:
         """The user's own `__copy__` or `__deepcopy__`."""
         kind, name = class_of(value), "__deepcopy__" if self.deep else "__copy__"
-        if kind is None or not isinstance(method_of(kind, name), types.FunctionType):
+        if not is_written(kind, name):
             return None
         args = [Memo(self)] if self.deep else []
         return lambda: apply(self.lowering, read_attribute(self.lowering, value, name), args, {})

@@ -16,8 +16,9 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import has_effect
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attempt import with_finally
-from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, arguments_of
+from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.conditions import known_truth
 from s2s_ad.frontend.lower.containers import spread
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering
@@ -52,7 +53,7 @@ def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> E
         else:
             manager = lowering.evaluate(item.context_expr)
             kind = class_of(manager)
-            if not isinstance(method_of(kind, "__enter__"), types.FunctionType):
+            if not is_written(kind, "__enter__"):
                 return None
             entered = apply(lowering, read_attribute(lowering, manager, "__enter__"), [], {})
             leave, protected = _exit_of(lowering, manager, kind), True

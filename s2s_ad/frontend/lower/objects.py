@@ -10,7 +10,6 @@ import abc
 import collections
 import dataclasses
 import functools
-import inspect
 import operator
 import types
 from collections.abc import Callable
@@ -20,14 +19,9 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import (
-    SETTERS,
-    Method,
-    kept_by,
-    method_of,
-    read_attribute,
-)
+from s2s_ad.frontend.lower.attributes import SETTERS, Method, kept_by, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
+from s2s_ad.frontend.lower.classes import is_generated, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
@@ -52,7 +46,7 @@ def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]
     refuse_special(lowering, kind)
     made = lowering.memory.box(Tree(kind, (), ()))
     init = method_of(kind, "__init__")
-    if _is_generated(kind, init):
+    if dataclasses.is_dataclass(kind) and is_generated(init):
         _fill(lowering, made, args, kwargs)
     elif init is not object.__init__:
         apply(lowering, read_attribute(lowering, made, "__init__"), args, kwargs)
@@ -69,8 +63,7 @@ def refuse_special(lowering: Lowering, kind: type) -> None:
     special = [
         name
         for name in REFUSED
-        if isinstance(method_of(kind, name), types.FunctionType)
-        and not (frozen and name in ("__delattr__", "__setattr__"))
+        if is_written(kind, name) and not (frozen and name in ("__delattr__", "__setattr__"))
     ]
     if plain and own and not special and not getattr(kind, "__abstractmethods__", None):
         return
@@ -118,12 +111,6 @@ def _is_frozen(kind: type) -> bool:
 
 
 # ---- dataclasses ---------------------------------------------------------------------------------
-
-
-def _is_generated(kind: type, init: Any) -> bool:
-    """Whether `dataclass` has written the __init__."""
-    written = isinstance(init, types.FunctionType) and init.__code__.co_filename == "<string>"
-    return dataclasses.is_dataclass(kind) and written
 
 
 def _fill(lowering: Lowering, made: Box, args: list, kwargs: dict[str, Any]) -> None:
@@ -311,7 +298,8 @@ def returned(value: Any) -> Any:
 
 def _is_remade(kind: type) -> bool:
     """Whether a call with the fields gives the same object again."""
-    own = _is_generated(kind, method_of(kind, "__init__")) and not hasattr(kind, "__post_init__")
+    generated = dataclasses.is_dataclass(kind) and is_generated(method_of(kind, "__init__"))
+    own = generated and not hasattr(kind, "__post_init__")
     return own and all(field.init for field in dataclasses.fields(kind))
 
 
@@ -372,7 +360,7 @@ def class_of(value: Any) -> type | None:
 def call_method(lowering: Lowering, value: Any, name: str, args: list) -> Any:
     """What a special method of the user's gives; NOTHING where there is none."""
     kind = class_of(value)
-    if kind is None or not isinstance(method_of(kind, name), types.FunctionType):
+    if not is_written(kind, name):
         return NOTHING
     result = apply(lowering, read_attribute(lowering, value, name), args, {})
     return NOTHING if unwrap(result) is NotImplemented else result
@@ -389,24 +377,22 @@ def of_objects(lowering: Lowering, function: Callable, left: Any, right: Any) ->
     if None not in kinds and kinds[0] is not kinds[1] and issubclass(kinds[1], kinds[0]):
         calls.reverse()
     for value, name, other in calls:
-        if _is_written(value, name):
+        if _is_users(class_of(value), name):
             result = call_method(lowering, value, name, [other])
             if result is not NOTHING:
                 return result
     return NOTHING
 
 
-def _is_written(value: Any, name: str) -> bool:
+def _is_users(kind: type | None, name: str) -> bool:
     """Whether the user has written the method: those of dataclasses compare all fields."""
-    kind = class_of(value)
-    found = None if kind is None else inspect.getattr_static(kind, name, None)
-    return isinstance(found, types.FunctionType) and found.__code__.co_filename != "<string>"
+    return is_written(kind, name) and not is_generated(method_of(kind, name))
 
 
 def compared_fields(left: type | None, right: type | None, name: str) -> list[str] | None:
     """The fields that `dataclass` compares with this operator; None where it does not."""
     found = None if left is not right or left is None else method_of(left, f"__{name}__")
-    if not isinstance(found, types.FunctionType) or found.__code__.co_filename != "<string>":
+    if not is_generated(found):
         return None
     owner = next(each for each in left.__mro__ if vars(each).get(f"__{name}__") is found)
     if not dataclasses.is_dataclass(owner):

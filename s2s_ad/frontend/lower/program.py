@@ -19,7 +19,8 @@ from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.called import called, name_of_call
-from s2s_ad.frontend.lower.calls import LIBRARIES, apply, method_of
+from s2s_ad.frontend.lower.calls import LIBRARIES, apply
+from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.loops import ask_for

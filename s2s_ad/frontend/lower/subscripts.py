@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import operator
-import types
 from typing import Any
 
 import gast
@@ -15,8 +14,9 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import method_of, read_attribute
+from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import apply
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.conditions import for_each_text
 from s2s_ad.frontend.lower.containers import (
     changeable,
@@ -60,8 +60,7 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
         return lowering.captures.held(known[known_key(lowering, index)], known.__name__)
     if _has_rule(known):  # np.r_[...], np.mgrid[...]
         return apply(lowering, value, [index], {})
-    method = method_of(type(known), "__getitem__")
-    if isinstance(method, types.FunctionType):
+    if is_written(type(known), "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     foreign = refused_foreign([type(known)])
     raise foreign or UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
@@ -101,7 +100,7 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
         return value.items[position]
     if value.kind is dict:
         return entry(lowering, value, known_key(lowering, index))
-    if isinstance(method_of(value.kind, "__getitem__"), types.FunctionType):
+    if is_written(value.kind, "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
 
@@ -172,7 +171,7 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
 def _by_method(lowering: Lowering, value: Any, name: str, args: list) -> None:
     """An item of an object whose class says what that means."""
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
-    if not isinstance(method_of(kind, name), types.FunctionType):
+    if not is_written(kind, name):
         raise TypeError(f"{kind.__name__!r} object does not support item assignment or deletion")
     apply(lowering, read_attribute(lowering, value, name), args, {})
 
