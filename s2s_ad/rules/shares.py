@@ -113,8 +113,8 @@ def is_share(a: Any, b: Any) -> bool:
     """Whether a / b is between 0 and 1, or nan: b is the sum of a, which is nowhere negative."""
     if not isinstance(a, Symbol) or not isinstance(b, Symbol) or a.ndim is None:
         return False
-    low = least(a.builder, a)
-    if low is None or low < 0:
+    lows = [least(a.builder, each) for each in (a, b)]  # that of b: with the number added to it
+    if any(low is None or low < 0 for low in lows):
         return False
     found = _normaliser(a.builder, a, b)
     return found is not None and found[0] is np.sum and not found[2]

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from s2s_ad import grad, jvp, vmap
+from s2s_ad.core import values
+from s2s_ad.core.builder import Builder
+from s2s_ad.core.magnitudes import may_be_infinite
 from transforms.differences import differences
 
 X = np.array([[0.3, -1.2, 0.7], [1.5, 0.2, -0.4], [-0.6, 0.9, 1.1], [0.1, 0.4, -2.0]])
@@ -170,3 +173,10 @@ def attended(x):
 def normalised(x):
     e = np.exp(x - np.max(x, axis=-1, keepdims=True))
     return e / np.sum(e, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("number, infinite", [(0.0, False), (0.5, False), (-0.5, True)])
+def test_a_share_is_finite_unless_what_it_is_of_may_be_zero(number, infinite):
+    builder = Builder()
+    e = np.exp(builder.symbol(values.Array(np.dtype(float), (values.fresh_dim(),))))
+    assert may_be_infinite(builder, e / (np.sum(e) + number)) is infinite
