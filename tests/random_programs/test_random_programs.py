@@ -18,7 +18,7 @@ SHARDS = 20
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "400"))
 STATE = os.environ.get("RANDOM_PROGRAMS_STATE")  # a folder, to go on after an interruption
 MOST_REFUSED = 0.03  # of the programs of a shard
-MOST_FAILED = 0.008  # 4 of the last 442; the aim is none
+MOST_FAILED = 0.008  # of many; of a shard of twenty none
 BY_CHANCE = 4  # so many more may be in a shard of twenty
 
 
@@ -37,7 +37,7 @@ def test_random_programs(shard):
     failed = [report(record, 20.0) for record in records if record.failed]
     text = "\n".join([*failed, summary(records)])
     print(text)
-    assert len(failed) <= MOST_FAILED * len(records) + 1, text
+    assert len(failed) <= MOST_FAILED * len(records), text
     refused = sum(bool(record.refused) for record in records)
     assert refused <= MOST_REFUSED * len(records) + BY_CHANCE, summary(records)
 
