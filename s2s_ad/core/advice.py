@@ -47,6 +47,7 @@ def no_derivative(
     kwargs: Mapping[str, Any] | None = None,
 ) -> NoDerivative:
     """The error for a call of a function without a rule."""
+    given = (*args, *(kwargs or {}).values())
     near = closest(function)
     first = f"the closest function that has a rule is {near}" if near else ""
     lines = rule_lines(function, origin, args, kwargs or {})
@@ -55,6 +56,8 @@ def no_derivative(
         start = f"{first}; or give it" if first else "give it"
         code = "\n".join(f"        {each}" for each in lines)
         whole = f"{start} a rule of your own, outside the function, and call {own}(...):\n{code}"
+    elif given and not any(map(_may_vary, given)):
+        whole = "call it outside of the function, and hand in what it gives"
     else:
         whole = first or "write it as a plain Python function of NumPy calls that have rules"
     return NoDerivative(
@@ -106,7 +109,8 @@ def rule_lines(
 ) -> list[str]:
     """The lines that give the function a `custom_rule`; what is left to fill in is `...`.
 
-    Without lines for a class: what it makes is no number. Without arguments there are none either.
+    Without lines for a class: what it makes is no number. Without arguments that may vary there are
+    none either: there is no adjoint to write.
     """
     call = _call_at(origin)
     home = home_of(function)
@@ -118,6 +122,8 @@ def rule_lines(
     y = "result" if {"y", "y_bar"} & given.keys() else "y"
     adjoints = ["..." if _may_vary(each) else "None" for each in given.values()]
     names = [name for name, each in given.items() if _may_vary(each)]
+    if not names:
+        return []
     count = _targets(origin, call)
     return [
         *_imports(home),

@@ -154,3 +154,15 @@ def test_the_number_of_results_is_a_number():
 def test_a_class_has_no_rule():
     with pytest.raises(S2SError, match="'function' must be a function"):
         custom_rule(scipy.stats.gaussian_kde, reverse=lambda y_bar, y, a: a)
+
+
+def test_what_depends_on_no_value_is_called_outside():
+    """A rule for it would have no adjoint, and a function of a like name is no help."""
+
+    def writes(x):
+        open("numbers.txt")
+        return x
+
+    with pytest.raises(NoDerivative) as caught:
+        grad(writes)(1.0)
+    assert caught.value.help == "call it outside of the function, and hand in what it gives"
