@@ -107,12 +107,12 @@ class _Product:
         for x, quotient in (self.statement.value.args, self.statement.value.args[::-1]):
             name = getattr(quotient, "id", None)
             source = self.made.get(name)
-            if source is None or self.counts[name] > 1 or source.phase not in DERIVED:
+            if source is None or form.function_of(source) is not operator.truediv:
                 continue
-            y, divisor = (*source.value.args, None)[:2]
-            alike = form.function_of(source) is operator.truediv and all(
-                _are_alike(self.program.fact(each), fact) for each in (x, y)
-            )
+            if self.counts[name] > 1 or source.phase not in DERIVED:
+                continue
+            y, divisor = source.value.args
+            alike = all(_are_alike(self.program.fact(each), fact) for each in (x, y))
             if not alike or not self._is_same_along(total, fact, self.program.fact(divisor)):
                 continue
             product, summed = fresh_name(), fresh_name()

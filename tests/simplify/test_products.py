@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import grad
+from s2s_ad import grad, value_and_grad
 from s2s_ad.check import central_differences
 
 rng = np.random.default_rng(3)
@@ -70,3 +70,19 @@ def test_the_gradient_and_its_text(name):
 def test_what_the_user_wrote_stays():
     f = lambda v: np.sum(v * np.sin(v)) ** 2
     assert "np.sum(v * sin_v)" in grad(f).source(v)
+
+
+def kronecker_sum(A, B):
+    K, q = np.zeros((len(A) * len(B), len(A) * len(B))), len(B)
+    for i in range(len(A)):
+        for j in range(len(A)):
+            K[i * q : (i + 1) * q, j * q : (j + 1) * q] += A[i, j] * np.eye(q)
+        K[i * q : (i + 1) * q, i * q : (i + 1) * q] += B
+    return np.log(np.linalg.det(K))
+
+
+def test_a_product_may_read_what_was_made_of_nothing():
+    args = np.array([[4.0, 1.0], [0.5, 3.0]]), np.array([[2.0, 0.3], [0.4, 1.0]])
+    _, found = value_and_grad(kronecker_sum, (0, 1))(*args)
+    for mine, other in zip(found, central_differences(kronecker_sum, args), strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-6)
