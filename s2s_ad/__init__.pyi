@@ -287,6 +287,9 @@ def jit(
     dynamic: int = 0,
     fullgraph: bool = False,
     backend: str = "",
+    native: bool = True,
+    parallel: bool = False,
+    wait: bool = True,
     **options: Any,
 ) -> Any: ...
 @overload
@@ -298,6 +301,9 @@ def jit(
     dynamic: int = 0,
     fullgraph: bool = False,
     backend: str = "",
+    native: bool = True,
+    parallel: bool = False,
+    wait: bool = True,
     **options: Any,
 ) -> Transformed[P, R]: ...
 @overload
@@ -308,6 +314,9 @@ def jit(
     dynamic: int = 0,
     fullgraph: bool = False,
     backend: str = "",
+    native: bool = True,
+    parallel: bool = False,
+    wait: bool = True,
     **options: Any,
 ) -> _ToSame: ...
 def jvp(fn: Callable[..., R], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]: ...

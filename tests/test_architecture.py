@@ -18,7 +18,16 @@ PACKAGE = "s2s_ad"
 PUBLIC = PACKAGE  # the layer of s2s_ad/__init__.py: the public names
 
 PASS = {"analysis", "core", "diagnostics", "rules.registry", "runtime", "simplify"}
-COMPILER = PASS | {"emit", "frontend", "load", "rules", "storage", "tensors", "transforms"}
+COMPILER = PASS | {
+    "emit",
+    "frontend",
+    "load",
+    "native",
+    "rules",
+    "storage",
+    "tensors",
+    "transforms",
+}
 COMPILER |= {"versions"}
 
 # A layer is a module or a package, here without the leading "s2s_ad.", with everything in it that
@@ -38,7 +47,8 @@ MAY_IMPORT = {
     "transforms": PASS | {"storage"},
     "storage": PASS,
     "emit": {"analysis", "core", "diagnostics", "rules.registry", "runtime", "storage"},
-    "load": {"core", "diagnostics", "emit", "runtime", "tensors"},
+    "native": {"analysis", "core", "diagnostics", "emit", "rules", "rules.registry", "runtime"},
+    "load": {"core", "diagnostics", "emit", "native", "runtime", "tensors"},
     "written": {"versions"},
     "api": COMPILER | {"written"},
     "check": COMPILER | {"api"},

@@ -63,6 +63,15 @@ class Vmap(Transform):
             found[name] = tree.Tree(fact.kind, fact.keys, tuple(mine)) if spread else mine[0]
         return found
 
+    def leaf_axes(self, arguments: Arguments) -> Any:
+        """For each leaf of the inputs, in their order, the axis of the batch."""
+        found = self.axes("vmap", arguments)
+        return tree.Tree(tuple, tuple(range(len(found))), tuple(found.values()))
+
+    def is_first(self) -> bool:
+        """Whether all outputs have the batch axis first."""
+        return all(axis == 0 for axis in tree.leaves(self.out_axes))
+
     def _axes_of(self, label: str, slot: Slot, arguments: Arguments) -> Any:
         """The axes of the leaves of one input."""
         what, axes = f"{label}: in_axes", self.in_axes

@@ -38,6 +38,10 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
         line = str(kept.origin.root) if kept.origin else "-"
         rows.append((name, line, shown, _when(kept), kept.why))
     title = f"{text.name}: {_statements(text)} statements for {_users(program)} lines of yours"
+    if text.native:
+        title += "\nnative code: loops that Numba has compiled"
+    elif text.refused:
+        title += f"\nno native code: {text.refused}"
     if text.assumed:
         title += f"\nfor arguments with {', '.join(text.assumed)}"
     if not rows:

@@ -30,6 +30,7 @@ from s2s_ad.api.arguments import (
     unknown,
     with_lists,
 )
+from s2s_ad.api.batching import Vmap
 from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_signature, signature_of
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
@@ -73,7 +74,9 @@ from s2s_ad.load.dispatch import (
 )
 from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
 from s2s_ad.load.module import Loaded, load
+from s2s_ad.load.native import natively
 from s2s_ad.load.noted import noted
+from s2s_ad.native.module import with_loops, with_rows
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
@@ -524,7 +527,7 @@ class Transformed:
         program, text = programs[0]
         programs[0] = program, replace(text, assumed=tuple(assumed.texts()))
         with faults.told():
-            loaded = [load(*each) for each in programs]
+            loaded = [self._loaded(*each) for each in programs]
             loaded[0].companions.extend(loaded[1:])
             return loaded[0], told_apart(self.transform.function), assumed
 
@@ -582,7 +585,31 @@ class Transformed:
         programs = self.derive(arguments)
         derives = self._derives()
         finished = [finish(each, derived=derives or each.derived) for each in programs]
-        return [(program, write(program)) for program in finished]
+        return [(program, self._text_of(program, arguments)) for program in finished]
+
+    def _text_of(self, program: Program, arguments: Arguments) -> Text:
+        text = write(program)
+        if self._native is None:
+            return text
+        batch = self if isinstance(self.transform, Vmap) else self.fn
+        if not isinstance(batch, Transformed) or not isinstance(batch.transform, Vmap):
+            return with_loops(program, text)
+        sample = finish(batch.inner_program(arguments), derived=batch._derives())
+        axes = tree.leaves(batch.transform.leaf_axes(arguments))
+        text = with_rows(text, sample, program, axes) if batch.transform.is_first() else text
+        return text if text.native else with_loops(program, text)
+
+    def _loaded(self, program: Program, text: Text) -> Loaded:
+        loaded = load(program, text)
+        if not text.native or self._native is None:
+            return loaded
+        return natively(loaded, parallel=self._native.parallel, wait=self._native.wait)
+
+    @property
+    def _native(self) -> Jit | None:
+        """The `jit` of the chain that asks for native code: the last one."""
+        asked = (each for _, each in reversed(self.chain) if isinstance(each, Jit) and each.native)
+        return next(asked, None)
 
     def _derives(self) -> bool:
         """Whether the code is other than the user's own."""
@@ -631,21 +658,44 @@ class Transformed:
         return self._text(args, kwargs)[1]
 
     @short
-    def source(self, *args: Any, standalone: bool = False, **kwargs: Any) -> str:
+    def source(
+        self, *args: Any, standalone: bool = False, native: bool = False, **kwargs: Any
+    ) -> str:
         """The generated source for arguments of this kind.
 
         Args:
             args, kwargs: example arguments; without any the general text, which is right for
                 all arguments and asks the ranks at run time.
             standalone: paste helpers and captured values, so that it runs with NumPy alone.
+            native: the loops that `jit` has Numba compile; they need NumPy and Numba alone.
+
+        Raises:
+            ArgumentValueError: `native` is asked for, and there is no native form of it.
         """
+        if native:
+            return self._native_source(args, kwargs)
         if not standalone:
             return self._text(args, kwargs)[1].module
         return standalone_module(*self._without_door(args, kwargs))
 
+    def _native_source(self, args: tuple, kwargs: dict[str, Any]) -> str:
+        text = self._text(args, kwargs)[1]
+        if not text.native:
+            raise ArgumentValueError(
+                "S2S502",
+                f"{self!r} has no native code for these arguments",
+                why=text.refused or "no `jit` asks for it, or Numba is not installed",
+                help="jit(...) around it makes native code where Numba is installed"
+                " (pip install 's2s_ad[native]')",
+            )
+        return text.native
+
     @short
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What the backward pass keeps of the forward pass: which name, line, bytes, and why."""
+        """What the backward pass keeps of the forward pass: which name, line, bytes, and why.
+
+        Of what `jit` compiled it says whether that is native code, and if not, why not.
+        """
         if not args and not kwargs:
             return explanation(*self._text((), {}), {})
         bound, entry = self._served(args, kwargs)

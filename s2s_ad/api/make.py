@@ -23,6 +23,7 @@ from s2s_ad.api.recent import parts_of
 from s2s_ad.api.transform import Jacobian, Jit, Jvp, Linearization, Transform, Vjp
 from s2s_ad.api.weights import check_weights
 from s2s_ad.core import tree
+from s2s_ad.load.native import is_available
 from s2s_ad.runtime import stop_gradient
 
 Positions = int | tuple[int, ...] | EllipsisType
@@ -344,18 +345,47 @@ def jit(
     dynamic: int = 0,
     fullgraph: bool = False,
     backend: str = "",
+    native: bool = True,
+    parallel: bool = False,
+    wait: bool = True,
     **options: Any,
 ) -> Any:
     """`function`, simplified and compiled; the same results. A decorator with or without options.
 
-    The options are accepted for those who come from MindSpore; they change nothing.
+    Where Numba is installed it becomes native code: the program as loops over elements
+    (`.source(*args, native=True)`), wherever `jit` stands in a chain of transforms. What the loops
+    do not serve, and what they raise, the code for NumPy answers; `.explain(*args)` says where
+    there are none, and why. Sums are added in another order than by NumPy. The environment variable
+    S2S_AD_NATIVE=0 switches native code off.
+
+    Args:
+        native: False: no native code.
+        parallel: the samples of an outermost `vmap` are shared out among threads, as many as there
+            are processors; the results are the same.
+        wait: False: the code for NumPy answers until the native code is ready.
+        capture_mode, jit_level, dynamic, fullgraph, backend, options: accepted for those who come
+            from MindSpore; they change nothing.
+
+    Raises:
+        ArgumentTypeError, ArgumentValueError: an option that is none of these.
+
+    Example:
+        >>> import numpy as np
+        >>> @jit
+        ... @grad
+        ... def energy(x):
+        ...     return np.sum(np.sin(x) ** 2)
+        >>> energy(np.array([0.0, np.pi / 4]))
+        array([0., 1.])
     """
     check.check_option("jit", "jit_level", jit_level, ("O0", "O1"))
     check.check_option("jit", "capture_mode", capture_mode, ("ast", "bytecode", "trace"))
     check.check_option("jit", "backend", backend, ("", "ms_backend", "GE"))
     check.check_option("jit", "dynamic", dynamic, (0, 1))
     check.check_flag("jit", "fullgraph", fullgraph)
-    return _transformed("jit", function, Jit())
+    for name, value in {"native": native, "parallel": parallel, "wait": wait}.items():
+        check.check_flag("jit", name, value)
+    return _transformed("jit", function, Jit(native and is_available(), parallel, wait))
 
 
 # ---- at once -------------------------------------------------------------------------------------

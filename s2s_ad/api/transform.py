@@ -90,8 +90,11 @@ class Transform:
 
 @dataclass(frozen=True)
 class Jit(Transform):
-    """The function itself, simplified and compiled."""
+    """The function itself, simplified and compiled; where it is `native`, as loops for Numba."""
 
+    native: bool = False
+    parallel: bool = False
+    wait: bool = True
     takes_lists = True
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:

@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     dump.add_argument(
         "--standalone", action="store_true", help="write a module that needs NumPy alone"
     )
+    dump.add_argument("--native", action="store_true", help="the loops that jit has Numba compile")
     dump.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
     _command(commands, "explain", _explain, "say what the backward pass keeps, and why")
     checking = _command(
@@ -106,7 +107,7 @@ def _command(commands: Any, name: str, run: Callable, what: str) -> argparse.Arg
 
 def _dump(options: argparse.Namespace) -> int:
     fn, args = _function(options), _arguments(options, _zeros)
-    source = fn.source(*args, standalone=options.standalone)
+    source = fn.source(*args, standalone=options.standalone, native=options.native)
     if options.output is None:
         print(source, end="")
     else:

@@ -62,6 +62,7 @@ class Text:
         modules: modules of the standard library and of SciPy that the text names.
         shown: Core name -> its name in the text, for the values that have one.
         assumed: what it assumes of the lengths of its arguments.
+        native: the module of its loops, where there is one; `refused` says why there is none.
     """
 
     name: str
@@ -73,6 +74,8 @@ class Text:
     modules: tuple[str, ...] = ()
     shown: dict[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
+    native: str = ""
+    refused: str = ""
 
     @property
     def module(self) -> str:

@@ -47,11 +47,11 @@ class Loaded:
         for shown, value in self.namespace.items():
             if getattr(value, "__globals__", None) is self.namespace:
                 space[shown] = types.FunctionType(value.__code__, space, value.__name__)
-        function = types.FunctionType(self.function.__code__, space, self.text.name)
+        function = types.FunctionType(self.function.__code__, space, self.function.__name__)
         companions = [each.rebound(changes) for each in self.companions]
         return replace(
             self,
-            function=space.get(self.text.name, function),
+            function=space.get(self.function.__name__, function),
             namespace=space,
             companions=companions,
         )

@@ -1,0 +1,239 @@
+"""Native code takes the place of a function: compiled by Numba, called by a function around it.
+
+Whatever native code raises, the function for NumPy answers the call instead: it raises the error
+that Python raises, at the user's line, or serves what the loops were not written for.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import itertools
+import linecache
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import CodeType
+from typing import Any
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.program import Input, Program
+from s2s_ad.core.tree import Tree
+from s2s_ad.load.module import Loaded
+from s2s_ad.native.state import captured_by, is_passed
+
+_number = itertools.count(1)
+KERNEL = "_s2s_kernel"
+
+
+def is_available() -> bool:
+    """Whether Numba is installed, and S2S_AD_NATIVE=0 does not switch native code off."""
+    wanted = os.environ.get("S2S_AD_NATIVE") != "0"
+    return wanted and importlib.util.find_spec("numba") is not None
+
+
+class NotReady(Exception):
+    """The native code is not compiled yet."""
+
+
+class Later:
+    """Native code that a thread compiles meanwhile."""
+
+    def __init__(self, loaded: Loaded, parallel: bool):
+        self.kernel: Callable | None = None
+        self.thread = threading.Thread(target=self._compile, args=(loaded, parallel), daemon=True)
+        self.thread.start()
+
+    def _compile(self, loaded: Loaded, parallel: bool) -> None:
+        try:
+            self.kernel = _compiled(loaded, parallel)
+        except Exception:  # Numba refuses it: the code for NumPy goes on answering
+            return
+
+    def __call__(self, *args: Any) -> Any:
+        if self.kernel is None:
+            raise NotReady
+        return self.kernel(*args)
+
+
+class Shared:
+    """A batch whose samples are shared out among threads: native code holds no lock."""
+
+    def __init__(self, first: Callable, rows: Callable):
+        self.first, self.rows = first, rows
+
+    def __call__(self, *args: Any) -> Any:
+        results = self.first(*args)
+        arrays = results if isinstance(results, tuple) else (results,)
+        count, parts = len(arrays[0]), os.cpu_count() or 1
+        bounds = [1 + (count - 1) * k // parts for k in range(parts + 1)]
+        waiting = [
+            _threads().submit(self.rows, *args, *arrays, start, stop)
+            for start, stop in itertools.pairwise(bounds)
+        ]
+        for each in waiting:
+            each.result()  # what it raises, it raises here
+        return results
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), "s2s_ad")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
+def natively(loaded: Loaded, *, parallel: bool = False, wait: bool = True) -> Loaded:
+    """The function with loops for the calls that they serve; as it is where Numba refuses them."""
+    from numba.core.errors import NumbaError
+
+    try:
+        kernel = _compiled(loaded, parallel) if wait else Later(loaded, parallel)
+    except NumbaError as error:
+        reason = str(error).strip().splitlines()[0]
+        return replace(loaded, text=replace(loaded.text, native="", refused=f"Numba: {reason}"))
+    source = _around(loaded.program, loaded)
+    space = loaded.namespace
+    space[loaded.text.name] = loaded.function  # what answers where native code does not
+    name = f"{loaded.text.name}_jitted"
+    space[KERNEL] = kernel
+    made: dict[str, Any] = {}
+    exec(compile(source, f"<s2s_ad around {loaded.text.name}>", "exec"), space, made)
+    space[name] = made[name]
+    return replace(loaded, function=made[name])
+
+
+def _compiled(loaded: Loaded, parallel: bool) -> Callable:
+    """What Numba makes of the loops, for arguments of the kinds that the program takes."""
+    from numba import from_dtype, types
+
+    file = f"<s2s_ad native {loaded.text.name} {next(_number)}>"
+    text = loaded.text.native
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space: dict[str, Any] = {"__name__": "s2s_ad.native.generated"}
+    exec(compile(text, file, "exec"), space)
+    kernel = space[loaded.text.name]
+    program = loaded.program
+    kinds = []
+    for fact in _leaves(program).values():
+        dtype = values.strong_dtype(fact)
+        rank = values.rank_of(fact)
+        one = from_dtype(dtype)
+        kinds.append(types.Array(one, rank, "C") if rank else one)
+    kernel.compile(tuple(kinds))
+    name = loaded.text.name
+    if parallel and f"{name}_rows" in space:
+        return Shared(space[f"{name}_first"], space[f"{name}_rows"])
+    return kernel
+
+
+def _leaves(program: Program) -> dict[str, Any]:
+    """What native code is called with."""
+    facts = {each: program.facts[each] for each in program.leaves()} | captured_by(program)
+    return {name: fact for name, fact in facts.items() if is_passed(fact)}
+
+
+# ---- the function around -------------------------------------------------------------------------
+
+
+def _around(program: Program, loaded: Loaded) -> str:
+    """def f_jitted(x, k): the loops are called with the leaves, and give the leaves."""
+    code = loaded.function.__code__
+    names = _parameters(code, program)
+    given = []
+    for each in program.inputs:
+        for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True):
+            text = names[each.name] + "".join(map(_step, path))
+            if is_passed(program.facts[leaf]):
+                given.append(_passed(text, program.facts[leaf]))
+    shown = {name: text for text, name in loaded.text.captured.items()}
+    captured = captured_by(program).items()
+    given += [_passed(shown[name], fact) for name, fact in captured if is_passed(fact)]
+    outputs = program.outputs()
+    results = [f"_s2s_y{k}" for k in range(len(outputs))]
+    target = ", ".join(results) if len(results) != 1 else results[0]
+    leaves = iter([_returned(n, program.fact(a)) for n, a in zip(results, outputs, strict=True)])
+    objects = {id(each): name for name, each in loaded.text.objects.items()}
+    returned = _text(tree.tree_map(lambda _: next(leaves), program.output), objects)
+    name = loaded.text.name
+    head = _head(code, program, names)
+    passed = _passed_on(code, program, names)
+    return (
+        f"def {name}_jitted({head}):\n"
+        f"    try:\n"
+        f"        {target} = {KERNEL}({', '.join(given)})\n"
+        f"    except Exception:\n"
+        f"        return {name}({passed})\n"
+        f"    return {returned}\n"
+    )
+
+
+def _parameters(code: CodeType, program: Program) -> dict[str, str]:
+    """Input -> what its parameter is called in the text."""
+    plain = [e for e in program.inputs if e.kind <= Input("", None).kind]
+    by_name = [e for e in program.inputs if e.kind == e.kind.KEYWORD_ONLY]
+    starred = [e for e in program.inputs if e.kind in (e.kind.VAR_POSITIONAL, e.kind.VAR_KEYWORD)]
+    ordered = [*plain, *by_name, *sorted(starred, key=lambda each: each.kind)]
+    return {e.name: text for e, text in zip(ordered, code.co_varnames, strict=False)}
+
+
+def _head(code: CodeType, program: Program, names: dict[str, str]) -> str:
+    parts: list[str] = []
+    for place, text in enumerate(code.co_varnames[: code.co_argcount]):
+        parts.append(text)
+        if place + 1 == code.co_posonlyargcount:
+            parts.append("/")
+    stars = {e.kind.name: names[e.name] for e in program.inputs}
+    if "VAR_POSITIONAL" in stars:
+        parts.append(f"*{stars['VAR_POSITIONAL']}")
+    elif code.co_kwonlyargcount:
+        parts.append("*")
+    parts += code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    if "VAR_KEYWORD" in stars:
+        parts.append(f"**{stars['VAR_KEYWORD']}")
+    return ", ".join(parts)
+
+
+def _passed_on(code: CodeType, program: Program, names: dict[str, str]) -> str:
+    """The arguments of the call of the function that answers otherwise."""
+    parts = []
+    marks = {"VAR_POSITIONAL": "*{}", "VAR_KEYWORD": "**{}", "KEYWORD_ONLY": "{0}={0}"}
+    for each in sorted(program.inputs, key=lambda each: each.kind):
+        parts.append(marks.get(each.kind.name, "{}").format(names[each.name]))
+    return ", ".join(parts)
+
+
+def _step(step: tuple[str, Any]) -> str:
+    way, key = step
+    return f".{key}" if way == "attribute" else f"[{key!r}]"
+
+
+def _passed(text: str, fact: Any) -> str:
+    """A leaf as native code takes it: an array without axes is a number there."""
+    without_axes = isinstance(fact, values.Array) and fact.shape == ()
+    return f"{text}[()]" if without_axes and fact.number is not True else text
+
+
+def _returned(text: str, fact: Any) -> str:
+    """A result as NumPy gives it."""
+    if isinstance(fact, values.Array) and fact.shape == ():
+        return f"np.{'bool' if fact.dtype == bool else fact.dtype.name}({text})"
+    return text
+
+
+def _text(output: Any, objects: dict[int, str]) -> str:
+    if not isinstance(output, Tree):
+        return output
+    items = [_text(each, objects) for each in output.items]
+    if output.kind is tuple:
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    if output.kind is list:
+        return f"[{', '.join(items)}]"
+    pairs = zip(output.keys, items, strict=True)
+    if output.kind is dict:
+        return "{" + ", ".join(f"{key!r}: {item}" for key, item in pairs) + "}"
+    arguments = ", ".join(f"{key}={item}" for key, item in pairs)
+    return f"{objects[id(output.kind)]}({arguments})"

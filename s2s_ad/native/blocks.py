@@ -1,0 +1,215 @@
+"""Branches and loops, and the values that they hand over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, values
+from s2s_ad.core.program import TEMPORARY
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native import structures  # noqa: F401  (fills the table)
+from s2s_ad.native.entries import (
+    carried,
+    dtype_of,
+)
+from s2s_ad.native.nodes import (
+    Length,
+    ListNode,
+    Node,
+    NotNative,
+    constant_of,
+)
+from s2s_ad.native.spelling import (
+    Expression,
+    assign,
+    call,
+    if_,
+    loop,
+    minus,
+    name,
+    negation,
+    number,
+    plus,
+    same,
+    times,
+    value_of,
+)
+from s2s_ad.native.state import State
+from s2s_ad.native.writer import node_of
+
+
+class Blocks(State):
+    """Writes branches and loops."""
+
+    def _moves(self, entry: Entry) -> None:
+        """Assignments that happen at once."""
+        pairs: list[tuple[str, Expression]] = []
+        counts: list[tuple[str, Expression]] = []
+        contiguous: dict[str, bool] = {}
+        self._settle()
+        for core, atom in entry.moves:
+            is_missing = form.is_undefined(atom) or is_none(atom)
+            if is_missing and not self._stands_in(core):
+                if form.is_undefined(atom):
+                    continue
+                raise NotNative("None as a value")
+            node = self._missing(self.program.facts[core]) if is_missing else self._node(atom)
+            node, value = self._handed(core, atom, node)
+            if core in self.stacks:
+                self._move_count(core, node, counts)
+            if core not in self.shown:
+                self.shown[core] = self._variable(core, atom, node)
+            pairs.append((self.shown[core], value))
+            contiguous[core] = isinstance(value, gast.Name) or not getattr(node, "rank", 0)
+        pairs = [(target, value) for target, value in pairs if not same(name(target), value)]
+        if pairs or counts:
+            self._assigned([*pairs, *counts])
+        for core, is_contiguous in contiguous.items():
+            self._enter(core, self.shown[core], contiguous=is_contiguous)
+
+    def _handed(self, core: str, atom: gast.AST, node: Any) -> tuple[Any, Expression]:
+        """A value as the variable of a name takes it."""
+        fact = self.program.facts[core]
+        if isinstance(node, ListNode):
+            node = self._as_list(node, fact, stack=core in self.stacks)
+            return node, name(node.text)
+        if not isinstance(node, Node):
+            raise NotNative(f"{node!r} as a value")
+        dtype = dtype_of(fact)
+        if dtype is None or node.rank != values.rank_of(fact):
+            raise NotNative("values of several dtypes or ranks")
+        node = self.writer.cast(node, dtype)
+        return node, self._item(node, atom)
+
+    def _move_count(self, core: str, node: ListNode, pairs: list) -> None:
+        """Hand on how many items a stack has, with the array that holds them."""
+        own = self.shown.get(core)
+        count = self.counts.get(core)
+        if count is None:
+            reused = own is None and self._variable(core, form.name(core), node) == node.text
+            count = self.counts[core] = node.count if reused else self.writer.fresh("filled")
+        if count != node.count:
+            pairs.append((count, name(node.count)))
+
+    def _stands_in(self, core: str) -> bool:
+        """Whether a value that a path lacks has a kind, so that something can stand in for it."""
+        fact = self.program.facts[core]
+        known = dtype_of(fact) is not None and values.rank_of(fact) is not None
+        return known or isinstance(fact, values.List)
+
+    def _missing(self, fact: Any) -> Any:
+        """What stands for a value that a path does not have: nobody reads it there."""
+        if isinstance(fact, values.List):
+            return ListNode("", fact.item)
+        shape = (Length(number(0), 0),) * values.rank_of(fact)
+        return constant_of(0, dtype_of(fact), shape)
+
+    def _variable(self, core: str, atom: gast.AST, node: Any) -> str:
+        """The name of a variable: that of what it holds first, where nobody else reads that."""
+        own = node.text if isinstance(node, ListNode) else node.kept
+        last = isinstance(atom, gast.Name) and atom.id in self.local and self.left[atom.id] <= 0
+        last = last and atom.id not in self.inside
+        return own if own and last else self.writer.fresh(self._text(core))
+
+    def _assigned(self, pairs: list[tuple[str, Expression]]) -> None:
+        names = {each for each, _ in pairs}
+        read = {each.id for _, v in pairs for each in gast.walk(v) if isinstance(each, gast.Name)}
+        if len(pairs) == 1 or not names & read:
+            for target, value in pairs:
+                self.writer.emit(assign(target, value))
+            return
+        target = gast.Tuple([form.name(t, gast.Store) for t, _ in pairs], gast.Store())
+        self.writer.emit(assign(target, gast.Tuple([v for _, v in pairs], gast.Load())))
+
+    def _block(self, entries: Sequence[Entry]) -> list[gast.stmt]:
+        with self.writer.block() as body:
+            self._statements(entries)
+        return body
+
+    def _if(self, entry: Entry) -> None:
+        condition = self._truth(entry.call)
+        self._settle()
+        place = self.writer.place
+        then, orelse = (self._block(each) for each in entry.blocks)
+        self.writer.place = place
+        if not then and not orelse:
+            return
+        if not then:
+            then, orelse, condition = orelse, [], negation(condition)
+        self.writer.emit(if_(condition, then, orelse))
+        self._hand_over(entry)
+
+    def _hand_over(self, entry: Entry) -> None:
+        """What blocks assign is known behind them, in the terms that hold there."""
+        for each in (e for block in entry.blocks for e in block):
+            for core, _ in each.moves if each.kind == "moves" else ():
+                if core in self.shown:
+                    self._enter(core, self.shown[core])
+
+    def _for(self, entry: Entry) -> None:
+        writer = self.writer
+        bounds = [self._node(each) for each in entry.call]
+        texts = [each.at(()) for each in bounds]
+        self._settle()
+        place = writer.place
+        text = writer.fresh(self._text(entry.name) if self._is_named(entry.name) else "step")
+        start, stop, step = texts
+        with writer.block() as body:
+            self.nodes[entry.name] = node_of(writer, text, self.program.facts[entry.name])
+            self._statements(entry.blocks[0], local=carried(entry))
+        writer.place = place
+        if entry.backwards:
+            bounds_ = _reversed(start, stop, step)
+        else:
+            plain = value_of(step) == 1
+            bounds_ = [start, stop] if plain else texts
+            bounds_ = [stop] if plain and value_of(start) == 0 else bounds_
+        writer.emit(loop(text, bounds_, body or [gast.Pass()]))
+        writer.taken.discard(text)
+        self._hand_over(entry)
+
+    def _is_named(self, core: str) -> bool:
+        return bool(self.program.hints.get(core, TEMPORARY).text)
+
+    def _while(self, entry: Entry) -> None:
+        self._settle()
+        place = self.writer.place
+        test, body = entry.blocks
+        with self.writer.block() as statements:
+            self._statements(test, [entry.test])
+            condition = self._truth(entry.test)
+            self._settle()
+            self.pending.pop()
+            tested = len(statements)
+            self.writer.place = place
+            if tested:
+                self.writer.emit(if_(negation(condition), [form.place(gast.Break(), *place)]))
+            self._statements(body, local=carried(entry))
+        self.writer.place = place
+        head = form.constant(True) if tested else condition
+        self.writer.emit(gast.While(head, statements or [gast.Pass()], []))
+        self._hand_over(entry)
+
+    def _break(self, entry: Entry) -> None:
+        self.writer.emit(gast.Break())
+
+    def _try(self, entry: Entry) -> None:
+        raise NotNative("try")
+
+
+def _reversed(start: Expression, stop: Expression, step: Expression) -> list[Expression]:
+    """The bounds of a range from the last to the first."""
+    if value_of(step) == 1:
+        return [minus(stop, number(1)), minus(start, number(1)), number(-1)]
+    if value_of(step) == -1:
+        return [plus(stop, number(1)), plus(start, number(1))]
+    many = call("len", call("range", start, stop, step))
+    last = plus(start, times(minus(many, number(1)), step))
+    return [last, minus(start, step), times(number(-1), step)]
+
+
+def is_none(atom: gast.AST) -> bool:
+    return isinstance(atom, gast.Constant) and atom.value is None

@@ -1,0 +1,119 @@
+"""Calls of functions of the program, and operations with several results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.saved import Unpack
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native import structures  # noqa: F401  (fills the table)
+from s2s_ad.native.entries import (
+    dtype_of,
+)
+from s2s_ad.native.indexing import layout_of, taken
+from s2s_ad.native.nodes import (
+    Length,
+    ListNode,
+    Node,
+    NotNative,
+    SavedNode,
+)
+from s2s_ad.native.spelling import (
+    Expression,
+    assign,
+    name,
+    number,
+)
+from s2s_ad.native.state import State, captured_by, is_passed
+from s2s_ad.rules.unpacking import Unpack as Unpacking
+
+
+class Calls(State):
+    """Writes calls."""
+
+    def _pack(self, call_: gast.Call, core: str, text: str) -> None:
+        """Several values as one."""
+        items = []
+        for atom in call_.args:
+            node = self._node(atom)
+            if isinstance(node, Node):
+                items.append(self._item(node, atom))
+            elif isinstance(node, ListNode | SavedNode) and node.text:
+                items.append(name(node.text))
+            else:
+                raise NotNative(f"{node!r} among what is saved")
+        own = self.writer.fresh(text)
+        self.writer.emit(assign(own, gast.Tuple(items, gast.Load())))
+        self._know(core, SavedNode(own))
+
+    def _several(self, entry: Entry) -> None:
+        """An operation with several results."""
+        function = entry.call.func.value
+        operands = [self._node(each) for each in entry.call.args]
+        if isinstance(function, Unpacking):
+            self._unpacked(entry, operands[0])
+            return
+        if not isinstance(function, Unpack) or not isinstance(operands[0], SavedNode):
+            raise NotNative(f"{getattr(function, '__name__', function)} has no native form")
+        shown = [self.writer.fresh(self._text(e)) if e else "_" for e in entry.names]
+        target = gast.Tuple([form.name(each, gast.Store) for each in shown], gast.Store())
+        self.writer.emit(assign(target, name(operands[0].text)))
+        for core, text in zip(entry.names, shown, strict=True):
+            if core:
+                self._enter(core, text)
+
+    def _unpacked(self, entry: Entry, array_: Any) -> None:
+        """a, b = x"""
+        if not isinstance(array_, Node) or array_.rank == 0:
+            raise NotNative("an unpacking of what is no array")
+        count = len(entry.names)
+        self.writer.check_equal(array_.shape[0], Length(number(count), count))
+        for place, core in enumerate(entry.names):
+            if core:
+                layout = layout_of(self.writer, (place,), array_, array_.shape[1:])
+                self._bind(core, taken(array_, layout), self._text(core))
+
+    def _call(self, entry: Entry) -> None:
+        """A call of a function of the program."""
+        callee = entry.call.func.value
+        if not isinstance(callee, Callee):
+            self._several(entry)
+            return
+        if callee.is_recursive:
+            raise NotNative("a function that calls itself")
+        pairs = zip(entry.call.args, callee.program.leaves(), strict=True)
+        given = [self._argument(atom, callee.program.facts[leaf]) for atom, leaf in pairs]
+        given += [
+            self.writer.whole(self.nodes[each], "captured") if is_passed(fact) else None
+            for each, fact in captured_by(callee.program).items()
+        ]
+        self._settle()  # it may change lists and arrays that it is given
+        made = gast.Call(name(self.name_of(callee)), [e for e in given if e is not None], [])
+        outputs = entry.names if entry.kind == "call" else (entry.name,)
+        shown = [self.writer.fresh(self._text(each)) if each else "_" for each in outputs]
+        target: Any = shown[0]
+        if len(outputs) > 1:
+            target = gast.Tuple([form.name(each, gast.Store) for each in shown], gast.Store())
+        self.writer.emit(assign(target, made))
+        for core, text in zip(outputs, shown, strict=True):
+            if core:
+                self._enter(core, text)
+
+    def _argument(self, atom: gast.AST, fact: Any) -> Expression | None:
+        """What a function is given for a parameter; None where it knows that."""
+        node = self._node(atom)
+        if not is_passed(fact):
+            return None
+        if isinstance(node, ListNode):
+            return name(self._as_list(node, fact).text)
+        if isinstance(node, SavedNode):
+            return name(node.text)
+        if not isinstance(node, Node):
+            raise NotNative(f"a function that is given {node!r}")
+        dtype = dtype_of(fact)
+        node = node if dtype is None else self.writer.cast(node, dtype)
+        return self.writer.whole(node, self._text(atom))

@@ -1,0 +1,258 @@
+"""Sums, extremes and contractions as loops that accumulate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import gast
+import numpy as np
+
+from s2s_ad.core import sizes, values
+from s2s_ad.native.nodes import Index, Length, Node, NotNative, variable
+from s2s_ad.native.scalars import cast
+from s2s_ad.native.spelling import (
+    Expression,
+    add_to,
+    assign,
+    binary,
+    call,
+    compare,
+    either,
+    element,
+    name,
+    number,
+    value_of,
+)
+from s2s_ad.native.writer import Writer
+
+
+def total(writer: Writer, x: Node, axes: set[int], dtype: np.dtype, text: str) -> Node:
+    """The sum over some axes."""
+    zero = cast(number(0), np.dtype(int), dtype)
+
+    def add(target: Expression, index: Index) -> None:
+        _add(writer, target, cast(x.at(index), x.dtype, dtype), dtype)
+
+    return _accumulated(writer, x.shape, axes, dtype, text, zero, add)
+
+
+def _add(writer: Writer, target: Expression, value: Expression, dtype: np.dtype) -> None:
+    """Add to a sum, whose terms may be added in any order."""
+    if isinstance(target, gast.Name) and dtype.kind == "f":
+        writer.emit(assign(target.id, call("plus", target, value)))
+    else:
+        writer.emit(add_to(target, value))
+
+
+def _accumulated(
+    writer: Writer,
+    space: Sequence[Length],
+    axes: set[int],
+    dtype: np.dtype,
+    text: str,
+    start: Expression,
+    step: Callable[[Expression, Index], None],
+) -> Node:
+    """What steps over an index space come to, for each index of the axes that stay."""
+    stay = [k for k in range(len(space)) if k not in axes]
+    shape = tuple(space[k] for k in stay)
+    own = writer.fresh(text)
+    if not stay:
+        writer.emit(assign(own, start))
+        with writer.loops(space) as index:
+            step(name(own), index)
+        return variable(own, dtype)
+    writer.taken.discard(own)
+    if max(stay) < min(axes):  # what is summed is innermost: a number accumulates
+        made = writer.allocated(dtype, shape, text, "empty")
+        with writer.loops(shape) as outer:
+            one = writer.fresh(f"{text}_element")
+            writer.emit(assign(one, start))
+            with writer.loops([space[k] for k in sorted(axes)]) as inner:
+                step(name(one), (*outer, *inner))
+            writer.emit(assign(element(name(made.kept), outer, store=True), name(one)))
+            writer.taken.discard(one)
+        return made
+    made = writer.allocated(dtype, shape, text, "zeros")
+    if value_of(start) != 0:
+        with writer.loops(shape) as outer:
+            writer.emit(assign(element(name(made.kept), outer, store=True), start))
+    with writer.loops(space) as index:
+        step(element(name(made.kept), tuple(index[k] for k in stay)), index)
+    return made
+
+
+def extreme(
+    writer: Writer, x: Node, axes: set[int], function: Callable, dtype: np.dtype, text: str
+) -> Node:
+    """The largest, the smallest, the product, or whether any or all are true."""
+    steps: dict[Callable, tuple[Expression, Callable[[Expression, Expression], Expression]]] = {
+        np.max: (number(-np.inf), lambda best, e: _better(best, e, gast.Gt)),
+        np.min: (number(np.inf), lambda best, e: _better(best, e, gast.Lt)),
+        np.prod: (number(1.0), lambda best, e: binary(best, gast.Mult, e)),
+        np.any: (gast.Constant(False, None), lambda best, e: gast.BoolOp(gast.Or(), [best, e])),
+        np.all: (gast.Constant(True, None), lambda best, e: gast.BoolOp(gast.And(), [best, e])),
+    }
+    start, combine = steps[function]
+    if dtype.kind not in "fb" or dtype.kind != x.dtype.kind:
+        raise NotNative(f"{function.__name__} of such numbers")
+    if dtype.kind == "f" and function in (np.any, np.all):
+        raise NotNative(f"{function.__name__} of numbers")
+    if function in (np.max, np.min):
+        for axis in axes:
+            length = x.shape[axis]
+            size = values.size_of_dim(length.dim)
+            if not sizes.is_natural(size - 1) and not sizes.is_natural(size - 1, assumed=True):
+                writer.refuse(compare(length.text, gast.Eq, number(0)))
+    start = cast(start, np.dtype(float), dtype) if dtype.kind == "f" else start
+
+    def step(target: Expression, index: Index) -> None:
+        one = writer.fresh("one")
+        writer.emit(assign(one, x.at(index)))
+        stored = gast.Subscript(target.value, target.slice, gast.Store()) if isinstance(
+            target, gast.Subscript
+        ) else target.id  # fmt: skip
+        writer.emit(assign(stored, combine(target, name(one))))
+        writer.taken.discard(one)
+
+    return _accumulated(writer, x.shape, axes, dtype, text, start, step)
+
+
+def _better(best: Expression, one: Expression, order: type) -> Expression:
+    """The better of two numbers; nan is better than any."""
+    is_better = gast.BoolOp(gast.Or(), [compare(one, order, best), compare(one, gast.NotEq, one)])
+    return either(is_better, one, best)
+
+
+# ---- contractions --------------------------------------------------------------------------------
+
+
+def contraction(
+    writer: Writer, spec: str, operands: Sequence[Node], dtype: np.dtype, text: str
+) -> Node:
+    """The sum of products that an einsum specification names."""
+    ins, out = spec.split("->")
+    letters = ins.split(",")
+    if "." in spec or len(letters) != len(operands):
+        raise NotNative(f"the contraction {spec}")
+    if any(len(set(each)) != len(each) for each in letters):
+        raise NotNative(f"the contraction {spec}")
+    lengths = _lengths(writer, letters, operands)
+    summed = [each for each in dict.fromkeys("".join(letters)) if each not in out]
+    product = _by_blas(writer, letters, out, summed, operands, lengths, dtype, text)
+    if product is not None:
+        return product
+    operands = [
+        _read_often(writer, each, own, lengths, text)
+        for each, own in zip(operands, letters, strict=True)
+    ]
+    order = _order(letters, out, summed)
+
+    def term(at: dict[str, Expression]) -> Expression:
+        found = None
+        for node, own in zip(operands, letters, strict=True):
+            index = tuple(
+                number(0) if each.dim == 1 else at[letter]
+                for letter, each in zip(own, node.shape, strict=True)
+            )
+            factor = cast(node.at(index), node.dtype, dtype)
+            found = factor if found is None else binary(found, gast.Mult, factor)
+        return found
+
+    if not summed:
+        shape = tuple(lengths[each] for each in out)
+        reads = frozenset().union(*(each.reads for each in operands))
+        cost = sum(each.cost for each in operands) + 1
+        return Node(
+            dtype, shape, lambda index: term(dict(zip(out, index, strict=True))), reads, cost
+        )
+    zero = cast(number(0), np.dtype(int), dtype)
+    space = [lengths[each] for each in order]
+    axes = {k for k, each in enumerate(order) if each in summed}
+
+    def step(target: Expression, index: Index) -> None:
+        _add(writer, target, term(dict(zip(order, index, strict=True))), dtype)
+
+    made = _accumulated(writer, space, axes, dtype, text, zero, step)
+    stay = [each for each in order if each not in summed]
+    if stay == [*out]:
+        return made
+    shape = tuple(lengths[each] for each in out)
+    return Node(
+        dtype,
+        shape,
+        lambda index: made.at(tuple(index[out.index(each)] for each in stay)),
+        made.reads,
+        is_view=True,
+    )
+
+
+def _lengths(writer: Writer, letters: Sequence[str], operands: Sequence[Node]) -> dict[str, Length]:
+    lengths: dict[str, Length] = {}
+    for own, node in zip(letters, operands, strict=True):
+        if len(own) != node.rank:
+            raise NotNative("a contraction of unequal ranks")
+        for letter, length in zip(own, node.shape, strict=True):
+            known = lengths.get(letter)
+            if known is None or known.dim == 1:
+                lengths[letter] = length
+            elif length.dim != 1:
+                writer.check_equal(known, length)
+    return lengths
+
+
+def _read_often(
+    writer: Writer, node: Node, own: str, lengths: dict[str, Length], text: str
+) -> Node:
+    """An operand of which each element is read several times is put into memory."""
+    several = any(letter not in own and each.dim != 1 for letter, each in lengths.items())
+    return writer.in_memory(node, f"{text}_part") if several and node.cost else node
+
+
+def _order(letters: Sequence[str], out: str, summed: Sequence[str]) -> list[str]:
+    """The order of loops: along memory of the last operand that has an axis that stays last."""
+    first = list(letters[0])
+    order = [*dict.fromkeys([*first, *"".join(letters[1:])])]
+    last = letters[-1][-1:] or letters[0][-1:]
+    if last and last in out and out[-1:] == last:  # rows are added to rows
+        return [*(each for each in order if each != last), last]
+    if last in summed or (letters[0][-1:] and letters[0][-1] in summed):
+        return [*(each for each in out), *summed]
+    return order
+
+
+def _by_blas(
+    writer: Writer,
+    letters: Sequence[str],
+    out: str,
+    summed: Sequence[str],
+    operands: Sequence[Node],
+    lengths: dict[str, Length],
+    dtype: np.dtype,
+    text: str,
+) -> Node | None:
+    """A large product of matrices, or of a matrix and a vector."""
+    if len(operands) != 2 or len(summed) != 1 or dtype.kind != "f" or not out:
+        return None
+    a, b = letters
+    (k,) = summed
+    shared = set(a) & set(b)
+    if shared != {k} or len(a) > 2 or len(b) > 2 or len(a) + len(b) < 3:
+        return None
+    if any(each.dtype != dtype for each in operands) or len(a) + len(b) < 4:
+        return None
+    x, y = operands
+    if (a.replace(k, "") + b.replace(k, "")) != out:
+        a, b, x, y = b, a, y, x
+    left = _as_matrix(writer, x, f"{text}_left", turned=len(a) == 2 and a[0] == k)
+    right = _as_matrix(writer, y, f"{text}_right", turned=len(b) == 2 and b[1] == k)
+    own = writer.fresh(text)
+    writer.emit(assign(own, call("product", left, right)))
+    from s2s_ad.native.nodes import array
+
+    return array(own, dtype, tuple(lengths[each] for each in out), own=True)
+
+
+def _as_matrix(writer: Writer, node: Node, text: str, *, turned: bool) -> Expression:
+    whole = writer.contiguous(node, text).whole()
+    return gast.Attribute(whole, "T", gast.Load()) if turned else whole

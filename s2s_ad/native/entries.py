@@ -1,0 +1,124 @@
+"""What the statements of a function read, and which of its lists are stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native import structures  # noqa: F401  (fills the table)
+
+RESERVED = {"np", "math", "njit", "len", "range", "min", "max", "abs", "float", "int", "bool"}
+RESERVED |= {
+    "round",
+    "within",
+    "bound",
+    "count",
+    "add",
+    "sub",
+    "mul",
+    "power",
+    "plus",
+    "larger",
+    "smaller",
+    "product",
+    "exp",
+    "log",
+    "tanh",
+    "grown",
+}
+
+
+def carried(entry: Entry) -> list[str]:
+    """The variables that a loop assigns at the end of each pass."""
+    last = [each for each in entry.blocks[-1] if each.kind == "moves"]
+    return [core for each in last for core, _ in each.moves]
+
+
+def stacks_of(entries: Sequence[Entry], output: Sequence[Any], facts: Any) -> set[str]:
+    """The lists of numbers that are appended to and popped from, and nothing else."""
+    kin: dict[str, set[str]] = {}
+    escaped = set(names_in_atoms(output))
+    for entry in every(entries):
+        for core, atom in entry.moves:
+            for each in form.reads(atom):
+                kin.setdefault(core, set()).add(each)
+                kin.setdefault(each, set()).add(core)
+        if entry.kind in ("operation", "call", "effect"):
+            escaped.update(read_by(entry), filter(None, (entry.name, *entry.names)))
+            if entry.kind == "operation" and entry.call.func.value is runtime.list_of:
+                escaped.discard(entry.name) if not entry.call.args else None
+        elif entry.kind == "store" and entry.store.kind not in ("append", "pop"):
+            escaped.add(entry.store.base)
+        elif entry.kind == "store" and entry.store.kind == "append":
+            escaped.update(form.reads(entry.call.args[1]))
+    waiting = list(escaped)
+    while waiting:
+        more = kin.get(waiting.pop(), set()) - escaped
+        escaped |= more
+        waiting += more
+    lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
+    unfit = {each for each in lists if not is_number(facts[each].item)}
+    apart = lists - escaped
+    waiting = list(unfit & {n for n in lists if not isinstance(facts[n].item, values.Static)})
+    while waiting:
+        each = waiting.pop()
+        apart.discard(each)
+        waiting += [n for n in kin.get(each, ()) if n in apart]
+    return apart
+
+
+def is_number(item: Any) -> bool:
+    return values.rank_of(item) == 0 and dtype_of(item) is not None
+
+
+def keyword(call_: gast.Call, key: str) -> gast.AST:
+    return next(each.value for each in call_.keywords if each.arg == key)
+
+
+def dtype_of(fact: Any) -> np.dtype | None:
+    if isinstance(fact, values.Scalar):
+        return np.dtype(fact.kind) if fact.kind in (bool, int, float) else None
+    return getattr(fact, "dtype", None)
+
+
+def inner_of(entry: Entry) -> list[Entry]:
+    return [each for block in entry.blocks for each in block]
+
+
+def every(entries: Sequence[Entry]) -> Iterator[Entry]:
+    for each in entries:
+        yield each
+        for block in each.blocks:
+            yield from every(block)
+
+
+def names_in_atoms(nodes: Any) -> Iterator[str]:
+    for node in nodes:
+        yield from form.reads(node)
+
+
+def read_by(entry: Entry) -> list[str]:
+    """The names that an entry itself reads, each as often as it does."""
+    found = list(names_in_atoms(atom for _, atom in entry.moves))
+    if entry.store is not None:
+        found.append(entry.store.base)
+    if entry.kind == "for":
+        found += names_in_atoms(entry.call)
+    elif entry.kind == "store" and entry.store.kind == "update":
+        found += form.reads(entry.store.value)
+    elif entry.kind == "store":
+        found += [
+            *names_in_atoms(entry.call.args[1:]),
+            *names_in_atoms(each.value for each in entry.call.keywords),
+        ]
+    elif entry.call is not None:
+        found += form.reads(entry.call)
+    if entry.test is not None:
+        found += form.reads(entry.test)
+    return found

@@ -1,0 +1,132 @@
+"""One function of a program as loop text: its statements in order, in branches and loops."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import gast
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.saved import PACK
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native import structures  # noqa: F401  (fills the table)
+from s2s_ad.native.blocks import Blocks
+from s2s_ad.native.calls import Calls
+from s2s_ad.native.effects import Effects
+from s2s_ad.native.entries import (
+    every,
+    inner_of,
+    names_in_atoms,
+    read_by,
+)
+from s2s_ad.native.fusion import fused
+from s2s_ad.native.lists import Lists
+from s2s_ad.native.nodes import (
+    ListNode,
+    Node,
+    NotNative,
+    SavedNode,
+)
+from s2s_ad.native.operations import Operation, node_of_operation
+from s2s_ad.native.spelling import (
+    Expression,
+    name,
+)
+from s2s_ad.native.state import captured_by, is_passed, known_now
+from s2s_ad.native.stores import Stores
+from s2s_ad.native.writer import node_of
+
+
+class Function(Stores, Lists, Effects, Calls, Blocks):
+    """Writes one function."""
+
+    def write(self) -> gast.FunctionDef:
+        """The definition.
+
+        Raises:
+            NotNative: something in it has no native form.
+        """
+        program, writer = self.program, self.writer
+        facts = {each: program.facts[each] for each in program.leaves()} | captured_by(program)
+        shown = []
+        for each, fact in facts.items():
+            if is_passed(fact):
+                shown.append(writer.fresh(self._text(each)))
+                self.nodes[each] = node_of(writer, shown[-1], fact)
+            else:
+                self.nodes[each] = known_now(fact.value)
+        self._statements(self.entries, [*self.output])
+        returned = [self._returned(each) for each in self.output]
+        value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
+        return_ = form.place(gast.Return(value), None)
+        body = fused([*writer.blocks[0], return_], shown)
+        parameters = [form.name(each, gast.Param) for each in shown]
+        none: list = []
+        arguments = gast.arguments(parameters, none, None, none, none, None, none)
+        return gast.FunctionDef(self.text, arguments, body, [], None, None, [])
+
+    def _returned(self, atom: gast.AST) -> Expression:
+        node = self._node(atom)
+        if isinstance(node, ListNode | SavedNode) and node.text:
+            return name(node.text)
+        if not isinstance(node, Node):
+            raise NotNative(f"a result that is {node!r}")
+        if node.rank == 0:
+            return node.at(())
+        return self.writer.in_memory(node, self._text(atom), own=not node.kept).whole()
+
+    def _statements(
+        self, entries: Sequence[Entry], after: Sequence[gast.AST] = (), local: Iterable[str] = ()
+    ) -> None:
+        """Write the statements of a block.
+
+        Args:
+            after: atoms that are read behind it.
+            local: names that it may take over: nobody else reads what they are.
+        """
+        outer, before, around = self.inside, Counter(self.left), self.local
+        self.local = set(local)
+        direct, inner = Counter(names_in_atoms(after)), set()
+        for each in entries:
+            direct.update(read_by(each))
+            inner |= {read for e in every(inner_of(each)) for read in read_by(e)}
+        self.left = before + direct
+        self.inside = frozenset(inner)
+        self.pending.append({})
+        for each in entries:
+            self.writer.place = (each.statement.origin, each.statement.phase)
+            getattr(self, f"_{each.kind}")(each)
+        if not after:
+            self._settle_nothing()
+        self.inside, self.left, self.local = outer, before, around
+
+    def _settle_nothing(self) -> None:
+        self.pending.pop()
+
+    def _operation(self, entry: Entry) -> None:
+        call_, core = entry.call, entry.name
+        function = call_.func.value
+        text, fact = self._text(core), self.program.facts[core]
+        if function is runtime.list_of:
+            self._know(core, self._list_of(call_, core, fact))
+            return
+        if isinstance(function, Callee):
+            self._call(entry)
+            return
+        if function is PACK:
+            self._pack(call_, core, text)
+            return
+        operands = [self._node(each) for each in call_.args]
+        params = {each.arg: self._param(each.value) for each in call_.keywords}
+        if operands and isinstance(operands[0], ListNode) and function is operator.getitem:
+            self._item_of(operands[0], params["index"], core)
+            return
+        if isinstance(fact, values.List):
+            self._know(core, self._list(function, operands, fact, text))
+            return
+        made = node_of_operation(self.writer, Operation(function, operands, params, fact, text))
+        self._bind(core, made, text)

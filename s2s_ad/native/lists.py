@@ -1,0 +1,231 @@
+"""Lists that grow: of numbers, of arrays and of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native import structures  # noqa: F401  (fills the table)
+from s2s_ad.native.entries import (
+    dtype_of,
+    keyword,
+)
+from s2s_ad.native.nodes import (
+    Length,
+    ListNode,
+    Node,
+    NotNative,
+    constant_of,
+)
+from s2s_ad.native.scalars import cast
+from s2s_ad.native.spelling import (
+    Expression,
+    assign,
+    binary,
+    call,
+    element,
+    if_,
+    name,
+    number,
+)
+from s2s_ad.native.state import State
+
+#: items that a stack has room for at first
+ROOM = 16
+
+
+class Lists(State):
+    """Writes what is done to lists."""
+
+    def _list(self, function: Callable, operands: list, fact: Any, text: str) -> ListNode:
+        """A list that is made of an array, or of other lists."""
+        if function is runtime.list_rows and isinstance(operands[0], Node):
+            return self._rows(operands[0], fact, text)
+        if not all(isinstance(each, ListNode) for each in operands):
+            raise NotNative("a list that is computed")
+        items = [name(self._as_list(each, fact).text) for each in operands]
+        if function in (np.zeros_like, runtime.zeros_like):
+            made = _zeros(items[0], fact)
+        elif function is runtime.list_join:
+            made = binary(items[0], gast.Add, items[1])
+        elif function in (np.copy, runtime.copied, list):
+            made = gast.Subscript(items[0], gast.Slice(None, None, None), gast.Load())
+        else:
+            raise NotNative("a list that is computed")
+        own = self.writer.fresh(text)
+        self.writer.emit(assign(own, made))
+        return ListNode(own, fact.item)
+
+    def _rows(self, array_: Node, fact: Any, text: str) -> ListNode:
+        """A list of the rows of an array."""
+        whole, own = self.writer.contiguous(array_, text), self.writer.fresh(text)
+        one = element(whole.whole(), (name("_"),))
+        one = (
+            one if whole.rank == 1 else gast.Call(gast.Attribute(one, "copy", gast.Load()), [], [])
+        )
+        source = call("range", whole.shape[0].text)
+        made = gast.ListComp(one, [gast.comprehension(form.name("_", gast.Store), source, [], 0)])
+        self.writer.emit(assign(own, made))
+        return ListNode(own, fact.item)
+
+    def _list_of(self, call_: gast.Call, core: str, fact: Any) -> Any:
+        if not call_.args:
+            return ListNode("", None)
+        items = [self._node(each) for each in call_.args]
+        if not all(isinstance(each, Node) for each in items):
+            raise NotNative("a list of lists")
+        texts = [self._item(e, a) for e, a in zip(items, call_.args, strict=True)]
+        own = self.writer.fresh(self._text(core))
+        self.writer.emit(assign(own, gast.List(texts, gast.Load())))
+        return ListNode(own, fact.item)
+
+    def _append(self, entry: Entry) -> None:
+        items = self._growing(entry)
+        value = self._node(entry.call.args[1])
+        if (
+            not isinstance(value, Node | ListNode)
+            or not isinstance(items, ListNode)
+            or not items.text
+        ):
+            raise NotNative("a list of such items")
+        if isinstance(value, ListNode):
+            item: Expression = name(self._as_list(value, items.item).text)
+        else:
+            dtype = dtype_of(items.item)
+            if values.rank_of(items.item) != value.rank:
+                raise NotNative("a list of items of several ranks")
+            value = value if dtype is None else self.writer.cast(value, dtype)
+            item = self._item(value, entry.call.args[1])
+        if items.count:
+            self._push(items, item)
+            return
+        append = gast.Attribute(name(items.text), "append", gast.Load())
+        made = gast.Call(append, [item], [])
+        self.writer.emit(gast.Expr(made))
+
+    def _push(self, items: ListNode, item: Expression) -> None:
+        """Put a number on a stack, which gets more room where it is full."""
+        count = name(items.count)
+        is_full = gast.Compare(count, [gast.Eq()], [call("len", name(items.text))])
+        grow = form.place(assign(items.text, call("grown", name(items.text))), *self.writer.place)
+        self.writer.emit(if_(is_full, [grow]))
+        place = element(name(items.text), (count,), store=True)
+        self.writer.emit(assign(place, item))
+        self.writer.emit(gast.AugAssign(form.name(items.count), gast.Add(), number(1)))
+
+    def _growing(self, entry: Entry) -> Any:
+        """The list that an entry appends to, which is made where it is the first item."""
+        base = entry.store.base
+        items = self._node(form.name(base))
+        if isinstance(items, ListNode) and not items.text:
+            fact = self.program.facts[form.target(entry.statement)]
+            items = self._as_list(items, fact, stack=base in self.stacks)
+            self._know(base, items)
+        return items
+
+    def _pop(self, entry: Entry) -> None:
+        items = self._node(form.name(entry.store.base))
+        if items.count:
+            self.writer.emit(gast.AugAssign(form.name(items.count), gast.Sub(), number(1)))
+            if entry.name:
+                text = self.writer.fresh(self._text(entry.name))
+                last = element(name(items.text), (name(items.count),))
+                self.writer.emit(assign(text, last))
+                self._enter(entry.name, text)
+            return
+        made = gast.Call(gast.Attribute(name(items.text), "pop", gast.Load()), [], [])
+        if not entry.name:
+            self.writer.emit(gast.Expr(made))
+            return
+        text = self.writer.fresh(self._text(entry.name))
+        self.writer.emit(assign(text, made))
+        self._enter(entry.name, text)
+
+    def _store_item(self, entry: Entry, items: ListNode) -> None:
+        """items[i] = value"""
+        index, value = self._param(keyword(entry.call, "index")), self._node(entry.call.args[1])
+        dtype = dtype_of(items.item)
+        self._settle()
+        at, is_slice = self._place(items, index), isinstance(index, slice)
+        if isinstance(value, ListNode) and value.text and is_slice and entry.store.kind == "set":
+            given: Expression = name(value.text)
+        elif not isinstance(value, Node) or dtype is None or is_slice:
+            raise NotNative("such an item of a list")
+        elif value.rank != values.rank_of(items.item):
+            raise NotNative("a list of items of several ranks")
+        else:
+            given = self._item(self.writer.cast(value, dtype), entry.call.args[1])
+        if entry.store.kind != "set":
+            given = binary(gast.Subscript(name(items.text), at, gast.Load()), gast.Add, given)
+        self.writer.emit(assign(gast.Subscript(name(items.text), at, gast.Store()), given))
+
+    def _place(self, items: ListNode, index: Any) -> Expression:
+        """The index of an item, which there has to be."""
+        if isinstance(index, slice):
+            parts = (index.start, index.stop, index.step)
+            return gast.Slice(*(None if each is None else whole_number(each) for each in parts))
+        return call("within", whole_number(index), call("len", name(items.text)))
+
+    def _item_of(self, items: ListNode, index: Any, core: str) -> None:
+        """items[i] as a value: an item that is an array is no copy."""
+        if not items.text:
+            raise NotNative("an item of an empty list")
+        text, at = self.writer.fresh(self._text(core)), self._place(items, index)
+        self.writer.emit(assign(text, gast.Subscript(name(items.text), at, gast.Load())))
+        self._enter(core, text)
+
+    def _as_list(self, node: ListNode, fact: Any, *, stack: bool = False) -> ListNode:
+        """A list that has a name: an empty one is made for items of the kind that come."""
+        if node.text:
+            return node
+        text = self.writer.fresh("saved")
+        if stack:
+            room = (Length(number(ROOM), ROOM),)
+            self.writer.emit(
+                assign(text, self.writer.allocation(dtype_of(fact.item), room, "empty"))
+            )
+            count = self.writer.fresh("filled")
+            self.writer.emit(assign(count, number(0)))
+            return ListNode(text, fact.item, count)
+        self.writer.emit(assign(text, self._empty_list(fact)))
+        return ListNode(text, fact.item)
+
+    def _empty_list(self, fact: Any) -> Expression:
+        item = fact.item
+        if isinstance(item, values.List):
+            one = self._empty_list(item)
+        elif dtype_of(item) is None or values.rank_of(item) is None:
+            raise NotNative("a list of which is not known what it holds")
+        elif values.rank_of(item) == 0:
+            one = cast(number(0), np.dtype(int), dtype_of(item))
+            one = gast.Constant(False, None) if dtype_of(item).kind == "b" else one
+        else:
+            shape = (Length(number(0), 0),) * values.rank_of(item)
+            one = self.writer.allocation(dtype_of(item), shape, "empty")
+        source = call("range", number(0))
+        comprehension = gast.comprehension(form.name("_", gast.Store), source, [], 0)
+        return gast.ListComp(one, [comprehension])
+
+
+def whole_number(index: Any) -> Expression:
+    return number(index) if type(index) is int else getattr(index, "node", index).at(())
+
+
+def _zeros(items: Expression, fact: Any) -> Expression:
+    """A list like another one, of zeros."""
+    item = fact.item
+    if isinstance(item, values.List):
+        one = _zeros(name("item"), item)
+    elif values.rank_of(item) == 0 and dtype_of(item) is not None:
+        one = constant_of(0, dtype_of(item), ()).at(())
+    elif values.rank_of(item) and dtype_of(item) is not None:
+        one = call("np.zeros_like", name("item"))
+    else:
+        raise NotNative("a list of which is not known what it holds")
+    return gast.ListComp(one, [gast.comprehension(form.name("item", gast.Store), items, [], 0)])

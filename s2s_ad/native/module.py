@@ -1,0 +1,104 @@
+"""The module of a native function: its text, and the function that calls what Numba makes of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import gast
+
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.program import Program
+from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.write import WIDTH, Text, _comment, _functions, docstring
+from s2s_ad.native.function import Function
+from s2s_ad.native.nodes import NotNative
+from s2s_ad.native.state import RESERVED
+from s2s_ad.native.support import CALLED, INTRINSICS, SUPPORT
+
+DECORATOR = '@njit(error_model="numpy", nogil=True)\n'
+
+
+def native_text(program: Program) -> str:
+    """The module with the loops of a program and of the functions that it calls.
+
+    Raises:
+        NotNative: something in it has no native form.
+    """
+    functions, _ = _functions(program)
+    return Module(functions).text(program)
+
+
+def with_loops(program: Program, text: Text) -> Text:
+    """The text with the module of its loops, or why it has none."""
+    try:
+        return replace(text, native=native_text(program))
+    except NotNative as error:
+        return replace(text, refused=str(error))
+    except Exception as error:  # the text for NumPy is right, whatever is wrong with the loops
+        if "S2S_AD_VERIFY" in os.environ:
+            raise
+        return replace(text, refused=f"a fault of s2s_ad: {type(error).__name__}: {error}")
+
+
+def with_rows(text: Text, sample: Program, batch: Program, axes: Sequence[Any]) -> Text:
+    """The text with the loops of a batch around those of one sample, where these can be had."""
+    from s2s_ad.native.batches import native_batch
+
+    try:
+        return replace(text, native=native_batch(sample, batch, axes), refused="")
+    except NotNative:
+        return text
+
+
+def functions_of(program: Program) -> dict:
+    """The program and the functions that it comes to, with their updates in place decided."""
+    return _functions(program)[0]
+
+
+def hint_of(program: Program, name: str) -> str:
+    """What a leaf is called."""
+    hint = program.hints.get(name)
+    return hint.text if hint is not None and hint.text else "x"
+
+
+class Module:
+    def __init__(self, functions: dict):
+        self.functions = functions
+        self.names: dict[Callee, str] = {}
+        self.texts: list[str] = []
+
+    def text(self, program: Program) -> str:
+        main = self._written(None, program.name)
+        body = "\n\n".join([*self.texts, main])
+        used = {each for each in SUPPORT if re.search(rf"(?<![.\w]){each}\(", body)}
+        used = used.union(*(CALLED.get(each, ()) for each in used))
+        parts = [SUPPORT[each] for each in SUPPORT if each in used]
+        own = ["import math"] if "math." in body else []
+        others = ["import numpy as np"]
+        others.append(
+            "from numba import njit" + (", types" if used & {"exp", "log", "tanh"} else "")
+        )
+        others += ["from numba.extending import intrinsic"] if used & INTRINSICS else []
+        head = "\n".join([*own, *([""] if own else []), *others]) + "\n"
+        return "\n\n".join([head, *parts, body])
+
+    def _written(self, key: Any, text: str) -> str:
+        ready = self.functions[key]
+        definition = Function(ready, text, self._name_of).write()
+        _comment(ready.program, definition.body)
+        doc = gast.Expr(gast.Constant(docstring(ready.program), None))
+        definition.body.insert(0, doc)
+        return DECORATOR + print_statements([definition], WIDTH)
+
+    def _name_of(self, callee: Callee) -> str:
+        if callee not in self.names:
+            text, count = callee.program.name, 2
+            while text in self.names.values() or text in RESERVED:
+                text, count = f"{callee.program.name}_{count}", count + 1
+            self.names[callee] = text
+            self.texts.append(self._written(callee, text))
+        return self.names[callee]

@@ -1,0 +1,281 @@
+"""Elementwise functions of one element: how they are spelled, and where Python would raise."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+import sys
+from collections.abc import Callable, Sequence
+
+import gast
+import numpy as np
+
+from s2s_ad import runtime
+from s2s_ad.native.nodes import NotNative
+from s2s_ad.native.spelling import (
+    Expression,
+    binary,
+    both,
+    call,
+    compare,
+    either,
+    number,
+    value_of,
+)
+
+OPERATORS: dict[Callable, type] = {
+    operator.add: gast.Add,
+    operator.sub: gast.Sub,
+    operator.mul: gast.Mult,
+    operator.truediv: gast.Div,
+    operator.floordiv: gast.FloorDiv,
+    operator.mod: gast.Mod,
+    operator.pow: gast.Pow,
+    operator.and_: gast.BitAnd,
+    operator.or_: gast.BitOr,
+    operator.xor: gast.BitXor,
+    operator.lshift: gast.LShift,
+    operator.rshift: gast.RShift,
+}
+COMPARISONS: dict[Callable, type] = {
+    operator.lt: gast.Lt,
+    operator.le: gast.LtE,
+    operator.gt: gast.Gt,
+    operator.ge: gast.GtE,
+    operator.eq: gast.Eq,
+    operator.ne: gast.NotEq,
+}
+LOGICAL: dict[Callable, type] = {np.logical_and: gast.And, np.logical_or: gast.Or}
+
+#: how the math module calls functions of NumPy's; where it is alike, and of numbers the same
+OF_MATH: dict[Callable, str] = {
+    **{getattr(np, each): each for each in ("sqrt", "exp", "expm1", "log", "log1p", "log2")},
+    **{getattr(np, each): each for each in ("log10", "sin", "cos", "tan", "sinh", "cosh")},
+    **{getattr(np, each): each for each in ("tanh", "hypot", "copysign", "degrees", "radians")},
+    **{getattr(np, each): each for each in ("isnan", "isinf", "isfinite")},
+    np.arcsin: "asin",
+    np.arccos: "acos",
+    np.arctan: "atan",
+    np.arctan2: "atan2",
+    np.arcsinh: "asinh",
+    np.arccosh: "acosh",
+    np.arctanh: "atanh",
+    np.absolute: "fabs",
+    np.deg2rad: "radians",
+    np.rad2deg: "degrees",
+}
+#: SciPy's functions that the math module has, by their names there
+OF_SCIPY = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma"}
+
+#: functions of the math module of which Numba's are slow: `support` has them
+VECTORISED = {"exp", "log", "tanh"}
+
+WHOLE = "iu"  # kinds of dtypes
+LARGEST = 2.0**62
+
+
+def promoted(dtypes: Sequence[np.dtype], weak: Sequence[bool]) -> np.dtype:
+    """The dtype that NumPy computes in, where Python's numbers are weak."""
+    kinds = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
+    pairs = zip(dtypes, weak, strict=True)
+    return np.result_type(*(kinds[dtype.kind] if flag else dtype for dtype, flag in pairs))
+
+
+def cast(node: Expression, source: np.dtype, target: np.dtype) -> Expression:
+    """The number in another dtype."""
+    if source == target:
+        return node
+    value = value_of(node)
+    if isinstance(node, gast.Constant) and type(node.value) is bool:
+        value = int(node.value)
+    if value is not None and target.itemsize == 8 and target.kind in "fi":
+        return number(float(value) if target.kind == "f" else int(value))
+    if source is not None and source.kind == "b" and target.kind == "f":
+        node = either(node, number(1.0), number(0.0))
+        return node if target.itemsize == 8 else call(f"np.{target.name}", node)
+    plain = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
+    return call(plain.get(target.name, f"np.{target.name}"), node)
+
+
+def spelled(
+    function: Callable, operands: list[Expression], dtypes: list[np.dtype], weak: list[bool],
+    result: np.dtype,
+) -> Expression:  # fmt: skip
+    """The text of an elementwise function of one element.
+
+    Raises:
+        NotNative: it has no native form.
+    """
+    if any(each.kind == "c" for each in (*dtypes, result)):
+        raise NotNative(f"complex numbers in {_called(function)}")
+    if function in (np.where, runtime.where_or_zero):
+        return _chosen(function, operands, dtypes, result)
+    if function in LOGICAL:
+        return gast.BoolOp(LOGICAL[function](), [*map(_truth, operands, dtypes)])
+    if function in (operator.not_, np.logical_not):
+        return gast.UnaryOp(gast.Not(), operands[0])
+    inner = promoted(dtypes, weak) if dtypes else result
+    if function in COMPARISONS:
+        given = [cast(x, d, inner) for x, d in zip(operands, dtypes, strict=True)]
+        return compare(given[0], COMPARISONS[function], given[1])
+    if function is operator.pow and result.kind == "f" and dtypes[1].kind in WHOLE:
+        exponent = value_of(operands[1])
+        if type(exponent) is int and abs(exponent) <= 4:  # Numba multiplies
+            return binary(cast(operands[0], dtypes[0], result), gast.Pow, operands[1])
+    if result.kind != "b" and not (inner.kind == "f" and result.kind in WHOLE):
+        inner = result
+    given = [cast(x, d, inner) for x, d in zip(operands, dtypes, strict=True)]
+    return _of_one_kind(function, given, inner, result)
+
+
+def _of_one_kind(
+    function: Callable, operands: list[Expression], inner: np.dtype, result: np.dtype
+) -> Expression:
+    """A function whose operands have the dtype that it computes in."""
+    if result.kind == "b" and function in (operator.add, operator.mul):
+        return gast.BoolOp(gast.Or() if function is operator.add else gast.And(), operands)
+    if result.kind == "b" and function is operator.invert:
+        return gast.UnaryOp(gast.Not(), operands[0])
+    if function in OPERATORS:
+        made = binary(operands[0], OPERATORS[function], operands[1])
+        return made if result.itemsize == 8 or result.kind == "b" else cast(made, None, result)
+    form = FORMS.get(function)
+    if form is not None and function is np.reciprocal and result.kind != "f":
+        raise NotNative("np.reciprocal of whole numbers")
+    return _function(function, operands, inner) if form is None else form(*operands)
+
+
+def _unchanged(x: Expression) -> Expression:
+    return x
+
+
+def _negative(x: Expression) -> Expression:
+    return gast.UnaryOp(gast.USub(), x)
+
+
+def _clipped(x: Expression, low: Expression, high: Expression) -> Expression:
+    return call("smaller", call("larger", x, low), high)
+
+
+def _where_beyond(order: type) -> Callable:
+    """where_larger and its like: half of the value at ties."""
+
+    def form(value: Expression, a: Expression, b: Expression) -> Expression:
+        half = binary(number(0.5), gast.Mult, value)
+        ties = either(compare(a, gast.Eq, b), half, number(0.0))
+        return either(compare(a, order, b), value, ties)
+
+    return form
+
+
+def _of_python(order: type) -> Callable:
+    """Python's min and max: the first of those that none beats."""
+
+    def form(*operands: Expression) -> Expression:
+        best, *others = operands
+        for each in others:
+            best = either(compare(each, order, best), each, best)
+        return best
+
+    return form
+
+
+#: function -> how it is spelled, of one element of each operand
+FORMS: dict[Callable, Callable[..., Expression]] = {
+    operator.neg: _negative,
+    np.negative: _negative,
+    operator.pos: _unchanged,
+    np.positive: _unchanged,
+    np.copy: _unchanged,
+    runtime.stop_gradient: _unchanged,
+    operator.invert: lambda x: gast.UnaryOp(gast.Invert(), x),
+    abs: lambda x: call("abs", x),
+    np.absolute: lambda x: call("abs", x),
+    np.fabs: lambda x: call("abs", x),
+    np.square: lambda x: binary(x, gast.Pow, number(2)),
+    np.reciprocal: lambda x: binary(number(1.0), gast.Div, x),
+    np.clip: _clipped,
+    np.maximum: lambda a, b: call("larger", a, b),
+    np.minimum: lambda a, b: call("smaller", a, b),
+    runtime.power_slope: lambda a, b, e: binary(b, gast.Mult, binary(a, gast.Pow, e)),
+    runtime.where_larger: _where_beyond(gast.Gt),
+    runtime.where_smaller: _where_beyond(gast.Lt),
+    builtins.min: _of_python(gast.Lt),
+    builtins.max: _of_python(gast.Gt),
+}
+
+
+def _function(function: Callable, operands: list[Expression], inner: np.dtype) -> Expression:
+    """A function that Numba knows by the name that it has in math, or in NumPy."""
+    name = getattr(function, "__name__", "")
+    special = getattr(sys.modules.get("scipy.special"), name, None)
+    of_math = OF_MATH.get(function) or (special is function and OF_SCIPY.get(name))
+    if getattr(math, name, None) is function:
+        of_math = name
+    if inner == np.dtype(float) and of_math in VECTORISED:
+        return call(of_math, *operands)
+    if inner.kind == "f" and of_math:
+        return call(f"math.{of_math}", *operands)
+    if isinstance(function, np.ufunc) and getattr(np, name, None) is function:
+        return call(f"np.{name}", *operands)
+    raise NotNative(f"{_called(function)} has no native form")
+
+
+def _truth(node: Expression, dtype: np.dtype) -> Expression:
+    return node if dtype.kind == "b" else compare(node, gast.NotEq, number(0))
+
+
+def _chosen(
+    function: Callable, operands: list[Expression], dtypes: list[np.dtype], result: np.dtype
+) -> Expression:
+    if function is np.where and len(operands) != 3:
+        raise NotNative("np.where of a condition alone")
+    condition, *values = [*zip(operands, dtypes, strict=True)]
+    given = [cast(node, dtype, result) for node, dtype in values]
+    if function is runtime.where_or_zero:
+        given.append(cast(number(0), np.dtype(int), result))
+    return either(_truth(*condition), *given)
+
+
+def _called(function: Callable) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+# ---- where Python raises -------------------------------------------------------------------------
+
+
+def divisor_is_checked(function: Callable) -> bool:
+    """Whether Python raises where the second of two numbers is zero."""
+    return function in (operator.truediv, operator.floordiv, operator.mod, divmod)
+
+
+def is_checked(function: Callable) -> bool:
+    """Whether Python raises, or gives a complex number, where the result is not finite."""
+    of_math = getattr(math, getattr(function, "__name__", ""), None) is function
+    return of_math or function in (operator.pow, builtins.round)
+
+
+def whole_numbers(function: Callable, operands: list[Expression]) -> Expression | None:
+    """An operation on Python's whole numbers, of which no result is too large for 64 bits."""
+    helper = {operator.add: "add", operator.sub: "sub", operator.mul: "mul"}.get(function)
+    if helper is not None:
+        return call(helper, *operands)
+    if function is operator.pow:
+        return call("power", *operands)
+    known = (operator.floordiv, operator.mod, operator.neg, operator.pos, abs, operator.rshift)
+    if function in known or function in (operator.and_, operator.or_, operator.xor):
+        return spelled(
+            function,
+            operands,
+            [np.dtype(int)] * len(operands),
+            [False] * len(operands),
+            np.dtype(int),
+        )
+    if function in (builtins.min, builtins.max):
+        return _of_one_kind(function, operands, np.dtype(int), np.dtype(int))
+    return None
+
+
+def finite(*nodes: Expression) -> Expression:
+    return both(*(call("math.isfinite", each) for each in nodes))

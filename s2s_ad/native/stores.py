@@ -1,0 +1,162 @@
+"""Updates in place: of elements, of slices and under masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.emit.stores import Store
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native import structures  # noqa: F401  (fills the table)
+from s2s_ad.native.entries import (
+    keyword,
+)
+from s2s_ad.native.indexing import Layout, layout_of
+from s2s_ad.native.nodes import (
+    Index,
+    ListNode,
+    Node,
+    NotNative,
+)
+from s2s_ad.native.operations import broadcast_at
+from s2s_ad.native.scalars import OPERATORS as OPERATORS_OF
+from s2s_ad.native.scalars import cast
+from s2s_ad.native.spelling import (
+    Expression,
+    add_to,
+    assign,
+    call,
+    if_,
+    name,
+    number,
+)
+from s2s_ad.native.state import State
+
+
+class Stores(State):
+    """Writes updates in place."""
+
+    def _store(self, entry: Entry) -> None:
+        store, writer = entry.store, self.writer
+        if store.kind in ("append", "pop"):
+            getattr(self, f"_{store.kind}")(entry)
+            return
+        base = self._node(form.name(store.base))
+        if isinstance(base, ListNode):
+            self._store_item(entry, base)
+            return
+        if not isinstance(base, Node) or not base.is_view:
+            raise NotNative("an update of a value that no memory holds")
+        changed = {store.base, *base.reads}
+        for each in store.changed:
+            node = self.nodes.get(each)
+            changed |= {each, *(node.reads if isinstance(node, Node) else ())}
+        layout, atom = _everything(base), store.value
+        if store.kind != "update":
+            index = self._param(keyword(entry.call, "index"))
+            items = index if isinstance(index, tuple) else (index,)
+            layout, atom = layout_of(writer, items, base, None), entry.call.args[1]
+        value = self._node(atom)
+        if not isinstance(value, Node):
+            raise NotNative("a store of what is no value")
+        if layout.mask is not None:
+            self._settle(frozenset(changed))
+            self._store_masked(base, layout, value, store.kind)
+            return
+        value = self._apart(value, base, layout, changed, self._text(atom))
+        self._settle(frozenset(changed))
+        self._store_all(store, base, layout, value)
+
+    def _store_all(self, store: Store, base: Node, layout: Layout, value: Node) -> None:
+        """Store each element of a value at its index."""
+        operator_ = store.operator if store.kind == "update" else None
+        if not layout.shape:
+            self._store_one(store.kind, operator_, layout.at(()), value, base)
+            return
+        if value.rank > len(layout.shape):
+            raise NotNative("a store of more axes than there are")
+        for one, other in zip(reversed(value.shape), reversed(layout.shape), strict=False):
+            if one.dim != 1:
+                self.writer.check_equal(one, other)
+        with self.writer.loops(layout.shape) as index:
+            at = broadcast_at(value, index)
+            self._store_one(store.kind, operator_, layout.at(index), value, base, at)
+
+    def _store_one(
+        self, kind: str, operator_: Any, index: Index, value: Node, base: Node,
+        at: Expression | None = None,
+    ) -> None:  # fmt: skip
+        at = value.at(()) if at is None else at
+        at = cast(at, value.dtype, base.dtype)
+        place = base.at(index)
+        if not isinstance(place, gast.Subscript):
+            raise NotNative("an update of a value that no memory holds")
+        place = gast.Subscript(place.value, place.slice, gast.Store())
+        if kind == "set":
+            self.writer.emit(assign(place, at))
+        elif kind in ("add", "add at"):
+            self.writer.emit(add_to(place, at))
+        else:
+            operator_ = gast.Add if operator_ is None else OPERATORS_OF.get(operator_)
+            if operator_ is None or base.dtype.kind == "b":
+                raise NotNative("an update by such an operator")
+            self.writer.emit(gast.AugAssign(place, operator_(), at))
+
+    def _apart(self, value: Node, base: Node, layout: Layout, changed: set[str], text: str) -> Node:
+        """The value, computed before where it reads other elements of what is changed."""
+        if value.rank == 0:
+            return self.writer.named(value, text) if layout.shape else value
+        if not value.reads & changed:
+            return value
+        if layout.is_plain and len(layout.shape) == value.rank:
+            index = tuple(name(f"_{k}") for k in range(value.rank))
+            own = gast.dump(base.at(layout.at(index)))
+            ones = any(each.dim == 1 for each in value.shape)
+            found = gast.walk(value.at(index))
+            reads = [e for e in found if isinstance(e, gast.Subscript) and _root(e) in changed]
+            if not ones and all(gast.dump(each) == own for each in reads):
+                return value
+        return self._copied(value, text)
+
+    def _copied(self, value: Node, text: str) -> Node:
+        """The value in memory that what is changed has no part in."""
+        return self.writer.in_memory(value, text, own=value.whole is not None)
+
+    def _store_masked(self, base: Node, layout: Layout, value: Node, kind: str) -> None:
+        """x[mask] = value"""
+        writer = self.writer
+        mask = layout.mask
+        if mask.cost:
+            mask = writer.in_memory(mask, "mask")
+        if value.rank and value.cost:
+            value = writer.in_memory(value, "value")
+        value = writer.named(value, "value") if value.rank == 0 else self._copied(value, "value")
+        at = None
+        if value.rank == 1:
+            at = writer.fresh("filled")
+            writer.emit(assign(at, number(0)))
+        elif value.rank:
+            raise NotNative("a store of several axes by a mask")
+        with writer.loops(base.shape) as index:
+            with writer.block() as body:
+                read = value.at(())if at is None else value.at(
+                    (call("within", name(at), value.shape[0].text),)
+                )  # fmt: skip
+                self._store_one(kind, None, index, value, base, read)
+                if at is not None:
+                    writer.emit(gast.AugAssign(form.name(at), gast.Add(), number(1)))
+            writer.emit(if_(mask.at(index), body))
+        if at is not None and value.shape[0].dim != 1:
+            writer.refuse(gast.Compare(name(at), [gast.NotEq()], [value.shape[0].text]))
+
+
+def _everything(base: Node) -> Layout:
+    return Layout(base.shape, lambda index: index, (), True, frozenset())
+
+
+def _root(node: gast.AST) -> str:
+    while isinstance(node, gast.Subscript | gast.Attribute):
+        node = node.value
+    return getattr(node, "id", "")

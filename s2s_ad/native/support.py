@@ -1,0 +1,174 @@
+"""What loop text calls: small functions for Numba, each as the text that stands in the module."""
+
+from __future__ import annotations
+
+#: name -> text
+SUPPORT = {
+    "within": '''@njit(inline="always")
+def within(index, length):
+    """The index from 0 on, which has to be one of so many."""
+    if index < 0:
+        index += length
+    if index < 0 or index >= length:
+        raise IndexError
+    return index
+''',
+    "bound": '''@njit(inline="always")
+def bound(index, length):
+    """Where a slice of so many starts or stops."""
+    if index < 0:
+        return max(index + length, 0)
+    return min(index, length)
+''',
+    "count": '''@njit(inline="always")
+def count(start, stop, step):
+    """How many elements a slice takes."""
+    return max((stop - start + step - 1) // step, 0)
+''',
+    "add": '''@njit(inline="always")
+def add(a, b):
+    """The sum of two of Python's whole numbers."""
+    result = a + b
+    if ((a ^ result) & (b ^ result)) < 0:
+        raise OverflowError
+    return result
+''',
+    "sub": '''@njit(inline="always")
+def sub(a, b):
+    """The difference of two of Python's whole numbers."""
+    result = a - b
+    if ((a ^ b) & (a ^ result)) < 0:
+        raise OverflowError
+    return result
+''',
+    "mul": '''@njit(inline="always")
+def mul(a, b):
+    """The product of two of Python's whole numbers."""
+    if abs(float(a) * float(b)) > 9.0e18:
+        raise OverflowError
+    return a * b
+''',
+    "power": '''@njit
+def power(a, b):
+    """A power of two of Python's whole numbers that is one."""
+    if b < 0:
+        raise ValueError
+    result = 1
+    for _ in range(b):
+        result = mul(result, a)
+    return result
+''',
+    "grown": '''@njit
+def grown(items):
+    """An array with room for twice as many items."""
+    larger = np.empty(2 * len(items), items.dtype)
+    larger[: len(items)] = items
+    return larger
+''',
+    "plus": '''@intrinsic
+def plus(typing, a, b):
+    """a + b, as a term of a sum whose terms may be added in any order."""
+
+    def generate(context, builder, signature, args):
+        return builder.fadd(*args, flags=("reassoc", "contract"))
+
+    return a(a, a), generate
+''',
+    "larger": '''@njit
+def larger(a, b):
+    """The larger of two numbers, or nan."""
+    return a if a > b or a != a else b
+''',
+    "smaller": '''@njit
+def smaller(a, b):
+    """The smaller of two numbers, or nan."""
+    return a if a < b or a != a else b
+''',
+    "product": '''@njit(error_model="numpy")
+def product(a, b):
+    """a @ b of two matrices: by loops where they are small, and by BLAS."""
+    n, m, k = len(a), b.shape[1], len(b)
+    if n * m * k > 1728:
+        return np.dot(a, b)
+    result = np.zeros((n, m), a.dtype)
+    for i in range(n):
+        for l in range(k):
+            for j in range(m):
+                result[i, j] += a[i, l] * b[l, j]
+    return result
+''',
+    "bits_of": '''@intrinsic
+def bits_of(typing, x):
+    """The bits of a float, as a whole number."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), generate
+''',
+    "of_bits": '''@intrinsic
+def of_bits(typing, n):
+    """The float that has these bits."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate
+''',
+    "exp": '''@njit(error_model="numpy")
+def exp(x):
+    """e**x, of several numbers at once where a loop goes over them: 2**k * e**r, |r| < 0.35."""
+    bounded = min(max(x, -746.0), 710.0)
+    shifted = bounded * 1.4426950408889634 + 6755399441055744.0  # a whole number in the last bits
+    n = shifted - 6755399441055744.0
+    r = (bounded - n * 0.6931471803691238) - n * 1.9082149292705877e-10
+    p = 2.505210838544172e-08 + r * 2.08767569878681e-09
+    p = 2.755731922398589e-06 + r * (2.755731922398589e-07 + r * p)
+    p = 0.0001984126984126984 + r * (2.48015873015873e-05 + r * p)
+    p = 0.008333333333333333 + r * (0.001388888888888889 + r * p)
+    p = 0.16666666666666666 + r * (0.041666666666666664 + r * p)
+    k = bits_of(shifted) - 4843621399236968448
+    half = k >> 1  # two steps: 2**k alone may be too large, or too small
+    y = (1.0 + (r + r * r * (0.5 + r * p))) * of_bits((half + 1023) << 52)
+    y = y * of_bits((k - half + 1023) << 52)
+    return y if x == x else x
+''',
+    "log": '''@njit(error_model="numpy")
+def log(x):
+    """The natural logarithm, of several numbers at once: k * log(2) + log(m), m near 1."""
+    is_small = x < 2.2250738585072014e-308
+    bits = bits_of(x * 18014398509481984.0 if is_small else x)
+    k = (bits - 4604544271217802189) >> 52
+    f = of_bits(bits - (k << 52)) - 1.0
+    n = of_bits(k + 4843621399236968448) - 6755399441055744.0 - (54.0 if is_small else 0.0)
+    s = f / (2.0 + f)
+    z = s * s
+    p = 0.09523809523809523 + z * 0.08695652173913043
+    p = 0.11764705882352941 + z * (0.10526315789473684 + z * p)
+    p = 0.15384615384615385 + z * (0.13333333333333333 + z * p)
+    p = 0.2222222222222222 + z * (0.18181818181818182 + z * p)
+    p = z * (0.6666666666666666 + z * (0.4 + z * (0.2857142857142857 + z * p)))
+    h = 0.5 * f * f
+    y = n * 0.6931471803691238 + (f - (h - (s * (h + p) + n * 1.9082149292705877e-10)))
+    y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
+    return y if x < np.inf else x
+''',
+    "tanh": '''@njit(error_model="numpy")
+def tanh(x):
+    """The hyperbolic tangent: a quotient of polynomials near 0, and else by way of exp."""
+    z = x * x
+    above = 135135.0 + z * (17325.0 + z * (378.0 + z))
+    below = 135135.0 + z * (62370.0 + z * (3150.0 + z * 28.0))
+    large = 1.0 - 2.0 / (exp(2.0 * abs(x)) + 1.0)
+    return x * above / below if abs(x) < 0.4 else (large if x > 0.0 else -large)
+''',
+}
+
+#: name -> what it calls
+CALLED = {
+    "power": {"mul"},
+    "exp": {"bits_of", "of_bits"},
+    "log": {"bits_of", "of_bits"},
+    "tanh": {"exp", "bits_of", "of_bits"},
+}
+INTRINSICS = {"plus", "bits_of", "of_bits"}

@@ -1,0 +1,111 @@
+"""Programs whose native code is compared with Python: name -> (function, arguments)."""
+
+import math
+
+import numpy as np
+
+rng = np.random.default_rng(7)
+x, y, A, B = rng.random(7), rng.random(7), rng.random((4, 5)), rng.random((5, 3))
+
+
+def heat(u, k):
+    u = u.copy()
+    for _ in range(3):
+        u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**2)
+
+
+def normalise(row):
+    row -= np.mean(row)
+    row /= np.sqrt(np.sum(row**2))
+
+
+def rows_in_place(A):
+    """Views of one array are changed by a helper."""
+    B = A.copy()
+    for row in B:
+        normalise(row)
+    return np.sum(np.tanh(B) * A)
+
+
+def history(x, rate):
+    """One array several times in a list, and copies of it."""
+    x, same, copies = x.copy(), [], []
+    for _ in range(3):
+        same.append(x)
+        copies.append(x.copy())
+        x -= rate * x**3
+    return sum(np.sum(s * c) for s, c in zip(same, copies, strict=True))
+
+
+def newton(a, b):
+    z = a
+    for _ in range(50):
+        f = z**3 - b * z - a
+        if abs(f) < 1e-13:
+            break
+        z = z - f / (3 * z**2 - b)
+    return z
+
+
+def halving(x):
+    count = 0
+    while np.sum(x**2) > 0.1:
+        x, count = x / 2, count + 1
+    return np.sum(np.sin(x)) * count
+
+
+def masked(x):
+    z = np.zeros_like(x)
+    z[x > 0.5] = x[x > 0.5] ** 2
+    z[x <= 0.5] = 1.0
+    return np.sum(z * np.where(x > 0.3, x, 0.0))
+
+
+def gathered(x, places):
+    z = np.zeros(4)
+    np.add.at(z, places, x[places] * x[::-1][places])
+    return np.sum(z**2)
+
+
+def softmax_loss(A, B):
+    z = A @ B
+    p = np.exp(z - np.max(z, axis=1, keepdims=True))
+    return -np.sum(np.log(p / np.sum(p, axis=1, keepdims=True))[:, 0])
+
+
+def with_helpers(x, y):
+    def cell(h, v):
+        return np.tanh(h * v + 0.1)
+
+    h = 0.3
+    for v, w in zip(x, y, strict=True):
+        h = cell(h, v) * cell(w, h)
+    return h
+
+
+def decided(x, kind="log", scale=2):
+    if kind == "log":
+        return scale * math.log(x) if x > 1 else scale * math.exp(-x)
+    return x
+
+
+PROGRAMS = {
+    "stencil": (heat, (x, 0.2)),
+    "views": (rows_in_place, (A,)),
+    "aliases": (history, (x, 0.3)),
+    "a loop that breaks": (newton, (1.7, 0.4)),
+    "a while": (halving, (x,)),
+    "masks": (masked, (x,)),
+    "gathers and sums": (gathered, (x, np.array([0, 3, 3, 1, 2]))),
+    "contractions": (softmax_loss, (A, B)),
+    "helpers": (with_helpers, (x, y)),
+    "numbers of Python": (decided, (1.7,)),
+    "texts decide": (decided, (0.7, "log", 3)),
+    "overlapping slices": (lambda x: np.sum(np.cumsum(x)[1:] * x[:-1]), (x,)),
+    "broadcasts": (lambda x, y: np.sum(np.sin(x[:, None] * y) / (1 + x)[:, None]), (x, y)),
+    "joined": (lambda x, y: np.sum(np.concatenate([x[2:], y]) ** 3) * np.stack([x, y])[1], (x, y)),
+    "solved": (lambda A, x: np.sum(np.linalg.solve(A @ A.T + np.eye(4), x[:4])), (A, x)),
+    "single precision": (lambda x: np.sum(np.exp(x) * x), (x.astype(np.float32),)),
+    "containers": (lambda p: np.sum(p["w"] * p["b"][0]), ({"w": x, "b": [y, 1.0]},)),
+}  # fmt: skip
