@@ -6,7 +6,7 @@ import itertools
 import linecache
 import types
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,18 +40,13 @@ class Loaded:
         Args:
             changes: new objects by the Core name of the captured one.
         """
-        space = dict(self.namespace)
-        for shown, name in self.text.captured.items():
-            if name in changes:
-                space[shown] = plain(changes[name])
-        for shown, value in self.namespace.items():
-            if getattr(value, "__globals__", None) is self.namespace:
-                space[shown] = types.FunctionType(value.__code__, space, value.__name__)
-        function = types.FunctionType(self.function.__code__, space, self.function.__name__)
+        captured = self.text.captured.items()
+        values = {shown: plain(changes[name]) for shown, name in captured if name in changes}
+        function, space = rebound(self.function, self.namespace, values)
         companions = [each.rebound(changes) for each in self.companions]
         return replace(
             self,
-            function=space.get(self.function.__name__, function),
+            function=function,
             namespace=space,
             companions=companions,
         )
@@ -73,31 +68,60 @@ def _names(code: types.CodeType) -> set[str]:
     return {*code.co_names}.union(*map(_names, inner))
 
 
+def rebound(
+    function: Callable, namespace: dict[str, Any], values: Mapping[str, Any]
+) -> tuple[Callable, dict[str, Any]]:
+    """The function in a module of its own, with these values for names that were bound in it."""
+    space = {**namespace, **values}
+    for shown, value in namespace.items():
+        if getattr(value, "__globals__", None) is namespace:
+            space[shown] = types.FunctionType(value.__code__, space, value.__name__)
+    alone = types.FunctionType(function.__code__, space, function.__name__)
+    return space.get(function.__name__, alone), space
+
+
 def load(program: Program, text: Text) -> Loaded:
     """Compile the text and bind what it refers to."""
     file = f"<s2s_ad {text.name} {next(_number)}>"
     source = text.module
     values = {capture.name: plain(capture.value) for capture in program.captured()}
-    libraries = copies(("numpy", *text.modules))
     told = program.with_(captures=(), beside=())  # where it says where something stands
-    namespace = {
-        "__name__": f"s2s_ad.generated.{text.name}",
-        "__builtins__": BUILTINS,
-        "np": libraries.pop("numpy"),
-        **libraries,
+    bound = {
         **{name: located(name, told, source) for name in text.helpers},
         **{shown: values[name] for shown, name in text.captured.items()},
         **text.objects,
     }
-    bound = dict(namespace)
+    function, namespace = executed(text.name, source, file, text.modules, bound)
+    remember(file, told, function.__code__)
+    return Loaded(function, text, namespace, program)
+
+
+def executed(
+    name: str, source: str, file: str, modules: Iterable[str], bound: Mapping[str, Any]
+) -> tuple[Callable, dict[str, Any]]:
+    """The function of this name that the source of a module defines, and that module.
+
+    Args:
+        file: where tools find the lines of the source.
+        modules: what it imports, NumPy apart.
+        bound: what stands in the module beside that.
+    """
+    libraries = copies(("numpy", *modules))
+    namespace = {
+        "__name__": f"s2s_ad.generated.{name}",
+        "__builtins__": BUILTINS,
+        "np": libraries.pop("numpy"),
+        **libraries,
+        **bound,
+    }
+    before = dict(namespace)
     with quiet(file):  # Python gave them for the user's own text
         code = compile(source, file, "exec")
     exec(code, namespace)
-    namespace.update({key: value for key, value in bound.items() if key != text.name})
-    function = namespace[text.name]
+    namespace.update({key: value for key, value in before.items() if key != name})
+    function = namespace[name]
     if not _calls_functions(namespace, function):
-        del namespace[text.name]  # no circle: what was captured goes when the function goes
+        del namespace[name]  # no circle: what was captured goes when the function goes
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    remember(file, told, function.__code__)
     weakref.finalize(function.__code__, linecache.cache.pop, file, None).atexit = False
-    return Loaded(function, text, namespace, program)
+    return function, namespace
