@@ -33,7 +33,7 @@ from s2s_ad.tensors import DTYPES, Parameter, ParameterTuple, Tensor, tensor
 globals().update(DTYPES)
 
 #: packages that are imported when they are first asked for
-PACKAGES = ("amp", "nn", "ops")
+PACKAGES = ("amp", "nn", "ops", "parallel")
 
 __all__ = [
     *DTYPES,

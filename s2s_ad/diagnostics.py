@@ -27,6 +27,8 @@ CATALOGUE = {
     "S2S502": "an argument has the wrong value",
     "S2S503": "the feature comes with a later version",
     "S2S601": "the Cell is not complete",
+    "S2S701": "the workers cannot go on",
+    "S2S702": "the checkpoint is not one of this training",
     "S2S901": "the compiler broke one of its own contracts",
 }
 
@@ -159,6 +161,10 @@ class ArgumentValueError(S2SError, ValueError):
 
 class CellError(S2SError, AttributeError):
     """A Cell that is not complete: it lacks a method, or its parent's `__init__`."""
+
+
+class ParallelError(S2SError, RuntimeError):
+    """A computation on several workers that cannot go on, or not from where it stopped."""
 
 
 class SampleLoopWarning(UserWarning):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -203,6 +203,15 @@ def has_effect(statement: form.Statement) -> bool:
         return True
     rule = rule_for(form.function_of(statement))
     return rule is not None and rule.effects
+
+
+def drawn(program: Program) -> Iterator[form.Statement]:
+    """The operations in it that give another value each time: draws, clocks."""
+    for each in (program, *(block for inner in reached([program]) for block in inner.blocks)):
+        for statement in each.body:
+            simple = not form.is_effect(statement) and compound_of(statement) is None
+            if simple and has_effect(statement):
+                yield statement
 
 
 def may_run_again(body: Iterable[form.Statement]) -> bool:

@@ -23,8 +23,11 @@ REFUSING = {each.__name__ for *_, helpers in REFUSALS.values() for each in helpe
 LINE = re.compile(r"  # line (\d+)")
 
 
-def located(name: str, program: Program, source: str) -> Callable:
-    """The helper of this name, as the module with this source has it."""
+def located(name: str, program: Program | None, source: str) -> Callable:
+    """The helper of this name, as the module with this source has it.
+
+    Without the program, where text has come from another process, it refuses without a place.
+    """
     helper = getattr(runtime, name)
     if name not in REFUSING:
         return helper
@@ -41,7 +44,8 @@ def located(name: str, program: Program, source: str) -> Callable:
         refusal, code, helpers = REFUSALS[kind]
         what, why, advice = text.split("; ")
         what = f"vmap: {what}" if kind == "vmap" else what
-        origin = origin_of_last(program, source.splitlines()[:line], _calls_one_of(helpers))
+        lines, wanted = source.splitlines()[:line], _calls_one_of(helpers)
+        origin = None if program is None else origin_of_last(program, lines, wanted)
         raise refusal(code, what, origin=origin, why=why, help=advice)
 
     return call

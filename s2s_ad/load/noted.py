@@ -20,6 +20,15 @@ def remember(file: str, program: Program, code: CodeType) -> None:
     weakref.finalize(code, _programs.pop, file, None).atexit = False
 
 
+def known_as(file: str, program: Program, source: str, code: CodeType) -> None:
+    """Note under which name other processes have the text of the program.
+
+    So a traceback that comes from there leads to the lines of the text, and to the user's.
+    """
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    remember(file, program, code)
+
+
 def noted(error: BaseException) -> None:
     """Add the place in the user's code to an exception that came out of generated code."""
     where = _line(error)

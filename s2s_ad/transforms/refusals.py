@@ -9,7 +9,7 @@ import gast
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
-from s2s_ad.core.callee import compound_of, has_effect, reached
+from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
 from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.diagnostics import DerivativeError, Origin
@@ -66,16 +66,12 @@ def unknown_rank(name: str, origin: Origin | None) -> DerivativeError:
 
 def refuse_twice(program: Program, name: str) -> None:
     """Refuse to compute again what would be another value the second time: a draw, a clock."""
-    for each in (program, *(block for inner in reached([program]) for block in inner.blocks)):
-        for statement in each.body:
-            if form.is_effect(statement) or compound_of(statement) is not None:
-                continue
-            if has_effect(statement):
-                raise DerivativeError(
-                    "S2S302",
-                    f"{rule_for(form.function_of(statement)).name} in {name}, "
-                    "whose values the second pass computes again",
-                    origin=statement.origin,
-                    why="a value that is drawn or read again is another one",
-                    help="draw it outside and pass it as an argument",
-                )
+    for statement in drawn(program):
+        raise DerivativeError(
+            "S2S302",
+            f"{rule_for(form.function_of(statement)).name} in {name}, "
+            "whose values the second pass computes again",
+            origin=statement.origin,
+            why="a value that is drawn or read again is another one",
+            help="draw it outside and pass it as an argument",
+        )

@@ -1,0 +1,10 @@
+"""The same functions on many cores and many machines: chunks of data, on Dask.
+
+`data_parallel` adds what a function gives for chunks of its data, `vmap` maps a function over dask
+arrays. The scheduler is Dask's; what travels to workers is generated text.
+"""
+
+from s2s_ad.parallel.chunks import Loader
+from s2s_ad.parallel.data_parallel import DataParallel, data_parallel
+
+__all__ = ["DataParallel", "Loader", "data_parallel"]

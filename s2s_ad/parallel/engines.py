@@ -1,0 +1,304 @@
+"""Where graphs run: on threads of this process, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from s2s_ad.api.check_arguments import shown
+from s2s_ad.diagnostics import ArgumentTypeError, ParallelError, S2SError
+from s2s_ad.load.noted import noted
+from s2s_ad.parallel.tasks import Bound, unpickled
+from s2s_ad.parallel.travel import Packed
+
+#: values of more bytes go to workers by themselves; smaller ones go with each task
+LARGE = 1 << 16
+#: sums of no more bytes are finished by the client, which saves a way to a worker and back
+SMALL_RESULT = 1 << 20
+TICK = 0.5  # seconds between looks at the cluster
+MOST_ATTEMPTS = 4  # times that a step is begun because what was sent has been lost
+PATIENCE = 60.0  # seconds without a worker
+
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """What runs a graph."""
+
+    #: whether what is sent is copied
+    is_remote: bool
+
+    def text(self, text: Packed) -> Any:
+        """What stands for a text in a graph."""
+
+    def everywhere(self, bound: Bound) -> Any:
+        """What stands in a graph for values that all workers need."""
+
+    def spread(self, parts: list) -> list:
+        """What stands in a graph for arrays of which each is needed once."""
+
+    def run(self, graph: dict, keys: list) -> list:
+        """The values of these tasks."""
+
+    def tried(self, step: Callable[[], Result]) -> Result:
+        """The result of what sends and runs; begun again where what was sent is lost."""
+
+
+class Threads:
+    """The threads of Dask in this process."""
+
+    is_remote = False
+
+    def text(self, text: Packed) -> Packed:
+        return text
+
+    def everywhere(self, bound: Bound) -> Bound:
+        return bound
+
+    def spread(self, parts: list) -> list:
+        return parts
+
+    def run(self, graph: dict, keys: list) -> list:
+        from dask.threaded import get
+
+        return list(get(graph, keys))
+
+    def tried(self, step: Callable[[], Result]) -> Result:
+        try:
+            return step()
+        except Exception as error:
+            noted(error)
+            raise
+
+
+class Lost(Exception):
+    """What was sent to workers is nowhere any more: they died."""
+
+
+class Cluster:
+    """The workers that a client of Dask leads to.
+
+    A Future that is released at once makes the client's next message wait: those of a step are kept
+    until the next one has been sent.
+    """
+
+    is_remote = True
+
+    def __init__(self, client: Any, patience: float = PATIENCE):
+        self.client, self.patience = client, patience
+        self._texts: dict[str, Any] = {}
+        self._before: list = []
+        self._lock = threading.Lock()
+
+    def text(self, text: Packed) -> Any:
+        with self._lock:
+            known = self._texts.get(text.digest)
+            if known is None or known.status in ("cancelled", "lost", "error"):
+                key = f"s2s-text-{text.name}-{text.digest}"
+                known = self._texts[text.digest] = self.client.submit(unpickled, text, key=key)
+            return known
+
+    def everywhere(self, bound: Bound) -> Any:
+        if bound.nbytes <= LARGE:
+            return bound
+        return self._sent([bound], broadcast=True)[0]
+
+    def spread(self, parts: list) -> list:
+        large = [i for i, each in enumerate(parts) if getattr(each, "nbytes", 0) > LARGE]
+        futures = self._sent([parts[i] for i in large]) if large else []
+        sent = dict(zip(large, futures, strict=True))
+        return [sent.get(i, each) for i, each in enumerate(parts)]
+
+    def _sent(self, values: list, broadcast: bool = False) -> list:
+        from dask.distributed import TimeoutError as Timeout
+
+        self._wait_for_workers()
+        try:
+            return self.client.scatter(values, hash=False, broadcast=broadcast)
+        except Timeout:
+            raise Lost from None
+
+    def run(self, graph: dict, keys: list) -> list:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            futures = self.client.get(graph, keys, sync=False)
+        self._before, before = futures, self._before
+        del before  # released once the next graph has been sent
+        self._wait(futures)
+        return list(self.client.gather(futures))
+
+    def _wait(self, futures: list) -> None:
+        """Until all are done, or the cluster cannot go on."""
+        from dask.distributed import TimeoutError as Timeout
+        from dask.distributed import wait
+
+        empty_since = None
+        while True:
+            with contextlib.suppress(Timeout):
+                wait(futures, timeout=TICK)
+                return
+            self._check_connected()
+            if self._has_workers():
+                empty_since = None
+                continue
+            empty_since = empty_since or time.monotonic()
+            if time.monotonic() - empty_since > self.patience:
+                raise _no_workers(self.patience)
+
+    def _has_workers(self) -> bool:
+        return bool(self.client.scheduler_info(n_workers=1).get("workers"))
+
+    def _wait_for_workers(self) -> None:
+        """A cluster whose workers are being started again gets the time for it."""
+        from dask.distributed import TimeoutError as Timeout
+
+        self._check_connected()
+        if not self._has_workers():
+            try:
+                self.client.wait_for_workers(1, timeout=self.patience)
+            except Timeout:
+                raise _no_workers(self.patience) from None
+
+    def _check_connected(self) -> None:
+        if self.client.status != "running":
+            raise ParallelError(
+                "S2S701",
+                f"the scheduler is lost: the client is {self.client.status}",
+                why=f"{self.client!r} has no connection to it any more",
+                help="start a cluster and connect again; a training goes on from its checkpoint "
+                "with resume=True",
+            )
+
+    def tried(self, step: Callable[[], Result]) -> Result:
+        for _ in range(MOST_ATTEMPTS):
+            try:
+                return step()
+            except S2SError:
+                raise
+            except Exception as error:
+                failed = error
+            if not self._is_lost(failed):
+                raise self._told(failed)
+            self._texts.clear()
+            self._wait_for_workers()
+        raise ParallelError(
+            "S2S701",
+            f"{MOST_ATTEMPTS} times workers died with what this step had sent them",
+            why=str(failed),
+            help="look at the workers' logs and their memory; smaller chunks need less of it",
+        )
+
+    def _is_lost(self, error: Exception) -> bool:
+        from dask.distributed import CancelledError
+
+        is_lost = isinstance(error, Lost | CancelledError)
+        if is_lost or isinstance(error, OSError):
+            time.sleep(TICK)  # the client notes a little later that the scheduler is gone
+            self._check_connected()
+        return is_lost
+
+    def _told(self, error: Exception) -> Exception:
+        """What is raised: what the function raised as it is, with the user's line; else why."""
+        from dask.distributed import KilledWorker
+
+        if isinstance(error, KilledWorker):
+            return ParallelError(
+                "S2S701",
+                f"workers died again and again while they computed {error.task}",
+                why="most often a worker needs more memory than its limit; it may also crash "
+                f"({error})",
+                help="smaller chunks, more memory for each worker, or fewer threads in it",
+            )
+        noted(error)
+        return error
+
+
+def _no_workers(patience: float) -> ParallelError:
+    return ParallelError(
+        "S2S701",
+        f"there has been no worker for {patience:g} seconds",
+        why="the scheduler is there, and nobody computes",
+        help="start workers: cluster.scale(2), or dask worker ADDRESS",
+    )
+
+
+# ---- which one -----------------------------------------------------------------------------------
+
+_clusters: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_connected: dict[str, Any] = {}
+
+
+def engine_of(label: str, client: Any, patience: float = PATIENCE) -> Engine:
+    """What computes a call.
+
+    Args:
+        client: a Client of Dask, a cluster, the address of a scheduler, or "threads"; without
+            one the client that is active in this process, and threads where there is none.
+    """
+    found = _client(label, client)
+    if found is None:
+        return Threads()
+    if found not in _clusters:
+        _clusters[found] = Cluster(found, patience)
+    _clusters[found].patience = patience
+    return _clusters[found]
+
+
+def _client(label: str, client: Any) -> Any:
+    if client is None:
+        return _active()
+    if isinstance(client, str):
+        if client == "threads":
+            return None
+        return _connection(label, client)
+    if hasattr(client, "scheduler_address") and hasattr(client, "get_client"):
+        return _connection(label, client.scheduler_address)
+    if not (hasattr(client, "scatter") and hasattr(client, "gather")):
+        raise ArgumentTypeError(
+            "S2S501",
+            f"{label}: argument 'client' must be a dask.distributed.Client, a cluster, the address "
+            f"of a scheduler or 'threads', got {shown(client)}",
+        )
+    if client.asynchronous:
+        raise ArgumentTypeError(
+            "S2S501",
+            f"{label}: argument 'client' is asynchronous",
+            help="make one with asynchronous=False",
+        )
+    return client
+
+
+def _active() -> Any:
+    """The client of this process, where there is one: who made it has imported `distributed`."""
+    module = sys.modules.get("distributed")
+    if module is None:
+        return None
+    try:
+        return module.Client.current()
+    except ValueError:
+        return None
+
+
+def _connection(label: str, address: str) -> Any:
+    """A client for a scheduler, made once."""
+    from dask.distributed import Client
+
+    known = _connected.get(address)
+    if known is not None and known.status == "running":
+        return known
+    try:
+        made = _connected[address] = Client(address, set_as_default=False, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise ParallelError(
+            "S2S701",
+            f"{label}: argument 'client' is {address!r}, and no scheduler answers there",
+            why=str(error),
+            help="start one: dask scheduler, or LocalCluster()",
+        ) from None
+    return made

@@ -1,0 +1,147 @@
+"""What a generated function gives for a chunk, as the compiler knows it: nothing is run for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.core import form, sizes, tree, values
+from s2s_ad.core.callee import drawn
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.sizes import Atom
+from s2s_ad.diagnostics import DerivativeError, UnsupportedError
+from s2s_ad.load.doors import wrapped
+from s2s_ad.load.module import Loaded
+from s2s_ad.parallel.calls import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One array or number of a result.
+
+    `shape` is that of this chunk, with None for what is not known; `own` the same where the number
+    of samples says nothing of it: a length that depends on this number is None.
+    """
+
+    path: str
+    fact: Any
+    shape: tuple[int | None, ...] | None
+    own: tuple[int | None, ...] | None
+    per_sample: bool
+
+    @property
+    def dtype(self) -> np.dtype | None:
+        return values.strong_dtype(self.fact)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it takes; 0 where that is not known."""
+        known = self.shape is not None and None not in self.shape and self.dtype is not None
+        return math.prod(self.shape) * self.dtype.itemsize if known else 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a chunk: its structure, its leaves, and whether its arrays are Tensors."""
+
+    result: Any
+    leaves: list[Leaf]
+    tensors: bool
+
+    def assembled(self, items: list) -> Any:
+        """The result with these leaves, as a call of the function itself gives it."""
+        rest = iter(items)
+        made = tree.to_object(tree.tree_map(lambda _: next(rest), self.result))
+        return wrapped(made) if self.tensors else made
+
+
+def outcome_of(call: Call, loaded: Loaded, length: int) -> Outcome:
+    """What chunks of so many samples give.
+
+    Raises:
+        UnsupportedError, DerivativeError: it cannot be computed in parts.
+    """
+    refuse_state(call.label, loaded)
+    program = loaded.program
+    whole, without, batch = _lengths(call, loaded, length)
+    leaves = []
+    for path, atom in zip(tree.paths(program.result), tree.leaves(program.result), strict=True):
+        fact = program.fact(atom)
+        shape = values.shape_of(fact)
+        per_sample = bool(shape) and shape[0] in batch
+        own = _shape(shape, without)
+        leaf = Leaf(tree.path_text("result", path), fact, _shape(shape, whole), own, per_sample)
+        leaves.append(leaf)
+    return Outcome(program.result, leaves, program.tensors)
+
+
+def _lengths(
+    call: Call, loaded: Loaded, length: int
+) -> tuple[dict[Atom, int], dict[Atom, int], set[values.Dim]]:
+    """The lengths of a chunk's call; those that are no number of samples; these numbers."""
+    program = loaded.program
+    given, axes = call.arguments(length), call.axes()
+    whole: dict[Atom, int] = {}
+    without: dict[Atom, int] = {}
+    batch: set[values.Dim] = set()
+    for each in program.inputs:
+        for path, leaf in zip(tree.paths(each.tree), tree.leaves(each.tree), strict=True):
+            if each.name not in given:
+                continue
+            fact, value = program.facts[leaf], tree.follow(given[each.name], path)
+            axis = tree.follow(axes[each.name], path)
+            whole |= values.lengths_of(fact, np.shape(value))
+            if type(axis) is not int:
+                without |= values.lengths_of(fact, np.shape(value))
+                continue
+            shape = [*values.shape_of(fact)]
+            batch |= {shape[axis]} - {1}
+            shape[axis] = 1
+            without |= values.lengths_of(values.with_shape(fact, tuple(shape)), np.shape(value))
+    for shown, name in loaded.text.captured.items():
+        captured = values.lengths_of(program.facts[name], np.shape(loaded.namespace[shown]))
+        whole, without = whole | captured, without | captured
+    return whole, without, batch
+
+
+def _shape(
+    shape: values.Shape | None, lengths: Mapping[Atom, int]
+) -> tuple[int | None, ...] | None:
+    if shape is None:
+        return None
+    return tuple(sizes.value_of(values.size_of_dim(dim), lengths) for dim in shape)
+
+
+def refuse_state(label: str, loaded: Loaded) -> None:
+    """Refuse what a chunk on another machine would do to no avail, or differently each time."""
+    program = loaded.program
+    if loaded.companions:
+        raise UnsupportedError(
+            "S2S203",
+            f"{label}: {program.name} returns a function",
+            why="it would hold what one chunk computed",
+            help="use grad, value_and_grad, jacrev or vmap, or call it inside a function",
+        )
+    if program.mutated or program.writes:
+        names = [parameter for parameter, _ in program.mutated]
+        names += [each.text for each in program.writes]
+        raise UnsupportedError(
+            "S2S203",
+            f"{label}: {program.name} changes {', '.join(dict.fromkeys(names))} in place",
+            origin=program.origin,
+            why="each chunk would change a copy of its own",
+            help="return the new value; of a Cell, set_train(False) where that is what changes it",
+        )
+    for statement in drawn(program):
+        raise DerivativeError(
+            "S2S203",
+            f"{label}: {rule_for(form.function_of(statement)).name} in {program.name} gives "
+            "another value for each chunk, and whenever a chunk is computed again",
+            origin=statement.origin,
+            why="results have to be the same whatever the number of workers and their deaths",
+            help="draw it outside and pass it as an argument, in chunks like the samples",
+        )

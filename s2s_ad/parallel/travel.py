@@ -1,0 +1,148 @@
+"""A generated function as it travels: its text, with a hash, compiled once in each process."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import cloudpickle
+
+from s2s_ad.core import tree
+from s2s_ad.diagnostics import InternalError, UnsupportedError
+from s2s_ad.load.located import located
+from s2s_ad.load.module import Loaded, executed, rebound
+from s2s_ad.load.noted import known_as
+
+MOST_MODULES = 256  # texts that a process keeps compiled
+
+
+class Batched(NamedTuple):
+    """Stands in the arguments of a call for what differs from chunk to chunk."""
+
+    index: int
+
+
+class Shared(NamedTuple):
+    """Stands in the arguments of a call for what is the same for all chunks."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """All that a process needs to run a generated function, and the SHA-256 of it.
+
+    `payload` is the pickle of a `Module`; `name` is the function's, for the keys of tasks.
+    """
+
+    name: str
+    digest: str
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The text of a generated function, and what has to stand in its module.
+
+    `captured` are the names of captured numbers and arrays, whose values travel with each call;
+    `call` is a Tree of the arguments, (positional, by name), with Batched and Shared as leaves.
+    """
+
+    name: str
+    source: str
+    modules: tuple[str, ...]
+    helpers: tuple[str, ...]
+    objects: dict[str, Any]
+    captured: tuple[str, ...]
+    call: tree.Tree
+
+
+def packed(loaded: Loaded, call: tree.Tree, label: str) -> Packed:
+    """The function as it travels.
+
+    Raises:
+        UnsupportedError: something that its text refers to cannot be pickled.
+    """
+    text = loaded.text
+    module = Module(
+        text.name,
+        text.module,
+        text.modules,
+        text.helpers,
+        text.objects,
+        tuple(text.captured),
+        call,
+    )
+    try:
+        payload = cloudpickle.dumps(module)
+    except Exception as error:
+        raise UnsupportedError(
+            "S2S205",
+            f"{label}: {text.name} cannot travel to other processes",
+            origin=loaded.program.origin,
+            why=f"its text refers to {', '.join(text.objects)}: {error}",
+            help="make it where it is used, inside the function, or pass it as an argument",
+        ) from None
+    made = Packed(text.name, hashlib.sha256(payload).hexdigest(), payload)
+    known_as(file_of(made), loaded.program, module.source, loaded.function.__code__)
+    return made
+
+
+def file_of(text: Packed) -> str:
+    """What tracebacks call the text, in whichever process it runs."""
+    return f"<s2s_ad {text.name} {text.digest[:12]}>"
+
+
+# ---- where it arrives ----------------------------------------------------------------------------
+
+_functions: dict[str, tuple[Any, dict[str, Any], Module]] = {}
+_lock = threading.Lock()
+
+
+def _unpacked(text: Packed) -> tuple[Any, dict[str, Any], Module]:
+    """The function, its namespace and its Module; compiled when a process first meets it."""
+    known = _functions.get(text.digest)
+    if known is not None:
+        return known
+    with _lock:
+        if text.digest not in _functions:
+            if len(_functions) >= MOST_MODULES:
+                del _functions[next(iter(_functions))]
+            _functions[text.digest] = _compiled(text)
+        return _functions[text.digest]
+
+
+def _compiled(text: Packed) -> tuple[Any, dict[str, Any], Module]:
+    if hashlib.sha256(text.payload).hexdigest() != text.digest:
+        raise InternalError(
+            "S2S901",
+            f"the text of {text.name} has arrived changed",
+            why=f"its hash is not {text.digest[:12]}",
+        )
+    module: Module = cloudpickle.loads(text.payload)
+    helpers = {name: located(name, None, module.source) for name in module.helpers}
+    bound = {**helpers, **module.objects}
+    file = file_of(text)
+    return *executed(module.name, module.source, file, module.modules, bound), module
+
+
+def called(text: Packed, captured: list, shared: list, batched: list) -> list:
+    """The leaves of what the function returns.
+
+    Args:
+        captured: the values of the names that the text captured, in their order.
+        shared, batched: the arguments that are the same for all chunks, and those of this one.
+    """
+    function, namespace, module = _unpacked(text)
+    if captured:
+        values = dict(zip(module.captured, captured, strict=True))
+        function, _ = rebound(function, namespace, values)
+
+    def given(leaf: Batched | Shared) -> Any:
+        return (batched if isinstance(leaf, Batched) else shared)[leaf.index]
+
+    args, kwargs = tree.to_object(tree.tree_map(given, module.call))
+    result = function(*args, **kwargs)
+    return tree.leaves(tree.from_object(result, lambda leaf, _: leaf))
