@@ -4,7 +4,8 @@
 arrays. The scheduler is Dask's; what travels to workers is generated text.
 """
 
+from s2s_ad.parallel.batching import Mapped, vmap
 from s2s_ad.parallel.chunks import Loader
 from s2s_ad.parallel.data_parallel import DataParallel, data_parallel
 
-__all__ = ["DataParallel", "Loader", "data_parallel"]
+__all__ = ["DataParallel", "Loader", "Mapped", "data_parallel", "vmap"]

@@ -16,6 +16,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.load.module import Loaded
 from s2s_ad.parallel.chunks import Loader, Piece, Source, common_lengths, is_dask_array, source_of
+from s2s_ad.parallel.tasks import Promised
 from s2s_ad.parallel.travel import Batched, Shared
 from s2s_ad.tensors import Tensor
 
@@ -56,6 +57,13 @@ class Call:
         """What is compiled for chunks of this length."""
         bound = self._bound(self.arguments(length))
         return self.function.specialised(bound.args, bound.kwargs)
+
+    def promised(self, index: int) -> list[Promised]:
+        """What is said of the parts of a chunk."""
+        return [
+            Promised(f"chunk {index} of {source.what}", piece.shape, piece.dtype)
+            for source, piece in zip(self.sources, self.pieces[index], strict=True)
+        ]
 
     def travelling(self) -> tree.Tree:
         """The form of a call as tasks make it: (positional, by name)."""

@@ -53,6 +53,16 @@ class Loader:
         return f"Loader({given}, shape={self.shape}, dtype={self.dtype.name!r})"
 
 
+def checked_size(label: str, size: Any) -> int | None:
+    """`chunk_size` as it was given."""
+    if size is not None and (type(size) is not int or size < 1):
+        raise ArgumentValueError(
+            "S2S502",
+            f"{label}: argument 'chunk_size' must be a positive int, got {shown(size)}",
+        )
+    return size
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One chunk of one argument.
@@ -164,6 +174,7 @@ def _axis(label: str, what: str, shape: tuple, axis: int) -> int:
 
 def _blocks(label: str, what: str, array: Any, axis: int) -> list[Piece]:
     """The chunks of a dask array, each with the tasks that make it and no others."""
+    from dask import optimize
     from dask.optimization import cull
 
     for i, lengths in enumerate(array.chunks):
@@ -181,13 +192,24 @@ def _blocks(label: str, what: str, array: Any, axis: int) -> list[Piece]:
                 why="each sample has to be in one chunk",
                 help=f"x.rechunk({{{i}: -1}})",
             )
+    graph = dict(array.__dask_graph__())
+    if not any(map(_is_future, graph.values())):  # Dask's optimisation loses these
+        (array,) = optimize(array)
+        graph = dict(array.__dask_graph__())
     keys = [_key(array, axis, i) for i in range(len(array.chunks[axis]))]
-    graph = dict(array.__dask_optimize__(array.__dask_graph__(), keys))
     shapes = [(*array.shape[:axis], n, *array.shape[axis + 1 :]) for n in array.chunks[axis]]
-    return [
-        Piece(tuple(map(int, shape)), array.dtype, key, dict(cull(graph, [key])[0]))
-        for shape, key in zip(shapes, keys, strict=True)
-    ]
+    pieces = []
+    for shape, key in zip(shapes, keys, strict=True):
+        held = _is_future(graph[key])
+        content, tasks = (graph[key], {}) if held else (key, dict(cull(graph, [key])[0]))
+        pieces.append(Piece(tuple(map(int, shape)), array.dtype, content, tasks))
+    return pieces
+
+
+def _is_future(value: Any) -> bool:
+    """Whether it stands for what a cluster holds, as in an array that was persisted."""
+    module = sys.modules.get("distributed")
+    return module is not None and isinstance(value, module.Future)
 
 
 def _key(array: Any, axis: int, index: int) -> tuple:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from s2s_ad.api import check_arguments as check
+from s2s_ad.api.arguments import Arguments
 from s2s_ad.api.batching import Vmap
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.make import jit
@@ -18,21 +17,13 @@ from s2s_ad.api.tracebacks import short
 from s2s_ad.api.transform import Differentiation, Jit, located
 from s2s_ad.core import tree, values
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
-from s2s_ad.load.module import Loaded
 from s2s_ad.parallel.calls import Call, call_of
+from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.engines import PATIENCE, SMALL_RESULT, Engine, engine_of
-from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of
-from s2s_ad.parallel.tasks import (
-    ADDED,
-    JOINED,
-    KEPT,
-    Bound,
-    Promised,
-    combined,
-    contiguous,
-    weighed,
-)
-from s2s_ad.parallel.travel import Batched, Packed, packed
+from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
+from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, combined, weighed
+from s2s_ad.parallel.texts import Texts
+from s2s_ad.parallel.travel import Batched
 
 FAN_IN = 4  # results that one node of the tree adds
 
@@ -50,16 +41,13 @@ def axes_of(label: str, in_axes: Any) -> Vmap:
 class Step:
     """All that a computation over some chunks of a call needs.
 
-    `texts` are the texts by length of chunk; `fates` says what becomes of each leaf of the
-    results, `outcome` what they are.
+    `outcome` is what each gives, `fates` what becomes of each leaf of that.
     """
 
-    call: Call
+    texts: Texts
     chunks: Sequence[int]
-    texts: dict[int, Packed]
-    loaded: dict[int, Loaded]
     outcome: Outcome
-    fates: list[str]
+    fates: str
     weights: list[float | None]
 
     @property
@@ -67,45 +55,29 @@ class Step:
         """How many bytes a partial result takes."""
         return sum(each.nbytes for each in self.outcome.leaves)
 
-    def bound(self) -> Bound:
-        """Arguments and captured values as they are now."""
-        captured = {}
-        for length, text in self.texts.items():
-            loaded = self.loaded[length]
-            captured[text.digest] = [_sent(loaded.namespace[name]) for name in loaded.text.captured]
-        return Bound([_sent(each) for each in self.call.shared], captured)
-
     def chunk_tasks(self, engine: Engine, bound: Bound) -> tuple[dict, list[str]]:
         """The graph that computes each chunk, and the keys of their results in order."""
-        call = self.call
+        call = self.texts.call
         sent = engine.everywhere(bound)
-        texts = {length: engine.text(text) for length, text in self.texts.items()}
+        texts = {length: engine.text(each) for length, each in self.texts.packed.items()}
+        name = next(iter(self.texts.packed.values())).name
         pieces = [piece for i in self.chunks for piece in call.pieces[i]]
-        contents = engine.spread([piece.content for piece in pieces])
+        contents = iter(engine.spread([piece.content for piece in pieces]))
         graph: dict = {}
         for piece in pieces:
             graph.update(piece.graph)
-        token, count = uuid.uuid4().hex, len(call.sources)
+        token = uuid.uuid4().hex
         keys = []
-        for k, i in enumerate(self.chunks):
-            key = f"{next(iter(self.texts.values())).name}-{token}-{i}"
-            parts = contents[k * count : (k + 1) * count]
-            promised = [
-                Promised(f"chunk {i} of {source.what}", piece.shape, piece.dtype)
-                for source, piece in zip(call.sources, call.pieces[i], strict=True)
-            ]
+        for i, weight in zip(self.chunks, self.weights, strict=True):
+            key = f"{name}-{token}-{i}"
+            parts = [next(contents) for _ in call.sources]
             text = texts[call.lengths[i]]
-            fates, weight = " ".join(self.fates), self.weights[k]
-            graph[key] = (weighed, text, sent, parts, promised, fates, weight)
+            graph[key] = (weighed, text, sent, parts, call.promised(i), self.fates, weight)
             keys.append(key)
         return graph, keys
 
 
-def _sent(value: Any) -> Any:
-    return contiguous(value) if isinstance(value, np.ndarray) else value
-
-
-def tree_of(keys: list[str], fates: list[str], last: int = 1) -> tuple[dict, list[str]]:
+def tree_of(keys: list[str], fates: str, last: int = 1) -> tuple[dict, list[str]]:
     """The nodes that add the results of `keys`, which depend on their number alone.
 
     Args:
@@ -124,7 +96,7 @@ def tree_of(keys: list[str], fates: list[str], last: int = 1) -> tuple[dict, lis
                 above.append(group[0])
                 continue
             key = f"s2s-sum-{keys[0].rsplit('-', 2)[1]}-{level}.{i}"
-            graph[key] = (combined, " ".join(fates), *group)
+            graph[key] = (combined, fates, *group)
             above.append(key)
         keys = above
     return graph, keys
@@ -151,7 +123,6 @@ class DataParallel:
         self.function, self.axes, self.reduce = function, axes_of(self.label, in_axes), reduce
         self.axes.check_signature(self.label, function.__signature__)
         self.chunk_size, self.client, self.patience = chunk_size, client, patience
-        self._packed: dict[Any, tuple[Loaded, Packed]] = {}
 
     @short
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -165,13 +136,13 @@ class DataParallel:
         """The result for some chunks of a call, or for all, as parameters are now."""
         step = self.step(call, chunks)
         engine = engine_of(self.label, self.client, self.patience)
-        bound = step.bound()
+        bound = step.texts.bound()
 
         def computed() -> list:
             graph, keys = step.chunk_tasks(engine, bound)
             last = FAN_IN if step.nbytes * FAN_IN <= SMALL_RESULT else 1
             nodes, keys = tree_of(keys, step.fates, last)
-            return combined(" ".join(step.fates), *engine.run({**graph, **nodes}, keys))
+            return combined(step.fates, *engine.run({**graph, **nodes}, keys))
 
         return step.outcome.assembled(engine.tried(computed))
 
@@ -184,25 +155,23 @@ class DataParallel:
         """
         chunks = range(len(call.lengths)) if chunks is None else chunks
         lengths = [call.lengths[i] for i in chunks]
-        loaded = {length: call.loaded(length) for length in dict.fromkeys(lengths)}
-        outcome, fates = self._fates(call, loaded, max(lengths))
-        texts = {n: self._text(call, each) for n, each in loaded.items()}
+        texts = Texts.of(call, lengths)
+        outcome, fates = self._fates(texts, max(lengths))
         total = sum(lengths)
         alone = self.reduce == "sum" or len(lengths) == 1
         weights = [None if alone else n / total for n in lengths]
-        return Step(call, chunks, texts, loaded, outcome, fates, weights)
+        return Step(texts, chunks, outcome, fates, weights)
 
-    def _fates(
-        self, call: Call, loaded: dict[int, Loaded], longest: int
-    ) -> tuple[Outcome, list[str]]:
+    def _fates(self, texts: Texts, longest: int) -> tuple[Outcome, str]:
         """What chunks give, and what becomes of each leaf of that."""
+        call = texts.call
         self._refuse_gradients_of_samples(call)
         # of a chunk of one sample nobody could tell which lengths are the number of samples
         length = max(longest, 2)
-        outcome = outcome_of(call, loaded.get(length) or call.loaded(length), length)
-        for each in loaded.values():
-            outcome_of(call, each, longest)
-        return outcome, [self._fate(call, each) for each in outcome.leaves]
+        outcome = outcome_of(call, texts.loaded.get(length) or call.loaded(length), length)
+        for each in texts.loaded.values():
+            refuse_state(self.label, each)
+        return outcome, " ".join(self._fate(call, each) for each in outcome.leaves)
 
     def _fate(self, call: Call, leaf: Leaf) -> str:
         if isinstance(leaf.fact, values.Static):
@@ -242,8 +211,6 @@ class DataParallel:
         transform = getattr(function, "transform", None)
         if not isinstance(transform, Differentiation):
             return
-        from s2s_ad.api.arguments import Arguments
-
         for slot in located(transform.positions, Arguments(signature, call.form)):
             form = call.form[slot.name]
             leaves = tree.leaves(form if slot.step is None else form.get(slot.step[1]))
@@ -256,14 +223,6 @@ class DataParallel:
                     help="take the gradient of the parameters; of each sample: "
                     "parallel.vmap(grad(f, position), in_axes)",
                 )
-
-    def _text(self, call: Call, loaded: Loaded) -> Packed:
-        """The text as it travels, packed once."""
-        form = call.travelling()
-        known = self._packed.get(id(loaded.text))
-        if known is None or known[0].text is not loaded.text or known[2] != form:
-            known = self._packed[id(loaded.text)] = (loaded, packed(loaded, form, self.label), form)
-        return known[1]
 
     def __repr__(self) -> str:
         return f"data_parallel({self.function!r}, reduce={self.reduce!r})"
@@ -318,11 +277,6 @@ def data_parallel(
             "S2S502",
             f"data_parallel: argument 'reduce' must be 'sum' or 'mean', got {check.shown(reduce)}",
         )
-    if chunk_size is not None and (type(chunk_size) is not int or chunk_size < 1):
-        raise ArgumentValueError(
-            "S2S502",
-            f"data_parallel: argument 'chunk_size' must be a positive int, "
-            f"got {check.shown(chunk_size)}",
-        )
+    size = checked_size("data_parallel", chunk_size)
     function = fn if isinstance(fn, Transformed) else jit(fn)
-    return DataParallel(function, in_axes, reduce, chunk_size, client, patience)
+    return DataParallel(function, in_axes, reduce, size, client, patience)

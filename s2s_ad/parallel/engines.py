@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from s2s_ad.api.check_arguments import shown
 from s2s_ad.diagnostics import ArgumentTypeError, ParallelError, S2SError
 from s2s_ad.load.noted import noted
-from s2s_ad.parallel.tasks import Bound, unpickled
+from s2s_ad.parallel.tasks import Bound, handed_on
 from s2s_ad.parallel.travel import Packed
 
 #: values of more bytes go to workers by themselves; smaller ones go with each task
@@ -100,8 +100,7 @@ class Cluster:
         with self._lock:
             known = self._texts.get(text.digest)
             if known is None or known.status in ("cancelled", "lost", "error"):
-                key = f"s2s-text-{text.name}-{text.digest}"
-                known = self._texts[text.digest] = self.client.submit(unpickled, text, key=key)
+                known = self._texts[text.digest] = self.client.submit(handed_on, text, key=text.key)
             return known
 
     def everywhere(self, bound: Bound) -> Any:

@@ -120,6 +120,6 @@ def _combined(fate: str, items: list) -> Any:
     return total
 
 
-def unpickled(text: Packed) -> Packed:
-    """The task that holds a text: whoever needs it gets it from there, once."""
-    return text
+def handed_on(value: Any) -> Any:
+    """The task that holds a text or values: whoever needs them gets them from there, once."""
+    return value

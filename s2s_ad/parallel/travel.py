@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,6 +42,11 @@ class Packed:
     digest: str
     payload: bytes
 
+    @property
+    def key(self) -> str:
+        """The key of the task that holds it."""
+        return f"s2s-text-{self.name}-{self.digest}"
+
 
 @dataclass(frozen=True, slots=True)
 class Module:
@@ -60,12 +66,16 @@ class Module:
 
 
 def packed(loaded: Loaded, call: tree.Tree, label: str) -> Packed:
-    """The function as it travels.
+    """The function as it travels, made once for one form of call.
 
     Raises:
         UnsupportedError: something that its text refers to cannot be pickled.
     """
     text = loaded.text
+    code = loaded.function.__code__
+    known = _made.get(code)
+    if known is not None and known[0] is text and known[1] == call:
+        return known[2]
     module = Module(
         text.name,
         text.module,
@@ -86,8 +96,13 @@ def packed(loaded: Loaded, call: tree.Tree, label: str) -> Packed:
             help="make it where it is used, inside the function, or pass it as an argument",
         ) from None
     made = Packed(text.name, hashlib.sha256(payload).hexdigest(), payload)
-    known_as(file_of(made), loaded.program, module.source, loaded.function.__code__)
+    known_as(file_of(made), loaded.program, module.source, code)
+    _made[code] = text, call, made
     return made
+
+
+#: what was packed last of a code, as long as there is the code
+_made: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def file_of(text: Packed) -> str:
