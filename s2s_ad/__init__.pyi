@@ -7,6 +7,7 @@ from typing import Any, Concatenate, Generic, Literal, ParamSpec, Protocol, Type
 from s2s_ad import amp as amp
 from s2s_ad import nn as nn
 from s2s_ad import ops as ops
+from s2s_ad import parallel as parallel
 from s2s_ad.api.grad_operation import GradOperation as GradOperation
 from s2s_ad.api.grad_operation import get_grad as get_grad
 from s2s_ad.api.settings import GRAPH_MODE as GRAPH_MODE

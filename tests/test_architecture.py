@@ -57,6 +57,7 @@ MAY_IMPORT = {
     "ops": {PUBLIC, "diagnostics", "tensors"},
     "nn": {PUBLIC, "diagnostics", "ops", "tensors"},
     "amp": {PUBLIC, "diagnostics", "nn", "ops", "tensors"},
+    "parallel": COMPILER | {PUBLIC, "api", "nn"},
     "common": {"nn"},
 }
 
@@ -73,6 +74,7 @@ OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy",
 # What needs an optional library is imported when a function of it is first met.
 RULES_OF_OPTIONAL = {"s2s_ad.api.scipy_": "scipy", "s2s_ad.rules.scipy_": "scipy"}
 RULES_OF_OPTIONAL |= {"s2s_ad.written.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
+RULES_OF_OPTIONAL |= {"s2s_ad.parallel": "dask"}
 
 
 # Helpers of generated code import SciPy where they run, and facts where they are asked for.

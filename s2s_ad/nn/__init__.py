@@ -6,6 +6,7 @@ from s2s_ad.nn import (
     basic,
     containers,
     convolution,
+    distributed,
     initializers,
     losses,
     normalization,
@@ -21,6 +22,7 @@ from s2s_ad.nn.basic import *  # noqa: F403
 from s2s_ad.nn.cell import Cell
 from s2s_ad.nn.containers import *  # noqa: F403
 from s2s_ad.nn.convolution import *  # noqa: F403
+from s2s_ad.nn.distributed import *  # noqa: F403
 from s2s_ad.nn.losses import *  # noqa: F403
 from s2s_ad.nn.normalization import *  # noqa: F403
 from s2s_ad.nn.optimizers import *  # noqa: F403
@@ -37,6 +39,7 @@ __all__ = [
     *basic.__all__,
     *containers.__all__,
     *convolution.__all__,
+    *distributed.__all__,
     *losses.__all__,
     *normalization.__all__,
     *optimizers.__all__,

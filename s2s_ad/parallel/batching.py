@@ -76,8 +76,7 @@ class Mapped:
             arrays.append(
                 dask.array.Array({**graph, **own}, name, column.chunks, dtype=column.dtype)
             )
-        rest = iter(arrays)
-        return tree.to_object(tree.tree_map(lambda _: next(rest), outcome.result))
+        return outcome.structured(arrays)
 
     def _known(self, call: Call, texts: Texts) -> tuple[Outcome, list[Column]]:
         """What the compiler knows of the results: their structure, and each leaf in chunks."""

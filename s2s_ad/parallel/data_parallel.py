@@ -21,11 +21,11 @@ from s2s_ad.parallel.calls import Call, call_of
 from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.engines import PATIENCE, SMALL_RESULT, Engine, engine_of
 from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
+from s2s_ad.parallel.per_chunk import Held, PerChunk
 from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, combined, weighed
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Batched
-
-FAN_IN = 4  # results that one node of the tree adds
+from s2s_ad.parallel.trees import FAN_IN, tree_of
 
 
 def axes_of(label: str, in_axes: Any) -> Vmap:
@@ -77,31 +77,6 @@ class Step:
         return graph, keys
 
 
-def tree_of(keys: list[str], fates: str, last: int = 1) -> tuple[dict, list[str]]:
-    """The nodes that add the results of `keys`, which depend on their number alone.
-
-    Args:
-        last: how many partial sums may be left over.
-
-    Returns:
-        The tasks, and the keys of what is left: one, or no more than `last`.
-    """
-    graph, level = {}, 0
-    while len(keys) > max(last, 1):
-        level += 1
-        groups = [keys[i : i + FAN_IN] for i in range(0, len(keys), FAN_IN)]
-        above = []
-        for i, group in enumerate(groups):
-            if len(group) == 1:
-                above.append(group[0])
-                continue
-            key = f"s2s-sum-{keys[0].rsplit('-', 2)[1]}-{level}.{i}"
-            graph[key] = (combined, fates, *group)
-            above.append(key)
-        keys = above
-    return graph, keys
-
-
 class DataParallel:
     """A function over data in chunks. Call it as the function itself.
 
@@ -114,7 +89,7 @@ class DataParallel:
         self,
         function: Transformed,
         in_axes: Any,
-        reduce: str,
+        reduce: str | None,
         chunk_size: int | None,
         client: Any,
         patience: float,
@@ -137,6 +112,10 @@ class DataParallel:
         step = self.step(call, chunks)
         engine = engine_of(self.label, self.client, self.patience)
         bound = step.texts.bound()
+        if self.reduce is None:
+            held = Held(engine, lambda: step.chunk_tasks(engine, bound), len(step.chunks))
+            parts = [PerChunk(held, i) for i in range(len(step.outcome.leaves))]
+            return step.outcome.structured(parts)
 
         def computed() -> list:
             graph, keys = step.chunk_tasks(engine, bound)
@@ -158,7 +137,7 @@ class DataParallel:
         texts = Texts.of(call, lengths)
         outcome, fates = self._fates(texts, max(lengths))
         total = sum(lengths)
-        alone = self.reduce == "sum" or len(lengths) == 1
+        alone = self.reduce != "mean" or len(lengths) == 1
         weights = [None if alone else n / total for n in lengths]
         return Step(texts, chunks, outcome, fates, weights)
 
@@ -174,7 +153,8 @@ class DataParallel:
         return outcome, " ".join(self._fate(call, each) for each in outcome.leaves)
 
     def _fate(self, call: Call, leaf: Leaf) -> str:
-        if isinstance(leaf.fact, values.Static):
+        """What becomes of a leaf of the results; raises where nothing sensible can."""
+        if isinstance(leaf.fact, values.Static) or self.reduce is None:
             return KEPT
         what = f"{self.label}: {leaf.path} of {call.function.__name__}"
         if leaf.own is None or not isinstance(leaf.fact, values.Array | values.Scalar):
@@ -231,7 +211,7 @@ class DataParallel:
 def data_parallel(
     fn: Callable,
     in_axes: Any = 0,
-    reduce: str = "mean",
+    reduce: str | None = "mean",
     *,
     chunk_size: int | None = None,
     client: Any = None,
@@ -250,7 +230,8 @@ def data_parallel(
             for all. A batched argument is an array, a dask array, or a list of chunks: arrays, dask
             arrays or `Loader`s.
         reduce: "mean" for losses that are a mean over their samples: chunks weigh by their number;
-            "sum" for sums.
+            "sum" for sums. None leaves the results of chunks with the workers, as `PerChunk`s, for
+            `nn.DistributedGradReducer`.
         chunk_size: samples in a chunk, where all batched arguments are arrays; without it they are
             cut into eight chunks.
         client: a `dask.distributed.Client`, a cluster, the address of a scheduler, or "threads".
@@ -272,10 +253,11 @@ def data_parallel(
         1.0 [-2. -2.]
     """
     check.check_callable("data_parallel", fn)
-    if reduce not in ("sum", "mean"):
+    if reduce not in ("sum", "mean", None):
         raise ArgumentValueError(
             "S2S502",
-            f"data_parallel: argument 'reduce' must be 'sum' or 'mean', got {check.shown(reduce)}",
+            "data_parallel: argument 'reduce' must be 'sum', 'mean' or None, "
+            f"got {check.shown(reduce)}",
         )
     size = checked_size("data_parallel", chunk_size)
     function = fn if isinstance(fn, Transformed) else jit(fn)

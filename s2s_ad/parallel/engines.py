@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from s2s_ad.api.check_arguments import shown
 from s2s_ad.diagnostics import ArgumentTypeError, ParallelError, S2SError
 from s2s_ad.load.noted import noted
-from s2s_ad.parallel.tasks import Bound, handed_on
+from s2s_ad.parallel.tasks import Bound, Leaves, handed_on
 from s2s_ad.parallel.travel import Packed
 
 #: values of more bytes go to workers by themselves; smaller ones go with each task
@@ -46,6 +46,9 @@ class Engine(Protocol):
     def run(self, graph: dict, keys: list) -> list:
         """The values of these tasks."""
 
+    def kept(self, graph: dict, keys: list) -> list:
+        """What stands in another graph for the results of these tasks, left where they are."""
+
     def tried(self, step: Callable[[], Result]) -> Result:
         """The result of what sends and runs; begun again where what was sent is lost."""
 
@@ -68,6 +71,9 @@ class Threads:
         from dask.threaded import get
 
         return list(get(graph, keys))
+
+    def kept(self, graph: dict, keys: list) -> list:
+        return [Leaves(each) for each in self.run(graph, keys)]
 
     def tried(self, step: Callable[[], Result]) -> Result:
         try:
@@ -124,13 +130,16 @@ class Cluster:
             raise Lost from None
 
     def run(self, graph: dict, keys: list) -> list:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            futures = self.client.get(graph, keys, sync=False)
+        futures = self.kept(graph, keys)
         self._before, before = futures, self._before
         del before  # released once the next graph has been sent
         self._wait(futures)
         return list(self.client.gather(futures))
+
+    def kept(self, graph: dict, keys: list) -> list:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            return self.client.get(graph, keys, sync=False)
 
     def _wait(self, futures: list) -> None:
         """Until all are done, or the cluster cannot go on."""

@@ -54,9 +54,13 @@ class Outcome:
 
     def assembled(self, items: list) -> Any:
         """The result with these leaves, as a call of the function itself gives it."""
-        rest = iter(items)
-        made = tree.to_object(tree.tree_map(lambda _: next(rest), self.result))
+        made = self.structured(items)
         return wrapped(made) if self.tensors else made
+
+    def structured(self, items: list) -> Any:
+        """The containers of the result with these in the place of its leaves."""
+        rest = iter(items)
+        return tree.to_object(tree.tree_map(lambda _: next(rest), self.result))
 
 
 def outcome_of(call: Call, loaded: Loaded, length: int) -> Outcome:

@@ -123,3 +123,16 @@ def _combined(fate: str, items: list) -> Any:
 def handed_on(value: Any) -> Any:
     """The task that holds a text or values: whoever needs them gets them from there, once."""
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """The leaves of a result as one thing, which Dask does not look into for keys of tasks."""
+
+    items: list
+
+
+def picked(result: list | Leaves, indices: Sequence[int]) -> list:
+    """Some leaves of a result."""
+    items = result.items if isinstance(result, Leaves) else result
+    return [items[i] for i in indices]
