@@ -92,6 +92,13 @@ class Mapped:
     def _column(self, leaves: list[Leaf], axis: int | None, lengths: Sequence[int]) -> Column:
         first = leaves[0]
         what = f"{LABEL}: {first.path} of {self.function.__name__}"
+        if axis is None:
+            raise UnsupportedError(
+                "S2S402",
+                f"{what} has out_axes None",
+                why="there would be one such value for each chunk",
+                help="compute it outside of the function that is mapped",
+            )
         known = isinstance(first.fact, values.Array) and first.shape is not None
         if not known or None in first.shape or first.dtype is None:
             lacks = "dtype" if known and None not in first.shape else "shape"
@@ -100,13 +107,6 @@ class Mapped:
                 f"{what} has a {lacks} that only the run tells",
                 why="a dask array says its shape and dtype before anything is computed",
                 help="allocate it with its size (np.zeros), or return the same dtype on each path",
-            )
-        if axis is None:
-            raise UnsupportedError(
-                "S2S402",
-                f"{what} has out_axes None",
-                why="there would be one such value for each chunk",
-                help="compute it outside of the function that is mapped",
             )
         shapes = tuple(each.shape for each in leaves)
         place = axis % len(first.shape)

@@ -137,7 +137,7 @@ class Cluster:
         return list(self.client.gather(futures))
 
     def kept(self, graph: dict, keys: list) -> list:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self.client.as_current():  # futures in a graph ask for it
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return self.client.get(graph, keys, sync=False)
 
@@ -148,7 +148,7 @@ class Cluster:
 
         empty_since = None
         while True:
-            with contextlib.suppress(Timeout):
+            with contextlib.suppress(Timeout), self.client.as_current():
                 wait(futures, timeout=TICK)
                 return
             self._check_connected()
@@ -219,9 +219,9 @@ class Cluster:
             return ParallelError(
                 "S2S701",
                 f"workers died again and again while they computed {error.task}",
-                why="most often a worker needs more memory than its limit; it may also crash "
-                f"({error})",
-                help="smaller chunks, more memory for each worker, or fewer threads in it",
+                why="most often a worker needs more memory than its limit, or a library crashes",
+                help="smaller chunks, more memory for each worker, or fewer threads in it; its log "
+                "says more",
             )
         noted(error)
         return error

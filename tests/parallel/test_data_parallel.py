@@ -1,0 +1,323 @@
+"""data_parallel on threads: what it gives, and what it refuses before anything runs."""
+
+import hashlib
+import itertools
+import threading
+from dataclasses import replace
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+import s2s_ad as ms
+from s2s_ad import S2SError, Tensor, grad, nn, parallel, value_and_grad
+from s2s_ad.diagnostics import InternalError
+from s2s_ad.parallel import travel
+from s2s_ad.parallel.trees import FAN_IN, depth_of
+
+RNG = np.random.default_rng(0)
+W, X, Y = RNG.normal(size=3), RNG.normal(size=(103, 3)), RNG.normal(size=103)
+
+
+def squares(w, x, y):
+    return np.mean((np.tanh(x @ w) - y) ** 2)
+
+
+def total(w, x, y):
+    return np.sum((np.tanh(x @ w) - y) ** 2)
+
+
+def by_hand(w, x, y, reduce):
+    """The value and gradient of `squares`, or of `total`."""
+    tanh = np.tanh(x @ w)
+    count = len(y) if reduce == "mean" else 1
+    slope = 2 * (tanh - y) * (1 - tanh**2)
+    return np.sum((tanh - y) ** 2) / count, slope @ x / count
+
+
+@pytest.mark.parametrize("reduce, loss", [("mean", squares), ("sum", total)])
+@pytest.mark.parametrize("size", [None, 1, 7, 103, 500])
+def test_sums_and_means_are_those_of_all_samples(reduce, loss, size):
+    step = parallel.data_parallel(value_and_grad(loss), (None, 0, 0), reduce, chunk_size=size)
+    value, slope = step(W, X, Y)
+    expected = by_hand(W, X, Y, reduce)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-13)
+    np.testing.assert_allclose(slope, expected[1], rtol=1e-12)
+    assert (value.dtype, slope.dtype, slope.shape) == (np.float64, np.float64, (3,))
+
+
+def loaders(lengths):
+    ends = np.cumsum((0, *lengths))
+    return [
+        parallel.Loader(X.__getitem__, slice(a, b), shape=(b - a, 3), dtype=X.dtype)
+        for a, b in itertools.pairwise(ends)
+    ]
+
+
+LENGTHS = (40, 40, 23)
+BOUNDS = [(0, 40), (40, 80), (80, 103)]
+SOURCES = {
+    "array": lambda: X,
+    "dask array": lambda: da.from_array(X, chunks=(40, 3)),
+    "computed by dask": lambda: da.from_array(X / 2, chunks=(40, 3)) * 2,
+    "list of arrays": lambda: [X[a:b] for a, b in BOUNDS],
+    "list of dask arrays": lambda: [
+        da.from_array(X[:80], chunks=(40, 3)),
+        da.from_array(X[80:], chunks=(23, 3)),
+    ],
+    "loaders": lambda: loaders(LENGTHS),
+    "loaders and arrays": lambda: [*loaders(LENGTHS)[:2], X[80:]],
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_same_chunks_give_the_same_bits_wherever_they_come_from(name):
+    """The expected value is that of the chunks one by one, weighed and added by hand."""
+    gradient = value_and_grad(squares)
+    parts = [gradient(W, X[a:b], Y[a:b]) for a, b in BOUNDS]
+    weights = [(b - a) / 103 for a, b in BOUNDS]
+    value, slope = (
+        sum(w * part[i] for w, part in zip(weights[1:], parts[1:], strict=True))
+        + weights[0] * parts[0][i]
+        for i in (0, 1)
+    )
+    step = parallel.data_parallel(
+        gradient, (None, 0, 0), chunk_size=40 if name == "array" else None
+    )
+    found = step(W, SOURCES[name](), Y)
+    np.testing.assert_allclose(found[0], value, rtol=1e-15)
+    np.testing.assert_allclose(found[1], slope, rtol=1e-14)
+    again = parallel.data_parallel(gradient, (None, 0, 0), chunk_size=40)(W, X, Y)
+    assert found[0] == again[0]
+    assert np.array_equal(found[1], again[1])
+
+
+def test_the_tree_adds_in_a_fixed_order():
+    """Numbers of very different size: another order would give another sum."""
+    numbers = 10.0 ** RNG.integers(-18, 18, 37) * RNG.normal(size=37)
+    step = parallel.data_parallel(lambda x: x[0], 0, "sum", chunk_size=1)
+    level = list(numbers)
+    while len(level) > 1:
+        level = [sum(level[i + 1 : i + FAN_IN], level[i]) for i in range(0, len(level), FAN_IN)]
+    assert step(numbers) == level[0] != sum(numbers)
+    assert depth_of(37) == 3
+
+
+def test_batch_axes_and_structures():
+    def loss(params, data, scale=2.0):
+        hidden = np.tanh(params["W"] @ data["x"] + params["b"][:, None])
+        return scale * np.mean((np.sum(hidden, axis=0) - data["y"]) ** 2)
+
+    params = {"W": RNG.normal(size=(4, 3)), "b": np.zeros(4), "note": "fixed"}
+    data = {"x": np.ascontiguousarray(X.T), "y": Y}
+    step = parallel.data_parallel(value_and_grad(loss), (None, {"x": 1, "y": 0}), chunk_size=20)
+    expected = value_and_grad(loss)(params, data)
+    value, slopes = step(params, data)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-13)
+    assert slopes["note"] is None
+    for name in ("W", "b"):
+        np.testing.assert_allclose(slopes[name], expected[1][name], rtol=1e-12)
+    by_name = parallel.data_parallel(loss, {"data": {"x": 1, "y": 0}}, chunk_size=20)
+    assert by_name(params, data, scale=4.0) == pytest.approx(2 * value)
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.act, self.out = nn.Dense(3, 5), nn.Tanh(), nn.Dense(5, 1)
+
+    def construct(self, x):
+        return self.out(self.act(self.hidden(x)))
+
+
+def test_parameters_are_read_at_each_call_and_aux_comes_back_in_the_order_of_samples():
+    ms.set_seed(0)
+    net, x, y = Net(), X.astype(np.float32), Y.astype(np.float32)[:, None]
+
+    def forward(x, y):
+        output = net(x)
+        return np.mean((output - y) ** 2), (output, "kept", np.mean(output))
+
+    params = net.trainable_params()
+    gradient = value_and_grad(forward, None, params, has_aux=True)
+    step = parallel.data_parallel(gradient, in_axes=0, chunk_size=30)
+    for _ in range(2):
+        (value, (output, text, mean)), slopes = step(x, y)
+        (one, (whole, _, average)), expected = gradient(Tensor(x), Tensor(y))
+        assert text == "kept"
+        assert type(value) is Tensor
+        assert value.dtype == ms.float32
+        np.testing.assert_allclose(output, whole, atol=1e-6)
+        np.testing.assert_allclose([value, mean], [one, average], rtol=1e-5)
+        for mine, its in zip(slopes, expected, strict=True):
+            assert type(mine) is Tensor
+            assert mine.dtype == ms.float32
+            np.testing.assert_allclose(mine, its, rtol=2e-4, atol=1e-6)
+        params[0].set_data(params[0] * 2)
+
+
+def test_a_reducer_gives_what_mindspore_says():
+    ms.set_seed(0)
+    net, x, y = Net(), X[:100].astype(np.float32), Y[:100].astype(np.float32)[:, None]
+    params = net.trainable_params()
+    gradient = value_and_grad(lambda x, y: np.mean((net(x) - y) ** 2), None, params)
+    step = parallel.data_parallel(gradient, in_axes=0, reduce=None, chunk_size=25)
+    value, slopes = step(x, y)
+    of_chunks = [gradient(x[i : i + 25], y[i : i + 25]) for i in range(0, 100, 25)]
+    np.testing.assert_array_equal(value.values(), [each for each, _ in of_chunks])
+    for mean, degree, factor in ((True, None, 1 / 4), (None, None, 1), (True, 2, 1 / 2)):
+        reduced = nn.DistributedGradReducer(params, mean, degree)(slopes)
+        assert type(reduced) is tuple
+        for mine, *its in zip(reduced, *(each for _, each in of_chunks), strict=True):
+            np.testing.assert_allclose(mine, factor * sum(its), rtol=1e-5, atol=1e-7)
+    plain = nn.DistributedGradReducer(params, mean=True)(of_chunks[0][1])
+    assert all(np.array_equal(a, b) for a, b in zip(plain, of_chunks[0][1], strict=True))
+
+
+# ---- what travels --------------------------------------------------------------------------------
+
+
+def test_a_text_is_compiled_once_and_its_hash_is_checked(monkeypatch):
+    compiled = []
+    inner = travel.executed
+    monkeypatch.setattr(travel, "executed", lambda *a: compiled.append(a[0]) or inner(*a))
+    step = parallel.data_parallel(grad(squares), (None, 0, 0), chunk_size=10)
+    for _ in range(3):
+        step(W, X[:90], Y[:90])
+    assert compiled == ["squares_grad"]
+    (text,) = step.step(step.call(W, X[:90], Y[:90])).texts.packed.values()
+    assert text.digest == hashlib.sha256(text.payload).hexdigest()
+    spoilt = replace(text, payload=text.payload + b" ", digest="0" + text.digest[1:])
+    with pytest.raises(InternalError, match="has arrived changed"):
+        travel.called(spoilt, [], [], [])
+
+
+def test_a_function_that_cannot_travel_is_refused_with_the_reason():
+    class Held(Exception):
+        lock = threading.Lock()
+
+    def loss(w, x):
+        if np.sum(x) > 1e9:
+            raise Held("too much")
+        return np.mean(x @ w)
+
+    with pytest.raises(S2SError, match=r"cannot travel .*\n(.*\n)*.*refers to Held: cannot pickle"):
+        parallel.data_parallel(grad(loss), (None, 0))(W, X)
+
+
+def test_what_the_function_raises_says_the_line_of_the_user():
+    def bad(w, x):
+        if np.sum(x) > 5:
+            raise ValueError("too much")
+        return np.mean(x @ w)
+
+    with pytest.raises(ValueError, match="too much") as caught:
+        parallel.data_parallel(grad(bad), (None, 0))(W, X + 1)
+    assert caught.value.__notes__[0].startswith("test_data_parallel.py:")
+
+
+def test_a_chunk_that_is_not_what_was_said_is_refused():
+    short = parallel.Loader(np.ones, (4, 3), shape=(5, 3), dtype=np.float64)
+    single = parallel.Loader(np.ones, (5, 3), np.float32, shape=(5, 3), dtype=np.float64)
+    masked = parallel.Loader(np.ma.ones, (5, 3), shape=(5, 3), dtype=np.float64)
+    for loader, text in ((short, r"\(4, 3\)"), (single, "float32"), (masked, "MaskedArray")):
+        with pytest.raises(S2SError, match=f"chunk 0 of argument x was to .* {text}"):
+            parallel.data_parallel(grad(squares), (None, 0, 0))(W, [loader], np.ones(5))
+
+
+def test_explain_parallel_counts_bytes_without_running():
+    ran = []
+    chunk = parallel.Loader(lambda: ran.append(1), shape=(50, 20_000), dtype=np.float64)
+    step = parallel.data_parallel(grad(squares), (None, 0, 0))
+    text = parallel.explain_parallel(step, np.ones(20_000), [chunk] * 6, [np.ones(50)] * 6)
+    assert not ran
+    lines = {line.split("  ")[0]: " ".join(line.split()) for line in text.splitlines()}
+    assert text.startswith("6 chunks of 50 samples each, mean of 300\n")
+    assert "160,000 to each worker, once a step" in lines["what is the same for all chunks"]
+    assert "0 6 chunks read by the workers" in lines["argument x"]
+    assert "2,400 to one worker, once a step" in lines["argument y"]
+    assert "160,000 between workers" in lines["result of a chunk"]
+    assert "320,000 2 sums, added here, of a tree of depth 2" in lines["what comes back"]
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+XD = da.from_array(X, chunks=(40, 3))
+TABLE = {
+    "chunks differ": ((W, XD, da.from_array(Y, chunks=50)), "chunks differ between arguments"),
+    "numbers of samples": ((W, XD, [Y[:9]]), "numbers of samples differ: .* 103, .* 9"),
+    "lengths of arrays": ((W, X, Y[:9]), "different sizes: .* 103, .* 9"),
+    "other axes": ((W, XD.rechunk((40, 2)), Y), "2 chunks along axis 1, which is not the batch"),
+    "unknown size": ((W, XD[da.from_array(Y, chunks=40) > 0], Y), "chunks of unknown size along"),
+    "no samples": ((W, X[:0], Y[:0]), "there are no samples in argument x and argument y"),
+    "empty chunk": ((W, [X, X[:0]], [Y, Y[:0]]), "chunk 1 of argument x has no samples"),
+    "no chunks": ((W, [], Y), "argument x is a list without chunks"),
+    "dtypes": ((W, [X, X.astype(np.float32)], [Y, Y]), "chunk 1 of argument x is of float32"),
+    "shapes": ((W, [X, X[:, :2]], [Y, Y]), "chunk 1 of argument x has shape"),
+    "parameters": ((da.from_array(W), X, Y), "argument w is Array of shape .* the same for all"),
+    "loader": ((parallel.Loader(np.ones, 3, shape=3 * (1,), dtype=float), X, Y), "is Loader"),
+    "delayed": ((W, [dask.delayed(np.ones)((5, 3))], Y), "whose shape and dtype nobody knows"),
+    "a number": ((W, 1.0, Y), "argument x must be an array, a dask array, a Loader or a list"),
+    "rank": ((W, X, np.float64(1.0)), "argument y must be an array|out of range"),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_bad_chunks_are_refused(name):
+    arguments, text = TABLE[name]
+    with pytest.raises((S2SError, TypeError), match=text) as caught:
+        parallel.data_parallel(grad(squares), (None, 0, 0))(*arguments)
+    assert isinstance(caught.value, S2SError)
+
+
+def in_place(w, x):
+    w[0] = 0.0
+    return np.mean(x @ w)
+
+
+def noisy(w, x):
+    return np.mean((x + np.random.normal(size=3)) @ w)
+
+
+OUTPUTS = {
+    "changes an argument": (in_place, "changes w in place"),
+    "draws": (noisy, "another value for each chunk"),
+    "bool": (lambda w, x: np.all(x @ w > 0), "is of bool, and its mean would be of another dtype"),
+    "integer": (lambda w, x: np.argmax(w), "is of int64, and its mean would be"),
+    "not along axis 0": (lambda w, x: np.outer(w, x[:, 0]), "length along axis 1 that depends on"),
+    "twice as long": (lambda w, x: np.concatenate([x, x]), "axis 0 that depends on the number"),
+    "known by the run": (lambda w, x: w[w > 0], "depends on the number of samples, or on their"),
+    "of samples": (grad(lambda w, x: np.mean(x @ w), (0, 1)), "gradient with respect to .* chunks"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_results_that_mean_nothing_are_refused(name):
+    function, text = OUTPUTS[name]
+    with pytest.raises(S2SError, match=text):
+        parallel.data_parallel(function, (None, 0))(W, X)
+
+
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({"reduce": "max"}, "argument 'reduce' must be 'sum', 'mean' or None"),
+        ({"chunk_size": 0}, "argument 'chunk_size' must be a positive int"),
+        ({"in_axes": None}, "maps no input over a batch axis"),
+        ({"in_axes": "x"}, "in_axes"),
+    ],
+)
+def test_options_are_checked_when_it_is_made(options, text):
+    with pytest.raises(S2SError, match=text):
+        parallel.data_parallel(grad(squares), **options)
+
+
+def test_a_client_that_is_none_is_refused():
+    with pytest.raises(S2SError, match=r"argument 'client' must be a dask\.distributed"):
+        parallel.data_parallel(grad(squares), (None, 0, 0), client=3)(W, X, Y)
+
+
+def test_chunk_size_of_what_is_in_chunks_is_refused():
+    with pytest.raises(S2SError, match="argument 'chunk_size' is 10, and argument x is in chunks"):
+        parallel.data_parallel(grad(squares), (None, 0, 0), chunk_size=10)(W, XD, Y)
