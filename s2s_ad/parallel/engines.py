@@ -204,8 +204,9 @@ class Cluster:
 
     def _is_lost(self, error: Exception) -> bool:
         from dask.distributed import CancelledError
+        from dask.distributed.comm import CommClosedError
 
-        is_lost = isinstance(error, Lost | CancelledError)
+        is_lost = isinstance(error, Lost | CancelledError | CommClosedError)
         if is_lost or isinstance(error, OSError):
             time.sleep(TICK)  # the client notes a little later that the scheduler is gone
             self._check_connected()
