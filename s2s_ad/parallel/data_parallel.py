@@ -22,10 +22,10 @@ from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.engines import PATIENCE, SMALL_RESULT, Engine, engine_of
 from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
 from s2s_ad.parallel.per_chunk import Held, PerChunk
-from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, combined, weighed
+from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, weighed
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Batched
-from s2s_ad.parallel.trees import FAN_IN, tree_of
+from s2s_ad.parallel.trees import added_here, tree_of
 
 
 def axes_of(label: str, in_axes: Any) -> Vmap:
@@ -54,6 +54,11 @@ class Step:
     def nbytes(self) -> int:
         """How many bytes a partial result takes."""
         return sum(each.nbytes for each in self.outcome.leaves)
+
+    @property
+    def left_over(self) -> int:
+        """How many results or sums the client adds: small ones need no way to a worker for it."""
+        return SMALL_RESULT // max(self.nbytes, 1)
 
     def chunk_tasks(self, engine: Engine, bound: Bound) -> tuple[dict, list[str]]:
         """The graph that computes each chunk, and the keys of their results in order."""
@@ -119,9 +124,8 @@ class DataParallel:
 
         def computed() -> list:
             graph, keys = step.chunk_tasks(engine, bound)
-            last = FAN_IN if step.nbytes * FAN_IN <= SMALL_RESULT else 1
-            nodes, keys = tree_of(keys, step.fates, last)
-            return combined(step.fates, *engine.run({**graph, **nodes}, keys))
+            nodes, keys = tree_of(keys, step.fates, step.left_over)
+            return added_here(engine.run({**graph, **nodes}, keys), step.fates)
 
         return step.outcome.assembled(engine.tried(computed))
 

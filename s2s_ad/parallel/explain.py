@@ -8,7 +8,7 @@ from s2s_ad.api.check_arguments import shown
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.parallel.chunks import Loader
 from s2s_ad.parallel.data_parallel import DataParallel, Step
-from s2s_ad.parallel.engines import LARGE, SMALL_RESULT
+from s2s_ad.parallel.engines import LARGE
 from s2s_ad.parallel.trees import FAN_IN, depth_of, tree_of
 
 
@@ -87,15 +87,14 @@ def _values(step: Step) -> list[tuple[str, str, str]]:
 
 def _results(step: Step) -> list[tuple[str, str, str]]:
     count = len(step.chunks)
-    last = FAN_IN if step.nbytes * FAN_IN <= SMALL_RESULT else 1
-    graph, left = tree_of([str(i) for i in range(count)], step.fates, last)
-    back = "the result" if len(left) == 1 else f"{len(left)} sums, added here,"
+    graph, left = tree_of([str(i) for i in range(count)], step.fates, step.left_over)
+    back = "the result" if len(left) == 1 else f"{len(left)} parts, added here,"
     return [
         ("result of a chunk", f"{step.nbytes:,}", "between workers, where a sum needs it"),
         (
             "what comes back",
             f"{step.nbytes * len(left):,}",
-            f"{back} of a tree of depth {depth_of(count)}: {len(graph)} nodes of up to {FAN_IN}",
+            f"{back} of a tree of depth {depth_of(count)}, {FAN_IN} at a node: {len(graph)} nodes on workers",
         ),
     ]
 

@@ -31,6 +31,14 @@ def tree_of(keys: list[str], fates: str, last: int = 1) -> tuple[dict, list[str]
     return graph, keys
 
 
+def added_here(parts: list, fates: str) -> list:
+    """What is left over of the tree, added as its nodes would add it."""
+    while len(parts) > 1:
+        groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
+        parts = [combined(fates, *group) for group in groups]
+    return parts[0]
+
+
 def depth_of(count: int) -> int:
     """How many nodes a result goes through until all are added."""
     depth = 0

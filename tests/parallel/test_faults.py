@@ -54,9 +54,15 @@ def cluster(workers, **options):
         yield made, client
 
 
+def killed(*pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def kill(pids, after):
     """Kill these processes a little later; the timer that does it says whether it has."""
-    timer = threading.Timer(after, lambda: [os.kill(pid, signal.SIGKILL) for pid in pids])
+    timer = threading.Timer(after, killed, pids)
     timer.start()
     return timer
 
