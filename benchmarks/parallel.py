@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import logging
 import os
 import resource
@@ -23,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from dask.distributed import Client, LocalCluster, wait
 
+import s2s_ad as ms
 from s2s_ad import nn, parallel, value_and_grad
 from s2s_ad.parallel import travel
 from s2s_ad.parallel.tasks import combined, handed_on
@@ -58,9 +60,7 @@ def seconds(step: Callable) -> float:
 
 def cluster(workers: int, **options) -> Client:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    made = LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=None, **options
-    )
+    made = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, **options)
     return Client(made, set_as_default=False)
 
 
@@ -107,11 +107,113 @@ def held_by(client: Client, chunks: list):
     import dask.array as da
 
     with client.as_current():
-        parts = [da.from_delayed(each, (ROWS, WIDTH), np.float64) for each in client.scatter(chunks)]
+        parts = [
+            da.from_delayed(each, (ROWS, WIDTH), np.float64) for each in client.scatter(chunks)
+        ]
         made = da.concatenate(parts).persist()
         wait(made)
     return made
 
 
+# ---- memory --------------------------------------------------------------------------------------
+
+LIMIT, FILES, SAMPLES, FEATURES = 1 << 30, 64, 1 << 18, 64  # 64 files of 64 MB
+
+
+def memory() -> None:
+    """Training on files of four times a worker's limit, in steps and then all at once."""
+    ms.set_seed(0)
+    true = np.linspace(-1, 1, FEATURES, dtype=np.float32)[:, None]
+    with tempfile.TemporaryDirectory() as folder:
+        xs, ys = [], []
+        for i in range(FILES):
+            rng = np.random.default_rng(i)
+            x = rng.standard_normal((SAMPLES, FEATURES), np.float32)
+            path = Path(folder) / f"{i}.npy"
+            np.save(path, x)
+            xs.append(parallel.Loader(np.load, str(path), shape=x.shape, dtype=x.dtype))
+            ys.append(x @ true)
+        size = FILES * SAMPLES * FEATURES * 4
+        client = cluster(2, memory_limit=LIMIT)
+        before = client.run(os.getpid)
+        net = nn.Dense(FEATURES, 1, "zeros", "zeros")
+        optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+        model = parallel.Model(net, nn.MSELoss(), optimizer, client=client)
+        start = time.perf_counter()
+        losses = model.train(1, xs, ys, chunks_per_step=8, progress=False)
+        steps = time.perf_counter() - start
+        start = time.perf_counter()
+        model.train(1, xs, ys, chunks_per_step=FILES, progress=False)
+        whole = time.perf_counter() - start
+        peaks = client.run(lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        print(
+            f"{size / 2**30:.1f} GiB in {FILES} files, two workers of {LIMIT / 2**30:.1f} GiB:\n"
+            f"an epoch of {len(losses)} steps {steps:.1f} s, loss {losses[0]:.3f} to "
+            f"{losses[-1]:.3f}; one step over all {whole:.1f} s\n"
+            f"peak of each worker: {', '.join(f'{p / 2**20:.0f} MiB' for p in peaks.values())}; "
+            f"workers that were restarted: {len(set(before) - set(client.run(os.getpid)))}"
+        )
+        client.cluster.close()
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+
+def constants() -> None:
+    """What docs/scaling.md computes with: seconds and bytes a second, each the best of some."""
+    client = cluster(2)
+    workers = list(client.scheduler_info()["workers"])
+
+    def best(action: Callable, count: int = 5) -> float:
+        return min(seconds(action) for _ in range(count))
+
+    def graph(count: int) -> None:
+        token = time.perf_counter_ns()
+        keys = [f"nothing-{token}-{i}" for i in range(count)]
+        client.get({key: (handed_on, i) for i, key in enumerate(keys)}, keys)
+
+    def chain(count: int) -> None:
+        token = time.perf_counter_ns()
+        keys = [f"chain-{token}-{i}" for i in range(count)]
+        tasks = {key: (handed_on, before) for before, key in itertools.pairwise(keys)}
+        client.get({keys[0]: (handed_on, 1), **tasks}, keys[-1])
+
+    graph(10)
+    cpu = time.process_time()
+    many = best(lambda: graph(1000), 3)
+    cpu = (time.process_time() - cpu) / 3000
+    few = best(lambda: graph(1), 20)
+    level = (best(lambda: chain(11), 9) - best(lambda: chain(1), 9)) / 10
+    print(f"a step of one task: {few * 1e3:.1f} ms")
+    print(f"a further task: {(many - few) / 999 * 1e3:.2f} ms, of which the scheduler", end=" ")
+    print(f"and the client {cpu * 1e3:.2f} ms\na level of a tree: {level * 1e3:.1f} ms")
+    print("parameters      to a worker   from a worker  between workers  sum of four, in ms")
+    for count in (10**4, 10**6, 10**8):
+        bound = np.zeros(count, np.float32)
+        held: list = []
+
+        def send(bound=bound, held=held) -> None:
+            held[:] = client.scatter([bound], workers=workers[:1], hash=False)
+
+        def move(held=held) -> None:
+            client.submit(np.size, held[0], workers=workers[1:], pure=False).result()
+
+        times = [best(send, 3), best(lambda held=held: held[0].result(), 3)]
+        moved = []
+        for _ in range(3):
+            send()
+            moved.append(seconds(move))
+        times.append(min(moved) - few)
+        parts = [np.zeros(count, np.float32) for _ in range(4)]
+        times.append(best(lambda parts=parts: combined("added", *[[each] for each in parts]), 3))
+        print(f"{count:11,}  " + "  ".join(f"{each * 1e3:14.2f}" for each in times))
+    client.cluster.close()
+
+
+PARTS = {"speed": speed, "memory": memory, "constants": constants}
+
 if __name__ == "__main__":
-    speed()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="part", choices=PARTS, default=["speed"])
+    for name in parser.parse_args().parts:
+        PARTS[name]()
