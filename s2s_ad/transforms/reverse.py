@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -355,9 +356,12 @@ class Reverse:
 
     def _finished(self, name: str) -> Any:
         """An adjoint as it is handed out: zeros where nothing depends on the input."""
-        adjoint = self.named(name) if name in self.adjoints else 0.0
-        hint = self.described.hint(name).derived("_bar")
-        return self.builder.named(self.full(adjoint, self.atoms[name]), hint)
+        primal = self.atoms[name]
+        adjoint = self.full(self.named(name) if name in self.adjoints else 0.0, primal)
+        shape = values.shape_of(self.builder.fact(primal))
+        if shape and isinstance(adjoint, Symbol) and isinstance(adjoint.fact, values.Array):
+            self.builder.facts[adjoint.name] = replace(adjoint.fact, shape=shape)
+        return self.builder.named(adjoint, self.described.hint(name).derived("_bar"))
 
     def settled(self, leaf: str, adjoint: Any) -> Any:
         """The adjoint of a leaf as a block hands it over: its shape is that of the leaf."""

@@ -157,6 +157,16 @@ def test_parameters_are_read_at_each_call_and_aux_comes_back_in_the_order_of_sam
         params[0].set_data(params[0] * 2)
 
 
+def test_a_gradient_has_the_shape_of_its_parameter_whatever_lies_between():
+    """How many features a reshape gives, the compiler need not know."""
+    ms.set_seed(0)
+    net = nn.SequentialCell(nn.MaxPool2d(2, 2), nn.Flatten(), nn.Dense(9, 1))
+    x = RNG.normal(size=(20, 1, 6, 6)).astype(np.float32)
+    gradient = grad(lambda x: np.mean(net(x) ** 2), None, net.trainable_params())
+    for mine, its in zip(parallel.data_parallel(gradient)(x), gradient(x), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-6)
+
+
 def test_a_reducer_gives_what_mindspore_says():
     ms.set_seed(0)
     net, x, y = Net(), X[:100].astype(np.float32), Y[:100].astype(np.float32)[:, None]
