@@ -1,9 +1,11 @@
 """A small convolutional network on scikit-learn's 8x8 digits; the loss curve is a picture.
 
-pip install s2s_ad[examples]; it takes less than a minute on two cores.
+pip install s2s_ad[examples]; it takes less than a minute on two cores. With --workers 2 each batch
+is halved between two processes (s2s_ad[parallel]), and the accuracy is the same.
 """
 
 import argparse
+import contextlib
 
 import numpy as np
 
@@ -46,13 +48,17 @@ def batches(rng, images, classes, size=64):
         yield Tensor(images[chosen]), Tensor(classes[chosen])
 
 
-def train(net, images, classes, epochs):
+def train(net, images, classes, epochs, workers=0):
     """The loss of each step."""
     from tqdm import tqdm
 
     loss_fn = nn.CrossEntropyLoss()
     optimizer = nn.Adam(net.trainable_params(), learning_rate=2e-3)
     step = value_and_grad(lambda x, t: loss_fn(net(x), t), None, optimizer.parameters)
+    if workers:
+        from s2s_ad import parallel
+
+        step = parallel.data_parallel(step, chunk_size=-(-64 // workers))
     rng, losses = np.random.default_rng(0), []
     for _ in tqdm(range(epochs), unit="epoch"):
         for x, t in batches(rng, images, classes):
@@ -60,6 +66,19 @@ def train(net, images, classes, epochs):
             optimizer(gradients)
             losses.append(float(loss))
     return losses
+
+
+@contextlib.contextmanager
+def cluster(workers):
+    """So many processes that compute chunks, while it lasts; none for 0."""
+    if not workers:
+        yield
+        return
+    from dask.distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as made:
+        with Client(made):
+            yield
 
 
 def draw(losses, path):
@@ -78,11 +97,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--picture", default="digits_loss.png")
+    parser.add_argument("--workers", type=int, default=0)
     options = parser.parse_args()
     ms.set_seed(0)
     images, test_images, classes, test_classes = data()
     net = Digits()
-    losses = train(net, images, classes, options.epochs)
+    with cluster(options.workers):
+        losses = train(net, images, classes, options.epochs, options.workers)
     draw(losses, options.picture)
     found = net(Tensor(test_images)).asnumpy().argmax(axis=1)
     print(f"loss {losses[0]:.2f} at first, {np.mean(losses[-20:]):.4f} at the end")

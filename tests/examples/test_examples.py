@@ -56,10 +56,21 @@ def test_mlp_prints_two_sources_the_shapes_and_the_check():
 
 
 MARK = "\n# Output:\n#\n"
+#: of the examples on Dask, which alone takes a second to import, one is run by default
+LONG = {"dask_logistic.py", "gradients_to_zarr.py"}
+
+
+def thinned(paths):
+    return [
+        pytest.param(path, marks=[pytest.mark.slow] if path.name in LONG else [], id=path.name)
+        for path in paths
+    ]
+
+
 SHOWN = [path for path in EXAMPLES if MARK in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", thinned(SHOWN))
 def test_the_output_is_the_one_that_is_shown(path):
     lines = path.read_text(encoding="utf-8").split(MARK)[1].splitlines()
     expected = "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
@@ -68,12 +79,14 @@ def test_the_output_is_the_one_that_is_shown(path):
 
 
 @pytest.mark.slow
-def test_the_digits_are_told_apart(tmp_path):
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_digits_are_told_apart(tmp_path, workers):
     for library in ("matplotlib", "sklearn", "tqdm"):
         pytest.importorskip(library)
     picture = tmp_path / "loss.png"
+    command = ["digits.py", "--picture", picture, "--workers", str(workers)]
     done = subprocess.run(
-        [sys.executable, ROOT / "examples" / "digits.py", "--picture", picture],
+        [sys.executable, ROOT / "examples" / command[0], *command[1:]],
         check=True,
         capture_output=True,
         text=True,
@@ -82,7 +95,7 @@ def test_the_digits_are_told_apart(tmp_path):
     assert picture.stat().st_size > 0
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", thinned(EXAMPLES))
 def test_import_prints_nothing(path):
     code = f"import runpy; runpy.run_path({str(path)!r}, run_name='imported')"
     assert run("-c", code) == ""
