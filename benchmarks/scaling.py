@@ -23,10 +23,10 @@ LARGE, SMALL_RESULT = 1 << 16, 1 << 20  # bytes, as in s2s_ad/parallel/engines.p
 class Constants:
     """Seconds, and seconds for a byte."""
 
-    start: float = 7.5e-3  # a step of one task, beside the task
-    task: float = 0.73e-3  # the scheduler's work for a task
-    hop: float = 6.2e-3  # from the end of a task to the start of one that needs it
-    byte: float = 0.78e-9  # from process to process: 100 million float32 in 0.31 s
+    start: float = 7.1e-3  # a step of one task, beside the task
+    task: float = 0.71e-3  # the scheduler's work for a task
+    hop: float = 5.8e-3  # from the end of a task to the start of one that needs it
+    byte: float = 0.76e-9  # from process to process: 100 million float32 in 0.3 s
     add: float = 0.07e-9  # for each byte of each result that a node adds
 
 

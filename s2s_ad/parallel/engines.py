@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -31,9 +30,6 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """What runs a graph."""
 
-    #: whether what is sent is copied
-    is_remote: bool
-
     def text(self, text: Packed) -> Any:
         """What stands for a text in a graph."""
 
@@ -55,8 +51,6 @@ class Engine(Protocol):
 
 class Threads:
     """The threads of Dask in this process."""
-
-    is_remote = False
 
     def text(self, text: Packed) -> Packed:
         return text
@@ -94,10 +88,8 @@ class Cluster:
     until the next one has been sent.
     """
 
-    is_remote = True
-
-    def __init__(self, client: Any, patience: float = PATIENCE):
-        self.client, self.patience = client, patience
+    def __init__(self, client: Any):
+        self.client, self.patience = client, PATIENCE
         self._texts: dict[str, Any] = {}
         self._before: list = []
         self._lock = threading.Lock()
@@ -239,7 +231,7 @@ def _no_workers(patience: float) -> ParallelError:
 
 # ---- which one -----------------------------------------------------------------------------------
 
-_clusters: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+ENGINE = "_s2s_engine"  # the attribute of a client that holds its engine, and goes with it
 _connected: dict[str, Any] = {}
 
 
@@ -253,10 +245,9 @@ def engine_of(label: str, client: Any, patience: float = PATIENCE) -> Engine:
     found = _client(label, client)
     if found is None:
         return Threads()
-    if found not in _clusters:
-        _clusters[found] = Cluster(found, patience)
-    _clusters[found].patience = patience
-    return _clusters[found]
+    engine = vars(found).setdefault(ENGINE, Cluster(found))
+    engine.patience = patience
+    return engine
 
 
 def _client(label: str, client: Any) -> Any:

@@ -94,7 +94,8 @@ def _results(step: Step) -> list[tuple[str, str, str]]:
         (
             "what comes back",
             f"{step.nbytes * len(left):,}",
-            f"{back} of a tree of depth {depth_of(count)}, {FAN_IN} at a node: {len(graph)} nodes on workers",
+            f"{back} of a tree of depth {depth_of(count)}, {FAN_IN} at a node: {len(graph)} nodes "
+            "on workers",
         ),
     ]
 
