@@ -1,10 +1,11 @@
 """Gradients on several workers: what a step costs beside the gradient itself, and what two bring.
 
-Usage: python benchmarks/parallel.py [speed] [memory] [constants]
+Usage: python benchmarks/parallel.py [speed] [memory] [constants] [asleep]
 
 speed      one worker against the bare gradient, and two workers against one
 memory     data of four times what the workers may have together, once through
 constants  what docs/scaling.md computes with
+asleep     steps on up to eight workers whose chunks sleep, beside what benchmarks/scaling.py says
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import scaling
 from dask.distributed import Client, LocalCluster, wait
 
 import s2s_ad as ms
@@ -210,7 +212,33 @@ def constants() -> None:
     client.cluster.close()
 
 
-PARTS = {"speed": speed, "memory": memory, "constants": constants}
+# ---- more workers than cores ---------------------------------------------------------------------
+
+
+def late(seconds: float) -> np.ndarray:
+    """A chunk that takes so long."""
+    time.sleep(seconds)
+    return np.ones(1)
+
+
+def asleep() -> None:
+    """Steps whose chunks sleep: so there may be more workers than cores."""
+    print("workers  parameters  step, s  simulated, s")
+    for workers in (1, 2, 4, 8):
+        client = cluster(workers)
+        for count in (10**4, 10**6):
+            step = parallel.data_parallel(
+                value_and_grad(lambda w, x: np.sum(w) * np.mean(x)), (None, 0), client=client
+            )
+            chunk = parallel.Loader(late, 2.0 / workers, shape=(1,), dtype=np.float64)
+            w = np.zeros(count, np.float32)
+            best = min(seconds(lambda: step(w, [chunk] * workers)) for _ in range(3))
+            simulated = scaling.step(workers, count, 2.0, scaling.Constants())
+            print(f"{workers:7}  {count:10,}  {best:7.3f}  {simulated:12.3f}", flush=True)
+        client.cluster.close()
+
+
+PARTS = {"speed": speed, "memory": memory, "constants": constants, "asleep": asleep}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
