@@ -16,6 +16,8 @@ from dask.distributed import Client, LocalCluster
 
 from s2s_ad import grad, nn, parallel, value_and_grad
 from s2s_ad.diagnostics import ParallelError
+from s2s_ad.load import noted
+from s2s_ad.parallel import travel
 
 RNG = np.random.default_rng(4)
 W, Y = RNG.normal(size=3), RNG.normal(size=(6, 50))
@@ -86,11 +88,17 @@ def test_a_worker_is_killed_in_the_middle_of_a_step():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers, threads", [(1, 1), (2, 2), (3, 1)])
-def test_the_number_of_workers_changes_no_bit(workers, threads):
-    step = parallel.data_parallel(value_and_grad(loss), (None, 0, 0))
-    with cluster(workers, threads_per_worker=threads):
-        for seconds in (0.0, 0.05):
-            assert_same_bits(step(W, chunks(seconds), list(Y)))
+def test_the_number_of_workers_changes_no_bit_and_each_compiles_a_text_once(workers, threads):
+    with cluster(workers, threads_per_worker=threads) as (made, client):
+        ways = {"active": None, "cluster": made, "address": made.scheduler_address}
+        for way in ways.values():
+            step = parallel.data_parallel(value_and_grad(loss), (None, 0, 0), client=way)
+            assert_same_bits(step(W, chunks(0.05), list(Y)))
+        # functions of modules that workers can import: they cannot import this one
+        names = client.run(lambda: [module.name for *_, module in travel._functions.values()])
+        assert list(names.values()) == [["loss_value_and_grad"]] * workers
+        # a process that derives something notes the program of it
+        assert list(client.run(lambda: len(noted._programs)).values()) == [0] * workers
 
 
 @pytest.mark.slow
