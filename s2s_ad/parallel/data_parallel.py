@@ -116,8 +116,9 @@ class DataParallel:
         """The result for some chunks of a call, or for all, as parameters are now."""
         step = self.step(call, chunks)
         engine = engine_of(self.label, self.client, self.patience)
-        bound = step.texts.bound()
-        if self.reduce is None:
+        stays = self.reduce is None  # parameters may change before results are asked for
+        bound = step.texts.bound(copied=stays)
+        if stays:
             held = Held(engine, lambda: step.chunk_tasks(engine, bound), len(step.chunks))
             parts = [PerChunk(held, i) for i in range(len(step.outcome.leaves))]
             return step.outcome.structured(parts)

@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.callee import drawn
+from s2s_ad.core.program import Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import DerivativeError, UnsupportedError
@@ -103,6 +104,8 @@ def _lengths(
                 without |= values.lengths_of(fact, np.shape(value))
                 continue
             shape = [*values.shape_of(fact)]
+            if isinstance(shape[axis], int) and length > 1:
+                raise _counts_samples(call.label, program, each.name)
             batch |= {shape[axis]} - {1}
             shape[axis] = 1
             without |= values.lengths_of(values.with_shape(fact, tuple(shape)), np.shape(value))
@@ -110,6 +113,17 @@ def _lengths(
         captured = values.lengths_of(program.facts[name], np.shape(loaded.namespace[shown]))
         whole, without = whole | captured, without | captured
     return whole, without, batch
+
+
+def _counts_samples(label: str, program: Program, name: str) -> UnsupportedError:
+    return UnsupportedError(
+        "S2S402",
+        f"{label}: how many samples {name} has is part of the code of {program.name}",
+        origin=program.origin,
+        why="it takes them apart one by one, and results for a chunk need not be a part of that "
+        "for all",
+        help="write it for any number of samples: np.sum(x, axis=0) instead of a, b = x",
+    )
 
 
 def _shape(

@@ -26,6 +26,13 @@ class Held:
     def __init__(self, engine: Engine, chunks: Callable[[], Graph], count: int):
         self.engine, self.chunks, self.count = engine, chunks, count
         self._results: list | None = None
+        engine.tried(self._computed)
+
+    def _computed(self) -> list:
+        """What stands for the results in a graph; what is lost is computed again."""
+        if self._results is None:
+            self._results = self.engine.kept(*self.chunks())
+        return self._results
 
     def each(self, index: int) -> list:
         """One leaf of the results, chunk by chunk."""
@@ -40,11 +47,10 @@ class Held:
         """The results of what `then` makes of the chosen leaves of each chunk."""
 
         def attempt() -> list:
-            if self._results is None:
-                self._results = self.engine.kept(*self.chunks())
+            results = self._computed()
             token = uuid.uuid4().hex
             keys = [f"s2s-leaves-{token}-{i}" for i in range(self.count)]
-            pairs = zip(keys, self._results, strict=True)
+            pairs = zip(keys, results, strict=True)
             graph = {key: (picked, result, indices) for key, result in pairs}
             more, last = then(keys)
             try:

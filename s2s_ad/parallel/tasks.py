@@ -105,10 +105,11 @@ def _combined(fate: str, items: list) -> Any:
     if fate == JOINED:
         return np.concatenate(items)
     kinds = {(np.shape(each), np.result_type(each)) for each in items}
-    if len(kinds) > 1:
+    if len(kinds) > 1 or np.result_type(first).kind not in "fciu":
+        listed = ", ".join(sorted(f"{dtype} of shape {shape}" for shape, dtype in kinds))
         raise ParallelError(
             "S2S701",
-            f"chunks gave results that cannot be added: {sorted(map(str, kinds))}",
+            f"chunks gave results that cannot be added: {listed}",
             why="shape and dtype of a result depend on the values of the chunk",
             help="return the same dtype and shape on each path",
         )

@@ -181,6 +181,11 @@ def test_a_reducer_gives_what_mindspore_says():
         assert type(reduced) is tuple
         for mine, *its in zip(reduced, *(each for _, each in of_chunks), strict=True):
             np.testing.assert_allclose(mine, factor * sum(its), rtol=1e-5, atol=1e-7)
+    before = slopes[0].values()
+    late, _ = step(x, y)
+    params[0].set_data(params[0] * 2)
+    np.testing.assert_array_equal(late.values(), value.values())
+    np.testing.assert_array_equal(slopes[0].values(), before)
     plain = nn.DistributedGradReducer(params, mean=True)(of_chunks[0][1])
     assert all(np.array_equal(a, b) for a, b in zip(plain, of_chunks[0][1], strict=True))
 
@@ -300,6 +305,7 @@ OUTPUTS = {
     "integer": (lambda w, x: np.argmax(w), "is of int64, and its mean would be"),
     "not along axis 0": (lambda w, x: np.outer(w, x[:, 0]), "length along axis 1 that depends on"),
     "twice as long": (lambda w, x: np.concatenate([x, x]), "axis 0 that depends on the number"),
+    "one by one": (lambda w, x: np.stack([row * w for row in tuple(x)]), "is part of the code of"),
     "known by the run": (lambda w, x: w[w > 0], "depends on the number of samples, or on their"),
     "of samples": (grad(lambda w, x: np.mean(x @ w), (0, 1)), "gradient with respect to .* chunks"),
 }
