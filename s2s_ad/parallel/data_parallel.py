@@ -159,7 +159,7 @@ class DataParallel:
 
     def _fate(self, call: Call, leaf: Leaf) -> str:
         """What becomes of a leaf of the results; raises where nothing sensible can."""
-        if isinstance(leaf.fact, values.Static) or self.reduce is None:
+        if leaf.fixed or isinstance(leaf.fact, values.Static) or self.reduce is None:
             return KEPT
         what = f"{self.label}: {leaf.path} of {call.function.__name__}"
         if leaf.own is None or not isinstance(leaf.fact, values.Array | values.Scalar):

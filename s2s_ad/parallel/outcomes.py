@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad.core import form, sizes, tree, values
@@ -24,12 +25,14 @@ from s2s_ad.parallel.calls import Call
 class Leaf:
     """One array or number of a result.
 
+    `fixed`: it is the same in each call, as the name or number of a parameter (`return_ids`).
     `shape` is that of this chunk, with None for what is not known; `own` the same where the number
     of samples says nothing of it: a length that depends on this number is None.
     """
 
     path: str
     fact: Any
+    fixed: bool
     shape: tuple[int | None, ...] | None
     own: tuple[int | None, ...] | None
     per_sample: bool
@@ -79,7 +82,9 @@ def outcome_of(call: Call, loaded: Loaded, length: int) -> Outcome:
         shape = values.shape_of(fact)
         per_sample = bool(shape) and shape[0] in batch
         own = _shape(shape, without)
-        leaf = Leaf(tree.path_text("result", path), fact, _shape(shape, whole), own, per_sample)
+        fixed = isinstance(atom, gast.Constant) and type(atom.value) not in (float, complex)
+        text = tree.path_text("result", path)
+        leaf = Leaf(text, fact, fixed, _shape(shape, whole), own, per_sample)
         leaves.append(leaf)
     return Outcome(program.result, leaves, program.tensors)
 

@@ -3,7 +3,8 @@
 import hashlib
 import itertools
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import dask
 import dask.array as da
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import s2s_ad as ms
-from s2s_ad import S2SError, Tensor, grad, nn, parallel, value_and_grad
+from s2s_ad import S2SError, Tensor, grad, hessian, nn, parallel, value_and_grad
+from s2s_ad.core import tree
 from s2s_ad.diagnostics import InternalError
 from s2s_ad.parallel import travel
 from s2s_ad.parallel.trees import FAN_IN, depth_of
@@ -120,6 +122,64 @@ def test_batch_axes_and_structures():
         np.testing.assert_allclose(slopes[name], expected[1][name], rtol=1e-12)
     by_name = parallel.data_parallel(loss, {"data": {"x": 1, "y": 0}}, chunk_size=20)
     assert by_name(params, data, scale=4.0) == pytest.approx(2 * value)
+
+
+class Line(NamedTuple):
+    w: Any
+    b: Any
+
+
+@dataclass
+class Affine:
+    w: Any
+    b: Any
+
+
+def of_line(line, x, y):
+    return np.mean((x @ line.w + line.b - y) ** 2)
+
+
+def of_many(w, *data):
+    return np.mean((data[0] @ w - data[1]) ** 2)
+
+
+def of_mode(w, x, mode):
+    return np.mean(np.abs(x @ w) ** 2) if mode == "squares" else np.mean(x @ w)
+
+
+STRUCTURES = {
+    "namedtuple": (value_and_grad(of_line), (None, 0, 0), (Line(W, 0.5), X, Y)),
+    "dataclass": (value_and_grad(of_line), (None, 0, 0), (Affine(W, 0.5), X, Y)),
+    "list of parameters": (
+        grad(lambda w, x: np.mean((x @ w[0] + w[1]) ** 2)),
+        (None, 0),
+        ([W, 1.0], X),
+    ),
+    "any number of arguments": (value_and_grad(of_many), (None, 0, 0), (W, X, Y)),
+    "complex, and a text": (value_and_grad(of_mode), (None, 0, None), (W + 1j, X, "squares")),
+    "with the position": (value_and_grad(of_mode, return_ids=True), (None, 0, None), (W, X, "")),
+    "second derivatives": (hessian(of_mode), (None, 0, None), (W, X, "squares")),
+    "nothing differentiated": (
+        lambda w, x: {"mean": np.mean(x @ w), "right": x @ w > 0},
+        (None, 0),
+        (W, X),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_results_have_the_structure_and_types_of_the_function(name):
+    function, in_axes, arguments = STRUCTURES[name]
+    found = parallel.data_parallel(function, in_axes, chunk_size=25)(*arguments)
+    expected = function(*arguments)
+    assert tree.tree_map(type, as_tree(found)) == tree.tree_map(type, as_tree(expected))
+    for mine, its in zip(tree.leaves(as_tree(found)), tree.leaves(as_tree(expected)), strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-12)
+        assert np.asarray(mine).dtype == np.asarray(its).dtype
+
+
+def as_tree(value):
+    return tree.from_object(value, lambda leaf, _: leaf)
 
 
 class Net(nn.Cell):
