@@ -25,15 +25,17 @@ class Hint:
     """What a name should be called in the text, and how much the reader cares for it.
 
     Kinds: "user" (a name of the user's), "derived" (the adjoint or tangent of one),
-    "temporary" (a value that the user did not name).
+    "temporary" (a value that the user did not name). `of` is the name that a derived one is made
+    of: `x` of `x_bar`, and of `x_bar_dot` too.
     """
 
     text: str
     kind: str
+    of: str = field(default="", compare=False)
 
     def derived(self, suffix: str) -> Hint:
         kind = "temporary" if self.kind == "temporary" else "derived"
-        return Hint(self.text + suffix if self.text else "", kind)
+        return Hint(self.text + suffix if self.text else "", kind, self.of or self.text)
 
 
 TEMPORARY = Hint("", "temporary")

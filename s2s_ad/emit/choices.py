@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from s2s_ad.emit.printer import print_expression
+from s2s_ad.emit.provenance import absorb
 
 LONGEST = 60  # characters of a value that is chosen in one line
 
@@ -81,6 +82,7 @@ def chosen(branch: gast.If, *, truth: bool, plain: bool) -> gast.stmt:
         return branch
     assignment = gast.Assign([sides[0].targets[0]], value, None)
     assignment.branch = branch
+    absorb(assignment, sides)
     return assignment
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 import gast
 
 from s2s_ad.core import form
+from s2s_ad.emit.provenance import absorb
 from s2s_ad.emit.sugar import names_of, sources_of
 
 
@@ -30,6 +31,7 @@ def _block(body: list[gast.stmt], loads: Counter[str]) -> list[gast.stmt]:
                 setattr(statement, name, _block(inner, loads))
         if found and _is_alike(found[-1], statement):
             found[-1].targets.extend(statement.targets)
+            absorb(found[-1], [statement])
             continue
         if isinstance(statement, gast.For):
             _iterate(statement, found, loads)
@@ -78,6 +80,7 @@ def _iterate(loop: gast.For, before: list[gast.stmt], loads: Counter[str]) -> No
         return
     loop.target = pop.targets[0]
     loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])
+    absorb(loop, [pop])
     del loop.body[0]
 
 

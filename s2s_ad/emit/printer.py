@@ -41,9 +41,24 @@ def print_statements(statements: Sequence[gast.AST], width: int = 88) -> str:
     end; for a compound statement, at the end of its header) and `blank_before` (true for a blank
     line above it).
     """
+    return print_rows(statements, width)[0]
+
+
+def print_rows(
+    statements: Sequence[gast.AST], width: int = 88
+) -> tuple[str, list[gast.AST | None]]:
+    """The same, and for each line of the text the statement that it is of, if there is one.
+
+    A comment is of no statement; a header is of the compound statement.
+    """
     printer = _Printer(width)
     printer.block(statements, "module")
-    return "".join(f"{line}\n" for line in printer.lines)
+    rows = [
+        statement
+        for line, statement in zip(printer.lines, printer.statements, strict=True)
+        for _ in range(line.count("\n") + 1)
+    ]
+    return "".join(f"{line}\n" for line in printer.lines), rows
 
 
 def print_expression(node: gast.AST) -> str:
@@ -60,6 +75,8 @@ class _Printer(ExpressionPrinter):
         super().__init__()
         self.width = width
         self.lines: list[str] = []
+        self.statements: list[gast.AST | None] = []  # of which statement each of the lines is
+        self._statement: gast.AST | None = None
         self._indent = 0
         self._comment: str | None = None
 
@@ -94,6 +111,7 @@ class _Printer(ExpressionPrinter):
             text = self._with_comment(text, f"# {self._comment}", indent)
             self._comment = None
         self.lines.append(" " * indent + text)
+        self.statements.append(self._statement)
 
     def _with_comment(self, text: str, comment: str, indent: int) -> str:
         """Text with a comment behind it, or above it where the line would be too long."""
@@ -114,9 +132,10 @@ class _Printer(ExpressionPrinter):
 
     def block(self, statements: Sequence[gast.AST], kind: str) -> None:
         """Write the statements of a "module", "class" or "function", or of any other "block"."""
-        previous = None
+        previous, around = None, self._statement
         for statement in statements:
             start = len(self.lines)
+            self._statement = statement
             self._comment = getattr(statement, "comment_after", None)
             if previous is None and kind != "block" and _is_string(statement):
                 self.write(docstring_text(statement.value.value))
@@ -126,8 +145,14 @@ class _Printer(ExpressionPrinter):
             comments = self._comments_before(statement)
             starts_with_comment = bool(comments) or self.lines[start].lstrip().startswith("#")
             count = self._blank_lines(kind, previous, statement, starts_with_comment)
-            self.lines[start:start] = [""] * count + comments
+            self._insert(start, [""] * count + comments)
             previous = statement
+        self._statement = around
+
+    def _insert(self, start: int, lines: list[str]) -> None:
+        """Lines that are of no statement."""
+        self.lines[start:start] = lines
+        self.statements[start:start] = [None] * len(lines)
 
     def _blank_lines(
         self, kind: str, previous: gast.AST | None, statement: gast.AST, starts_with_comment: bool
@@ -226,9 +251,12 @@ class _Printer(ExpressionPrinter):
         self._body(node.body)
         if len(node.orelse) == 1 and type(node.orelse[0]) is gast.If:
             alternative = node.orelse[0]
-            self.lines += self._comments_before(alternative)
+            self._insert(len(self.lines), self._comments_before(alternative))
             self._comment = getattr(alternative, "comment_after", None)
+            around, self._statement = self._statement, alternative
             self._If(alternative, "elif ")
+            self._end_line()
+            self._statement = around
         else:
             self._clause("else", node.orelse)
 

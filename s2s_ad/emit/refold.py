@@ -17,6 +17,7 @@ from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.variables import Entry, Moves
@@ -35,6 +36,7 @@ class Line:
     Attributes:
         expression: the value; the condition of an "if" or "while"; a list of bounds of a "for".
         test: of a "while" the lines that come before its condition.
+        folded: where what was folded into it comes from.
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Line:
     blocks: tuple[list[Line], ...] = ()
     backwards: bool = False
     errors: tuple = ()
+    folded: Sequence[Origin] = ()
 
     def reads(self) -> list[str]:
         """The names that the line itself reads, its blocks apart."""
@@ -65,6 +68,10 @@ class Line:
         if self.kind == "store":
             return [self.name] if self.store.kind == "pop" and self.name else []
         return [each for each in (self.name, *self.names) if each]
+
+    def origins(self) -> list[Origin | None]:
+        """Where it comes from: its statement, then what was folded into it."""
+        return [self.statement.origin, *self.folded]
 
 
 class Refold:
@@ -87,6 +94,8 @@ class Refold:
         self.returns = LARGEST if called or _has_keys(output) else 0  # what may stand in a return
         self.pending: dict[str, gast.AST] = {}
         self.sizes: dict[str, int] = {}
+        self.origins: dict[str, list[Origin]] = {}  # of what is pending: where it comes from
+        self.folded: list[Origin] = []  # where what is folded into the current line comes from
         names = [name for atom in tree.leaves(output) for name in form.reads(atom)]
         self.outputs = set(names)
         self.counts = Counter(names)
@@ -141,19 +150,30 @@ class Refold:
         """The lines of a block; of what is `tried` nothing moves behind a change."""
         readers = Readers(entries, outputs)
         found: list[Line] = []
+        around = self.folded
         for place, entry in enumerate(entries):
+            self.folded = []
             if entry.kind == "operation":
                 expression, size = self._composed(entry.call)
                 read = None if tried else form.reads(expression)
                 if not readers.changes(place, entry.name, read) and self._folds(
                     entry, size, readers
                 ):
-                    self.pending[entry.name], self.sizes[entry.name] = expression, size
-                else:
-                    found.append(Line("assign", entry.statement, entry.name, expression))
+                    self._wait(entry, expression, size)
+                    continue
+                line = Line("assign", entry.statement, entry.name, expression)
             else:
-                found.append(self._line(entry))
+                line = self._line(entry)
+            line.folded = self.folded
+            found.append(line)
+        self.folded = around
         return found
+
+    def _wait(self, entry: Entry, expression: gast.AST, size: int) -> None:
+        """Keep a value until it is read."""
+        name, origin = entry.name, entry.statement.origin
+        self.pending[name], self.sizes[name] = expression, size
+        self.origins[name] = self.folded if origin is None else [origin, *self.folded]
 
     def _line(self, entry: Entry) -> Line:
         kind, statement = entry.kind, entry.statement
@@ -200,13 +220,22 @@ class Refold:
 
     def _composed(self, call: gast.Call) -> tuple[gast.AST, int]:
         expression = self.surface.expression(call)
-        inner = [each for each in form.reads(expression) if each in self.pending]
+        inner = self._inner(expression)
         size = 1 + sum(self.sizes[each] for each in inner)
         expression = nested(subtracted(form.substitute(expression, self.pending)))
         return negated_first(shaped(expression, self.program.fact), self.program.fact), size
 
     def _folded(self, node: gast.AST) -> gast.AST:
-        return form.substitute(self.surface.spelled(node), self.pending)
+        spelled = self.surface.spelled(node)
+        self._inner(spelled)
+        return form.substitute(spelled, self.pending)
+
+    def _inner(self, expression: gast.AST) -> list[str]:
+        """The values that an expression is about to take in."""
+        inner = [each for each in form.reads(expression) if each in self.pending]
+        for each in inner:
+            self.folded += self.origins[each]
+        return inner
 
     # ---- what may be folded
 

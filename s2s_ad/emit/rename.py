@@ -118,6 +118,19 @@ class Naming:
         """The names of the text that are those of arrays."""
         return {self.shown[each] for each in self.arrays if each in self.shown}
 
+    def families(self) -> dict[str, str]:
+        """Each name of the text and the one that it is made of: `x_bar` and `x_2` of `x`."""
+        found: dict[str, str] = {}
+        for name, shown in self.shown.items():
+            if shown not in found:
+                hint = self._hint(self.variables.of(name))
+                found[shown] = hint.of or hint.text or shown
+        for variable, item in self.kept.items():
+            kept = self.shown.get(getattr(item, "id", ""))
+            if kept and variable in self.shown:
+                found[self.shown[variable]] = found.get(kept, kept)
+        return found
+
     def _name_captures(
         self, program: Program, captured: dict[str, str], elsewhere: set[str]
     ) -> None:

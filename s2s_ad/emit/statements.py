@@ -14,6 +14,7 @@ from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
 from s2s_ad.emit.live_ranges import flat
+from s2s_ad.emit.provenance import mark
 from s2s_ad.emit.refold import Line, length_of, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened
@@ -53,6 +54,7 @@ class Statements:
             for each in made:
                 if not hasattr(each, "origin"):
                     form.place(each, origin, line.statement.phase)
+                mark(each, line.origins(), _defined(line))
             found += made
         return found
 
@@ -259,6 +261,7 @@ def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[ga
     keywords = [gast.keyword(name, form.constant(value)) for name, value in settings]
     context = gast.Call(dotted("np", "errstate"), [], keywords)
     made = gast.With([gast.withitem(context, None)], body, None)
+    mark(made, getattr(body[0], "origins", ()))
     return [*before, form.place(made, None, getattr(body[0], "phase", "")), *after]
 
 
@@ -268,6 +271,12 @@ def _computes(statement: gast.stmt) -> bool:
     return not isinstance(statement, gast.Break | gast.Pass) and not (
         isinstance(statement, gast.Assign) and isinstance(value, gast.Name | gast.Constant)
     )
+
+
+def _defined(line: Line) -> list[str]:
+    """The values that a line computes, and those that it puts into a list."""
+    kept = line.kind == "store" and isinstance(line.statement, gast.Assign)
+    return [*line.assigns(), *([form.target(line.statement)] if kept else [])]
 
 
 def _is_atom(node: gast.AST) -> bool:

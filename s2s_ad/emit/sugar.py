@@ -8,6 +8,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form
+from s2s_ad.emit.provenance import absorb
 
 
 def sweetened(loop: gast.For, *, reads: int) -> gast.For:
@@ -33,7 +34,9 @@ def sweetened(loop: gast.For, *, reads: int) -> gast.For:
     if read:
         items = gast.Call(form.name("enumerate"), [items], [])
         target = gast.Tuple([form.name(loop.target.id, gast.Store), target], gast.Store())
-    return gast.For(target, items, rows.rest, [], None)
+    made = gast.For(target, items, rows.rest, [], None)
+    absorb(made, rows.taking)
+    return made
 
 
 class _Rows:

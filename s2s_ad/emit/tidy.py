@@ -94,6 +94,7 @@ class _Moves:
             return line
         targets = {atom.id: name for name, atom in real if isinstance(atom, gast.Name)}
         values: dict[str, gast.AST] = {}
+        folded = [*line.folded]
         first = len(before)
         for each in reversed(before):
             if each.kind != "assign" or has_effect(each.statement):
@@ -101,12 +102,13 @@ class _Moves:
             if each.name in targets and self._fits(each, targets[each.name]):
                 values[each.name] = each.expression
                 origin = each.statement
+                folded += each.origins()
             first -= 1
         if not values:
             return line
         before[first:] = [each for each in before[first:] if each.name not in values]
         moves = [(name, values.get(getattr(atom, "id", None), atom)) for name, atom in line.moves]
-        return replace(line, moves=moves, statement=origin)
+        return replace(line, moves=moves, statement=origin, folded=folded)
 
     def _is_real(self, name: str, atom: gast.AST) -> bool:
         """Whether the move is seen in the text."""
@@ -257,7 +259,8 @@ def _with_pops_unpacked(lines: list[Line], counts: Mapping[str, int]) -> list[Li
         popped = last is not None and last.kind == "store" and last.store.kind == "pop"
         if whole and popped and last.name == whole and counts[whole] == 1:
             pop = gast.Attribute(form.name(last.store.base), "pop", gast.Load())
-            line = replace(line, expression=gast.Call(pop, [], []))
+            folded = [*line.folded, *last.origins()]
+            line = replace(line, expression=gast.Call(pop, [], []), folded=folded)
             found.pop()
         found.append(line)
     return found
@@ -277,7 +280,9 @@ def with_shapes_unpacked(lines: list[Line], facts: Mapping[str, Any]) -> list[Li
             continue
         shape = gast.Attribute(form.name(source), "shape", gast.Load())
         targets = tuple(names.get(axis) for axis in range(rank))
-        found.append(Line("unpack", run[0][0].statement, expression=shape, names=targets))
+        made = Line("unpack", run[0][0].statement, expression=shape, names=targets)
+        made.folded = [origin for line, _ in run for origin in line.origins()]
+        found.append(made)
     return [
         replace(line, blocks=tuple(with_shapes_unpacked(each, facts) for each in line.blocks))
         if line.blocks

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Collection, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Any
@@ -21,12 +22,13 @@ from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import Origin, UnsupportedError
 from s2s_ad.emit.apart import apart
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.live_ranges import Liveness, flat
-from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.printer import print_rows, print_statements
+from s2s_ad.emit.provenance import NO_ROW, Row, mark, settle
 from s2s_ad.emit.refold import Line, Refold, every
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
@@ -63,6 +65,9 @@ class Text:
         shown: Core name -> its name in the text, for the values that have one.
         assumed: what it assumes of the lengths of its arguments.
         native: the module of its loops, where there is one; `refused` says why there is none.
+        rows: where each line of `function` comes from.
+        families: each name of the text, and the one that it is made of: `x_bar` of `x`.
+        kept_in: Core name of a list -> that of the list of tuples which its items are put into.
     """
 
     name: str
@@ -76,10 +81,22 @@ class Text:
     assumed: tuple[str, ...] = ()
     native: str = ""
     refused: str = ""
+    rows: tuple[Row, ...] = ()
+    families: dict[str, str] = field(default_factory=dict)
+    kept_in: dict[str, str] = field(default_factory=dict)
 
     @property
     def module(self) -> str:
         """The function with its imports."""
+        return self._head + self.function
+
+    @property
+    def module_rows(self) -> list[Row]:
+        """Where each line of `module` comes from; its head is ours."""
+        return [NO_ROW] * self._head.count("\n") + [*self.rows]
+
+    @property
+    def _head(self) -> str:
         imports = ["\n".join(group) + "\n" for group in import_groups(self.modules, numpy=True)]
         imports[-1] = imports[-1].rstrip("\n")
         if self.helpers:
@@ -91,7 +108,7 @@ class Text:
         if self.assumed:
             marks = {"initial_indent": "# for arguments with ", "subsequent_indent": "# "}
             note += textwrap.wrap(", ".join(self.assumed), WIDTH, **marks)
-        return "\n".join([*imports, *(["", *note] if note else []), "", "", self.function])
+        return "\n".join([*imports, *(["", *note] if note else []), "", "", ""])
 
 
 def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
@@ -110,14 +127,24 @@ def write(program: Program) -> Text:
     main = module.write(functions[None], name, called=False)
     return Text(
         name=name,
-        function="\n\n".join([main.text, *module.texts]),
+        function="\n\n".join([main.text, *(each.text for each in module.texts)]),
         captured={shown: name for name, shown in module.captured.items()},
         objects=dict(module.objects),
         helpers=tuple(sorted(module.helpers)),
         statements=main.statements,
         modules=tuple(sorted(module.modules)),
         shown=main.shown,
+        rows=tuple(_rows([main, *module.texts])),
+        families=dict(ChainMap(*(each.families for each in [main, *module.texts]))),
+        kept_in={name: items for name, (_, items) in functions[None].parts.items()},
     )
+
+
+def _rows(functions: list[Written]) -> Iterator[Row]:
+    """The rows of functions that stand two lines apart."""
+    for place, each in enumerate(functions):
+        yield from (NO_ROW, NO_ROW) if place else ()
+        yield from each.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +154,8 @@ class Written:
     text: str
     statements: int
     shown: dict[str, str]
+    rows: list[Row]
+    families: dict[str, str]
 
 
 def _functions(program: Program) -> tuple[Functions, set]:
@@ -163,7 +192,7 @@ class Module:
     def __init__(self, functions: Functions, parameters: set[str]) -> None:
         self.functions, self.parameters = functions, parameters
         self.names: dict[Callee, str] = {}
-        self.texts: list[str] = []
+        self.texts: list[Written] = []
         self.captured: dict[str, str] = {}
         self.objects: dict[str, Any] = {}
         self.helpers: set[str] = set()
@@ -176,7 +205,7 @@ class Module:
         if call not in self.names and call.is_recursive:
             self.names[call] = name = self.free(call.program.name)  # the text says it itself
             place = len(self.texts)
-            self.texts.insert(place, self.write(self.functions[call], name).text)
+            self.texts.insert(place, self.write(self.functions[call], name))
         elif call not in self.names:
             place = len(self.texts)
             function = self.functions[call]
@@ -202,10 +231,10 @@ class Module:
         """Write a function before those that it calls, which choose their names first."""
         program = function.program
         name = self._unused(program.name)
-        text = self.write(function, name).text
+        text = self.write(function, name)
         if name in self.taken:
             name = self._unused(program.name)
-            text = self.write(function, name).text
+            text = self.write(function, name)
         self.taken.add(name)
         self.texts.insert(place, text)
         self._known.setdefault((program.name, program.doc), {})[name] = function
@@ -236,7 +265,7 @@ class Module:
         fold = Refold(program, entries, output, surface, called=called)
         lines = with_pops_unpacked(fold.lines(), fold.outputs)
         lines = with_shapes_unpacked(lines, program.facts)
-        output = _output_expression(fold.output(), surface)
+        output, returned = _output_expression(fold.output(), surface), fold.folded
         weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
         reserved = {"np", "slice", name, *self.objects, *surface.helpers}
@@ -256,16 +285,19 @@ class Module:
         statements = Statements(naming, surface, missing)
         body = _destructuring(program, lines, output, naming)
         body += statements.of(lines)
-        body.append(_return(naming.renamed(output)))
+        body.append(_return(naming.renamed(output), returned))
         body = idiomatic(body)
         _comment(program, body)
         self.helpers |= surface.helpers
         self.modules |= surface.modules
-        text = print_statements([_function(program, body, naming)], WIDTH)
+        definition = _function(program, body, naming)
+        settle([definition], ())
+        text, printed = print_rows([definition], WIDTH)
+        rows = [NO_ROW if each is None else each.row for each in printed]
         shown = dict(naming.shown)
         for each, (item, items) in function.parts.items():
             shown[each] = f"{item or 'a value'} in {naming.shown.get(items, 'a list')}"
-        return Written(text, _count(body), shown)
+        return Written(text, _count(body), shown, rows, naming.families())
 
 
 def _with_variables(
@@ -334,8 +366,10 @@ def with_value_names(program: Program) -> Program:
 # ---- statements ----------------------------------------------------------------------------------
 
 
-def _return(value: gast.AST) -> gast.stmt:
-    return form.place(gast.Return(value), None)
+def _return(value: gast.AST, origins: list[Origin]) -> gast.stmt:
+    statement = form.place(gast.Return(value), None)
+    mark(statement, origins)
+    return statement
 
 
 def _count(body: list[gast.stmt]) -> int:
@@ -438,7 +472,7 @@ def _comment_lines(
 
 def _function(program: Program, body: list[gast.stmt], naming: Naming) -> gast.FunctionDef:
     doc = gast.Expr(gast.Constant(docstring(program), None))
-    return gast.FunctionDef(
+    definition = gast.FunctionDef(
         name=program.name,
         args=_arguments(program, naming),
         body=[doc, *body],
@@ -447,6 +481,8 @@ def _function(program: Program, body: list[gast.stmt], naming: Naming) -> gast.F
         type_comment=None,
         type_params=[],
     )
+    mark(definition, [program.origin])
+    return definition
 
 
 def docstring(program: Program) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from programs import corpus
 from programs.case import Case
 from programs.refused import FIRST_ORDER_ONLY, REFUSED
-from s2s_ad import S2SError, grad, jvp, value_and_grad, vjp
+from s2s_ad import S2SError, grad, jvp, value_and_grad, vjp, written
 from s2s_ad.check import central_differences, complex_step
 from s2s_ad.core import tree
 
@@ -173,6 +175,21 @@ def test_value(name):
     case = CASES[name]
     value, _ = derived(name)(*copy.deepcopy(case.arguments))
     agree(value, plain(case)(*moving(case)), EXACT)
+
+
+@every_case
+def test_every_statement_has_an_origin(name):
+    """Nearly all have their own: what binds and returns is of the function as such."""
+    case = CASES[name]
+    ours = str(Path(__file__).parent), str(Path(written.__file__).parent)
+    text = derived(name).text(*copy.deepcopy(case.arguments))
+    bare = ast.Assign | ast.Return | ast.Expr | ast.Raise | ast.If | ast.Break
+    for statement in ast.walk(ast.parse(text.function)):
+        if isinstance(statement, ast.stmt):
+            row = text.rows[statement.lineno - 1]
+            assert row.origins
+            assert all(each.file.startswith(ours) for each in row.origins)
+            assert row.own or isinstance(statement, bare)
 
 
 @every_case
