@@ -230,6 +230,12 @@ class Program:
             return self
         return self.with_(body=tuple(body))
 
+    def __str__(self) -> str:
+        """Core as short text (see `core/text.py`)."""
+        from s2s_ad.core.text import program_text
+
+        return program_text(self)
+
     def verify(self) -> Program:
         """Check the form and that every name has a fact, blocks included; returns the program.
 

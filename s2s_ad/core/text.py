@@ -1,0 +1,385 @@
+"""Core as text for those who work on the compiler: one operation a line, blocks indented."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+import numpy as np
+
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.builder import describe
+from s2s_ad.core.callee import Callee, callee_of, item_of, items_of, reached
+from s2s_ad.core.program import TEMPORARY, Input, Program
+from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.sizes import Atom, atoms_of, size_text
+from s2s_ad.core.tree import Tree
+
+INDENT = "    "
+LENGTHS = "nmpqrstuvw"  # what lengths that are not known are called
+FACTS_AT = 44  # the column where facts begin
+
+BINARY = {
+    operator.add: "+",
+    operator.eq: "==",
+    operator.floordiv: "//",
+    operator.ge: ">=",
+    operator.gt: ">",
+    operator.le: "<=",
+    operator.lt: "<",
+    operator.matmul: "@",
+    operator.mod: "%",
+    operator.mul: "*",
+    operator.ne: "!=",
+    operator.pow: "**",
+    operator.sub: "-",
+    operator.truediv: "/",
+}
+UNARY = {operator.neg: "-", operator.invert: "~", operator.not_: "not "}
+
+
+@dataclass(frozen=True, slots=True)
+class CoreLine:
+    """One line of Core as text, and the statement that it shows, if it shows one."""
+
+    text: str
+    statement: form.Statement | None = None
+    depth: int = 0
+
+
+def program_text(program: Program, *, facts: bool = False) -> str:
+    """The program, and below it the functions that it calls.
+
+    Args:
+        facts: write the abstract value of what each line computes behind it.
+    """
+    return "\n".join(
+        f"{INDENT * line.depth}{line.text}".rstrip() for line in program_lines(program, facts=facts)
+    )
+
+
+def program_lines(program: Program, *, facts: bool = False) -> list[CoreLine]:
+    """The same line by line."""
+    writer = _Writer(program, facts)
+    found = [*writer.function(program)]
+    for each in reached((program,)):
+        if isinstance(each, Callee) and not each.is_stub:
+            found += [CoreLine(""), *writer.function(each.program)]
+    return found
+
+
+class _Names:
+    """What the names of a program are called: what the user calls them, with numbers."""
+
+    def __init__(self) -> None:
+        self.shown: dict[str, str] = {}
+        self.taken: set[str] = set()
+
+    def of(self, name: str, program: Program) -> str:
+        if name not in self.shown:
+            text = program.hints.get(name, TEMPORARY).text or "t"
+            number, candidate = 2, text if text != "t" else "t1"
+            while candidate in self.taken:
+                candidate = f"{text}{number}" if text == "t" else f"{text}.{number}"
+                number += 1
+            self.taken.add(candidate)
+            self.shown[name] = candidate
+        return self.shown[name]
+
+
+class _Writer:
+    """Writes programs; what is known of lengths is said in the same letters in all of them."""
+
+    def __init__(self, program: Program, facts: bool):
+        self.facts, self.lengths = facts, _Lengths()
+        self.names, self.program = _Names(), program
+
+    def function(self, program: Program) -> Iterator[CoreLine]:
+        self.names = _Names()
+        inputs = ", ".join(self._input(each, program) for each in program.inputs)
+        yield CoreLine(f"{program.name}({inputs}):")
+        captured = [
+            f"{self._name(each.name, program)} = {each.text}" for each in program.captured()
+        ]
+        if captured:
+            yield CoreLine(f"captured {', '.join(captured)}", depth=1)
+        yield from self.body(program, 1)
+        yield CoreLine(f"return {self._tree(program.output, program)}", depth=1)
+
+    def body(self, program: Program, depth: int) -> Iterator[CoreLine]:
+        items = items_of(program)
+        for statement in program.body:
+            item = item_of(statement)
+            if form.is_effect(statement):
+                yield from self._effect(statement, program, depth)
+            elif item is None or items[item[0]][item[1]] != form.target(statement):
+                yield from self._statement(statement, program, items, depth)
+
+    def _statement(
+        self, statement: gast.Assign, program: Program, items: dict, depth: int
+    ) -> Iterator[CoreLine]:
+        name, region = form.target(statement), region_of(statement)
+        used = items.get(name, {})
+        count = rule_for(form.function_of(statement)).count
+        targets = [name] if count is None else [used.get(i) for i in range(count)]
+        blocks: list[CoreLine] = []
+        if region is None:
+            text = self._operation(statement, program)
+        else:  # what blocks compute is named before what the region hands out
+            text, blocks = self._region(region, statement, program, depth)
+        if targets:
+            text = f"{self._targets(targets, program)} = {text}"
+        yield self._line(text, statement, program, targets, depth)
+        yield from blocks
+
+    def _line(
+        self,
+        text: str,
+        statement: form.Statement,
+        program: Program,
+        targets: Sequence[str | None],
+        depth: int,
+    ) -> CoreLine:
+        if self.facts:
+            known = ", ".join(
+                self.lengths.fact(program.facts[each]) for each in targets if each is not None
+            )
+            text = f"{text.ljust(FACTS_AT - len(INDENT) * depth)}  # {known}" if known else text
+        return CoreLine(text, statement, depth)
+
+    def _targets(self, targets: Sequence[str | None], program: Program) -> str:
+        return ", ".join("_" if each is None else self._name(each, program) for each in targets)
+
+    # ---- blocks
+
+    def _region(
+        self, region: Region, statement: gast.Assign, program: Program, depth: int
+    ) -> tuple[str, list[CoreLine]]:
+        """The head of a region, and the lines of its blocks."""
+        given = [self._atom(each, program) for each in statement.value.args]
+        if isinstance(region, Branch):
+            inside = [
+                *self._block(region.then, region.then.leaves(), given[1:], depth),
+                CoreLine("else:", statement, depth),
+                *self._block(region.orelse, region.orelse.leaves(), given[1:], depth),
+            ]
+            return f"if {given[0]}:", inside
+        if isinstance(region, Attempt):
+            inside = self._block(region.body, region.body.leaves(), given, depth)
+            for errors, handler in zip(region.errors, region.handlers, strict=True):
+                kinds = ", ".join(getattr(each, "__name__", str(each)) for each in errors)
+                inside.append(CoreLine(f"except {kinds}:", statement, depth))
+                inside += self._block(handler, handler.leaves(), given, depth)
+            return "try:", inside
+        return self._loop(region, given, statement, depth)
+
+    def _loop(
+        self, loop: Loop, given: list[str], statement: gast.Assign, depth: int
+    ) -> tuple[str, list[CoreLine]]:
+        parts, leaves = loop.parts(given), loop.leaves(loop.body)
+        for leaf, text in zip(leaves.fixed, parts.fixed, strict=True):
+            self._alias(leaf, text)
+        carried = [self._name(each, loop.body) for each in leaves.carried]
+        starts = [f"{new} = {old}" for new, old in zip(carried, parts.carried, strict=True)]
+        carrying = f" with {', '.join(starts)}" if starts else ""
+        inside: list[CoreLine] = []
+        if loop.is_for:
+            span = ", ".join(_bounds(parts.bounds))
+            order = "reversed " if loop.backwards else ""
+            head = (
+                f"for {self._name(leaves.bounds[0], loop.body)} in {order}range({span}){carrying}:"
+            )
+        else:
+            head = f"while{carrying}:"
+            tested = [*carried, *parts.fixed]
+            inside += self._block(loop.test, loop.test.leaves(), tested, depth, "while")
+        inside += self._block(loop.body, (), (), depth, "next")
+        return head, inside
+
+    def _block(
+        self,
+        block: Program,
+        leaves: Iterable[str],
+        given: Iterable[str],
+        depth: int,
+        hands: str = "give",
+    ) -> list[CoreLine]:
+        for leaf, text in zip(leaves, given, strict=False):
+            self._alias(leaf, text)
+        body = [*self.body(block, depth + 1)]
+        outputs = ", ".join(self._atom(each, block) for each in block.outputs())
+        return [*body, CoreLine(f"{hands} {outputs}".rstrip(), None, depth + 1)]
+
+    def _alias(self, leaf: str, text: str) -> None:
+        """A leaf that is always the same value is called what that is called."""
+        self.names.shown[leaf] = text
+
+    # ---- operations
+
+    def _operation(self, statement: gast.Assign, program: Program) -> str:
+        function, call = form.function_of(statement), statement.value
+        args = [self._atom(each, program) for each in call.args]
+        params = {each.arg: self._atom(each.value, program) for each in call.keywords}
+        item = item_of(statement)
+        if item is not None:
+            return f"{self._name(item[0], program)}[{item[1]}]"
+        if function in BINARY and len(args) == 2:
+            return f"{args[0]} {BINARY[function]} {args[1]}"
+        if function in UNARY and len(args) == 1:
+            return f"{UNARY[function]}{args[0]}"
+        if function is operator.getitem and "index" in params:
+            return f"{args[0]}[{params['index']}]"
+        known = [f"{key}={value}" for key, value in params.items()]
+        return f"{self._function(statement, function)}({', '.join([*args, *known])})"
+
+    def _function(self, statement: gast.Assign, function: Any) -> str:
+        call = callee_of(statement)
+        if call is not None:
+            return call.name
+        rule = rule_for(function)
+        if rule is function:
+            return rule.name
+        return describe(function).removeprefix("s2s_ad.runtime.")
+
+    def _effect(
+        self, statement: form.Statement, program: Program, depth: int
+    ) -> Iterator[CoreLine]:
+        atoms = {each: form.name(self._name(each, program)) for each in form.reads(statement)}
+        node = gast.gast_to_ast(form.substitute(statement, atoms))
+        text = ast.unparse(ast.fix_missing_locations(_plain(node)))
+        for line in text.split("\n"):
+            yield CoreLine(line, statement, depth)
+
+    # ---- atoms
+
+    def _name(self, name: str, program: Program) -> str:
+        return self.names.of(name, program)
+
+    def _atom(self, atom: gast.AST, program: Program) -> str:
+        if isinstance(atom, gast.Name):
+            return self._name(atom.id, program)
+        if isinstance(atom, gast.Constant):
+            return _constant(atom.value)
+        if isinstance(atom, gast.Slice):
+            bounds = [self._bound(each, program) for each in (atom.lower, atom.upper)]
+            step = self._bound(atom.step, program)
+            return ":".join([*bounds, *([step] if step else [])])
+        items = ", ".join(self._atom(each, program) for each in atom.elts)
+        if isinstance(atom, gast.List):
+            return f"[{items}]"
+        return f"({items},)" if len(atom.elts) == 1 else f"({items})"
+
+    def _bound(self, atom: gast.AST | None, program: Program) -> str:
+        return "" if atom is None else self._atom(atom, program)
+
+    def _tree(self, value: Any, program: Program) -> str:
+        if not isinstance(value, Tree):
+            return self._atom(value, program)
+        items = [self._tree(each, program) for each in value.items]
+        return _container(value, items)
+
+    def _input(self, each: Input, program: Program) -> str:
+        def leaf(name: str) -> str:
+            return f"{self._name(name, program)}: {self.lengths.fact(program.facts[name])}"
+
+        star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+        if not isinstance(each.tree, Tree):
+            return leaf(each.tree)
+        shown = tree.tree_map(leaf, each.tree)
+        return f"{star.get(each.kind, '')}{each.name}: {_shown_tree(shown)}"
+
+
+def _shown_tree(value: Any) -> str:
+    if not isinstance(value, Tree):
+        return value
+    return _container(value, [_shown_tree(each) for each in value.items])
+
+
+def _container(value: Tree, items: list[str]) -> str:
+    if value.kind is tuple:
+        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+    if value.kind is list:
+        return f"[{', '.join(items)}]"
+    pairs = zip(value.keys, items, strict=True)
+    if value.kind is dict:
+        return f"{{{', '.join(f'{key!r}: {item}' for key, item in pairs)}}}"
+    name = getattr(value.kind, "__name__", str(value.kind))
+    return f"{name}({', '.join(f'{key}={item}' for key, item in pairs)})"
+
+
+def _bounds(bounds: list[str]) -> list[str]:
+    """The bounds of a range as one writes them."""
+    start, stop, step = bounds
+    if step != "1":
+        return bounds
+    return [stop] if start == "0" else [start, stop]
+
+
+def _constant(value: Any) -> str:
+    if value is values.UNDEFINED:
+        return "undefined"
+    if isinstance(value, np.dtype):
+        return f"np.{value.name}"
+    if isinstance(value, type) or callable(value):
+        return describe(value)
+    return repr(value)
+
+
+class _Objects(ast.NodeTransformer):
+    """The functions that an effect holds, as the names that they have."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        value = node.value
+        plain = value is None or isinstance(value, bool | int | float | complex | str | bytes)
+        return node if plain or value is ... else ast.Name(_constant(value), ast.Load())
+
+
+def _plain(node: ast.AST) -> ast.AST:
+    return _Objects().visit(node)
+
+
+class _Lengths:
+    """Abstract values as text, with a letter for each length."""
+
+    def __init__(self) -> None:
+        self.names: dict[Atom, str] = {}
+
+    def fact(self, fact: Any) -> str:
+        """f64[n, 3], float, list of f64[n], ..."""
+        if isinstance(fact, Tree):
+            return _container(fact, [self.fact(each) for each in fact.items])
+        if isinstance(fact, values.Scalar):
+            return fact.kind.__name__
+        if isinstance(fact, values.Static):
+            return _constant(fact.value)
+        if isinstance(fact, values.List):
+            return f"list of {self.fact(fact.item)}"
+        if isinstance(fact, values.Word):
+            return "str"
+        if isinstance(fact, values.Array):
+            kind = "any" if fact.dtype is None else f"{fact.dtype.kind}{8 * fact.dtype.itemsize}"
+            kind = "bool" if kind == "b8" else kind
+            if fact.shape is None:
+                return f"{kind}[...]"
+            shape = ", ".join(self._dim(each) for each in fact.shape)
+            return f"{kind}[{shape}]" if shape else kind
+        return "any"
+
+    def _dim(self, dim: Any) -> str:
+        if isinstance(dim, int):
+            return str(dim)
+        for factor in sorted(atoms_of(dim.size), key=lambda each: each.serial):
+            if factor not in self.names:
+                number = len(self.names)
+                again = number // len(LENGTHS)
+                self.names[factor] = LENGTHS[number % len(LENGTHS)] + (str(again) if again else "")
+        return size_text(dim.size, self.names)
+
+
+__all__ = ["CoreLine", "program_lines", "program_text"]
