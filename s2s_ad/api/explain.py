@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,37 @@ from s2s_ad.storage.report import Kept, passes, report
 HEAD = ("name", "line", "bytes", "kept", "why")
 
 
-def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
-    """A table of what is kept, with bytes for these arguments, and the total."""
+@dataclass(frozen=True, slots=True)
+class KeptValue:
+    """One value that is kept, as the reader is told.
+
+    `names` are its Core names; `size` says how many bytes it takes in all, or in each pass.
+    """
+
+    names: tuple[str, ...]
+    name: str
+    line: str
+    size: str
+    when: str
+    why: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return self.name, self.line, self.size, self.when, self.why
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a program keeps for its backward pass, and how long its text is."""
+
+    statements: int
+    lines: int
+    kept: tuple[KeptValue, ...]
+    total: str
+
+
+def explained(program: Program, text: Text, arguments: dict[str, Any]) -> Explained:
+    """What is kept, with bytes for these arguments, and the total."""
     given = leaves_of(program, arguments)
     lengths = input_lengths(program, given)
     rows, total, more = [], 0, []
@@ -36,23 +66,30 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
             shown = f"{_one(kept.fact, one)}{' a pass' if kept.loops else ''}"
             more.append(f"{shown} of {name}")
         line = str(kept.origin.root) if kept.origin else "-"
-        rows.append((name, line, shown, _when(kept), kept.why))
-    title = f"{text.name}: {_statements(text)} statements for {_users(program)} lines of yours"
+        rows.append(KeptValue(kept.names, name, line, shown, _when(kept), kept.why))
+    whole = " and ".join([f"{total:,} bytes", *more]) if rows else ""
+    return Explained(_statements(text), _users(program), tuple(rows), whole)
+
+
+def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
+    """A table of what is kept, with bytes for these arguments, and the total."""
+    found = explained(program, text, arguments)
+    title = f"{text.name}: {found.statements} statements for {found.lines} lines of yours"
     if text.native:
         title += "\nnative code: loops that Numba has compiled"
     elif text.refused:
         title += f"\nno native code: {text.refused}"
     if text.assumed:
         title += f"\nfor arguments with {', '.join(text.assumed)}"
-    if not rows:
+    if not found.kept:
         return f"{title}\nnothing is kept for a backward pass"
-    widths = [max(len(row[i]) for row in (HEAD, *rows)) for i in range(len(HEAD) - 1)]
+    rows = [HEAD, *(each.cells for each in found.kept)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD) - 1)]
     lines = [
         "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]])
-        for row in (HEAD, *rows)
+        for row in rows
     ]
-    whole = " and ".join([f"{total:,} bytes", *more])
-    return "\n".join([title, *lines, f"kept in all: {whole}"])
+    return "\n".join([title, *lines, f"kept in all: {found.total}"])
 
 
 def _statements(text: Text) -> int:

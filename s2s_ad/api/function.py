@@ -11,7 +11,8 @@ import linecache
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,6 +81,9 @@ from s2s_ad.native.module import with_loops, with_rows
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
+
+if TYPE_CHECKING:
+    from s2s_ad.api.shown import Shown
 
 
 class Renewed(Exception):
@@ -163,6 +167,7 @@ class Transformed:
         source(*args): the generated text for arguments of this kind; without arguments the
             general text.
         explain(*args): what the backward pass keeps, and why.
+        show(*args): a page with the user's code beside the generated code, line by line.
         lower(*args): the program in Core, stage by stage.
 
     Attributes:
@@ -703,6 +708,27 @@ class Transformed:
         return explanation(loaded.program, loaded.text, arguments)
 
     @short
+    def show(self, *args: Any, path: str | Path | None = None, **kwargs: Any) -> Shown:
+        """A page with the user's code beside what is generated from it, line by line.
+
+        A notebook displays it, elsewhere the browser opens it. It has the gradient, the batched
+        and the second derivative of the function, too, and what the backward pass keeps.
+
+        Args:
+            args, kwargs: example arguments.
+            path: a file that it is written into, and not opened.
+        """
+        from s2s_ad.api.pages import page
+        from s2s_ad.api.shown import Shown, shown
+
+        made = page(self, args, kwargs)
+        if path is None:
+            return shown(made)
+        found = Shown(made)
+        found.save(path)
+        return found
+
+    @short
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:
         """The stages by name: "core" (the function), then the program of each transform."""
         if not args and not kwargs:
@@ -805,11 +831,14 @@ class Transformed:
         return self._dispatch.latest() or self._family.latest()
 
     def _repr_html_(self) -> str:
+        """For notebooks: the same beside the user's code; nothing is compiled for it."""
         latest = self._latest()
         if latest is None:
             return f"<code>{html.escape(repr(self))}</code>, not compiled yet"
-        text = html.escape(latest.text.module)
-        return f"<code>{html.escape(repr(self))}</code><pre><code>{text}</code></pre>"
+        from s2s_ad.api.pages import page_of_latest
+        from s2s_ad.show.html import fragment
+
+        return fragment(page_of_latest(self, latest))
 
 
 def _from_fast_path(self: Transformed, args: tuple, kwargs: dict[str, Any]) -> Any:

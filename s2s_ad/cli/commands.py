@@ -1,4 +1,4 @@
-"""The command line: dump, explain and check."""
+"""The command line: dump, explain, show and check."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.make import jit
+from s2s_ad.api.pages import page
+from s2s_ad.api.shown import Shown
 from s2s_ad.check import check
 from s2s_ad.cli import like
 from s2s_ad.cli.target import TargetError, evaluate, module_of
@@ -75,6 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     dump.add_argument("--native", action="store_true", help="the loops that jit has Numba compile")
     dump.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
     _command(commands, "explain", _explain, "say what the backward pass keeps, and why")
+    showing = _command(
+        commands, "show", _show, "write a page with your code beside the generated code"
+    )
+    showing.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, help="the page; else the browser opens it"
+    )
     checking = _command(
         commands, "check", _check, "compare reverse and forward mode and central differences"
     )
@@ -119,6 +127,15 @@ def _explain(options: argparse.Namespace) -> int:
     fn, args = _function(options), _arguments(options, _zeros)
     print(fn.explain(*args))
     return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    fn, args = _function(options), _arguments(options, _zeros)
+    made = Shown(page(fn, args, {}, title=options.expression, like=options.like or ""))
+    path = made.open() if options.output is None else made.save(options.output)
+    print(path)
+    refused = made.page.shown.refused
+    return 0 if refused is None else _say(str(refused), REFUSED)
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -78,7 +78,11 @@ def test_facts_are_written_on_demand():
     [
         (signed, (X, 1.0), ["if t1:", "else:", "give z", "= np.sin(x)"]),
         (halved, (3.0,), ["= while with x.2 = x:", "x.2 > 1.0", "x.2 / 2.0", "next x"]),
-        (guarded, ({"a": 2.0}, "a", 3.0), ["= try:", "except ZeroDivisionError:", "assert x > 0.0"]),
+        (
+            guarded,
+            ({"a": 2.0}, "a", 3.0),
+            ["= try:", "except ZeroDivisionError:", "assert x > 0.0"],
+        ),
         (guarded, ({"a": 2.0}, "a", 3.0), ["table: {'a': a: float}"]),
         (twice, (X, 2.0), ["= step(x, w)", "step(x: f64[n], w: float):"]),
     ],

@@ -1,0 +1,285 @@
+"""What the explorer shows of a transformed function: its own text, and what else is made of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from s2s_ad.api.arguments import Arguments, exact
+from s2s_ad.api.batching import Vmap
+from s2s_ad.api.check_arguments import check_differentiable
+from s2s_ad.api.explain import explained
+from s2s_ad.api.function import Transformed
+from s2s_ad.api.gradients import Grad
+from s2s_ad.api.transform import ALL, Differentiation, Jit
+from s2s_ad.core import tree
+from s2s_ad.core.program import Program
+from s2s_ad.core.text import program_lines
+from s2s_ad.diagnostics import Origin, S2SError
+from s2s_ad.emit.provenance import Row
+from s2s_ad.emit.write import Text
+from s2s_ad.load.module import Loaded
+from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source
+from s2s_ad.show.sources import places_of, sources_of
+from s2s_ad.transforms.gradients import tangent_program
+
+SAMPLES = 3  # of the batch that stands for all
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Tangent(Differentiation):
+    """The text of a directional derivative: inputs, then a tangent for each of the positions."""
+
+    takes_lists = True
+
+    def programs(self, program: Program, arguments: Arguments) -> list[Program]:
+        return [tangent_program(program, self.targets(program, arguments))]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A function to show, with the arguments that it is compiled for."""
+
+    key: str
+    label: str
+    function: Transformed
+    args: tuple
+    kwargs: dict[str, Any]
+
+
+def page(
+    transformed: Transformed,
+    args: tuple,
+    kwargs: dict[str, Any],
+    *,
+    title: str = "",
+    like: str = "",
+) -> Page:
+    """The function, compiled for these arguments, and what else is made of the one inside.
+
+    What is refused is a panel that says why; so is the function itself.
+    """
+    tabs = [*_tabs(transformed, args, kwargs)]
+    own = next((each for each in tabs if each.function.chain == transformed.chain), None)
+    if own is None:
+        own = Tab("own", transformed.label, transformed, args, kwargs)
+        tabs.insert(0, own)
+    drawn = _Drawn(transformed)
+    panels = [drawn.panel(each) for each in tabs]
+    panels += filter(None, [drawn.native(own), drawn.core(own)])
+    return drawn.page(panels, own.key, title or repr(transformed), like)
+
+
+def page_of_latest(transformed: Transformed, loaded: Loaded) -> Page:
+    """What was compiled already, without a word on what was not."""
+    drawn = _Drawn(transformed)
+    panel = drawn.text("own", transformed.label, loaded.program, loaded.text, {})
+    return drawn.page([panel], "own", repr(transformed), "")
+
+
+# ---- which functions -----------------------------------------------------------------------------
+
+
+def _tabs(transformed: Transformed, args: tuple, kwargs: dict[str, Any]) -> Iterator[Tab]:
+    """The function inside, its gradient, and what is made of both, for arguments like these."""
+    try:
+        inner = _innermost_call(transformed, args, kwargs)
+    except S2SError:
+        return  # said of the function itself
+    if inner is None:
+        return
+    root, (args, kwargs) = transformed.root, inner
+    yield Tab("primal", "primal", Transformed(root, Jit(), "jit"), args, kwargs)
+    grad = _gradient(transformed) or _default_gradient(root, args, kwargs)
+    if grad is None:
+        return
+    yield Tab("grad", grad.label, grad, args, kwargs)
+    positions = grad.transform.positions
+    if positions:
+        along = Transformed(root, Tangent(positions), "jvp")
+        yield Tab("jvp", "jvp", along, args, kwargs)
+    plain = Transformed(root, Grad(positions, weights=grad.transform.weights), "grad")
+    batch = _batch(args, positions)
+    if batch is not None and not kwargs:
+        axes, samples = batch
+        batched = Transformed(plain, Vmap(axes), "vmap")
+        yield Tab("vmap", "vmap(grad)", batched, samples, {})
+    if positions:
+        second = Transformed(plain, Tangent(positions), "jvp")
+        yield Tab("hvp", "Hessian · vector", second, args, kwargs)
+
+
+def _innermost_call(
+    transformed: Transformed, args: tuple, kwargs: dict[str, Any]
+) -> tuple[tuple, dict] | None:
+    """What the user's function is called with; of a batch for the first sample."""
+    if transformed._signatures.last is not None:
+        return None
+    inner = transformed.transform.inner_call(transformed.bind(args, kwargs))
+    if inner is None or not isinstance(transformed.fn, Transformed):
+        return inner
+    return _innermost_call(transformed.fn, *inner)
+
+
+def _gradient(transformed: Transformed) -> Transformed | None:
+    """The gradient that the function is, or is made of."""
+    while isinstance(transformed.fn, Transformed):
+        transformed = transformed.fn
+    return transformed if isinstance(transformed.transform, Grad) else None
+
+
+def _default_gradient(root: Callable, args: tuple, kwargs: dict[str, Any]) -> Transformed | None:
+    """The gradient with respect to all inputs that have one."""
+    plain = Transformed(root, Jit(), "jit")
+    arguments = exact(plain.__signature__, plain.bind(args, kwargs).arguments)
+    positions = []
+    for slot in arguments.supplied():
+        try:
+            check_differentiable("grad", slot.text, arguments.at(slot))
+        except S2SError:
+            continue
+        if slot.position is not None:
+            positions.append(slot.position)
+    return Transformed(root, Grad(tuple(positions)), "grad") if positions else None
+
+
+def _batch(args: tuple, positions: Any) -> tuple[tree.Tree, tuple] | None:
+    """(in_axes, a batch): of the data where there is any, else of what is differentiated."""
+    moved = range(len(args)) if positions is ALL else positions
+    floats = [place for place, each in enumerate(args) if _is_float(each)]
+    mapped = [place for place in floats if place not in moved] or floats
+    if not mapped:
+        return None
+    axes = tuple(0 if place in mapped else None for place in range(len(args)))
+    samples = (_samples(each) if i in mapped else each for i, each in enumerate(args))
+    return tree.Tree(tuple, tuple(range(len(args))), axes), tuple(samples)
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float | np.ndarray | np.floating) and np.result_type(value).kind == "f"
+
+
+def _samples(value: Any) -> np.ndarray:
+    return np.stack([np.asarray(value)] * SAMPLES)
+
+
+# ---- panels --------------------------------------------------------------------------------------
+
+
+class _Drawn:
+    """Makes panels of the functions that are derived from one of the user's."""
+
+    def __init__(self, transformed: Transformed):
+        self.transformed = transformed
+        self.main: Origin | None = None
+        self.places: dict[Place, None] = {}
+
+    def page(self, panels: Sequence[Panel], selected: str, title: str, like: str) -> Page:
+        for panel in panels:
+            origin = None if panel.refused is None else panel.refused.origin
+            if origin is not None:
+                self.main = self.main or origin
+                self.places[origin.file, origin.line] = None
+        return Page(title, like, self._sources(), tuple(panels), selected)
+
+    def _sources(self) -> tuple[Source, ...]:
+        return sources_of(self.main, self.places)
+
+    def panel(self, tab: Tab) -> Panel:
+        """The text of a function, or why there is none."""
+        try:
+            bound, entry = tab.function._served(tab.args, tab.kwargs)
+        except S2SError as error:
+            return Panel(tab.key, tab.label, refused=error)
+        loaded = entry.found.loaded
+        return self.text(tab.key, tab.label, loaded.program, loaded.text, bound.arguments)
+
+    def text(
+        self, key: str, label: str, program: Program, text: Text, arguments: dict[str, Any]
+    ) -> Panel:
+        self.main = self.main or program.origin
+        found = explained(program, text, arguments)
+        rows = text.module_rows
+        kept = tuple(Kept(each.name, each.size, each.when, each.why) for each in found.kept)
+        by_row = _by_row(rows, text, found.kept, kept)
+        lines = [
+            Line(line, self._places(row.origins), row.phase, tuple(by_row.get(place, ())))
+            for place, (line, row) in enumerate(zip(text.module.splitlines(), rows, strict=True))
+        ]
+        guards = Fact("for arguments with", ", ".join(text.assumed)) if text.assumed else None
+        facts = [
+            Fact("statements", str(found.statements)),
+            Fact("lines of yours", str(found.lines)),
+            Fact("kept", found.total) if kept else Fact("kept", "nothing"),
+            *([guards] if guards else []),
+        ]
+        about = program.doc[:1].upper() + program.doc[1:]
+        families = dict(sorted(text.families.items()))
+        return Panel(key, label, about, "python", tuple(lines), families, tuple(facts), kept)
+
+    def _places(self, origins: Sequence[Origin]) -> tuple[Place, ...]:
+        found = places_of(origins, self.main.file if self.main else "")
+        self.places |= dict.fromkeys(found)
+        return found
+
+    def core(self, tab: Tab) -> Panel | None:
+        """The stages of a function in Core, one after the other."""
+        try:
+            stages = tab.function.lower(*tab.args, **tab.kwargs)
+        except S2SError:
+            return None
+        lines: list[Line] = []
+        for name, program in stages.items():
+            lines += [Line("")] if lines else []
+            lines.append(Line(f"# {name}"))
+            for each in program_lines(program, facts=True):
+                origin = getattr(each.statement, "origin", None)
+                places = self._places([origin] if origin is not None else [])
+                phase = getattr(each.statement, "phase", "")
+                lines.append(Line(f"{INDENT * each.depth}{each.text}".rstrip(), places, phase))
+        facts = [Fact("stages", ", ".join(stages))]
+        return Panel(
+            "core", "Core", "What the compiler works on", "core", tuple(lines), {}, tuple(facts)
+        )
+
+    def native(self, tab: Tab) -> Panel | None:
+        """The text that is made native, where `source` can tell it."""
+        if "native" not in inspect.signature(Transformed.source).parameters:
+            return None
+        try:
+            source = tab.function.source(*tab.args, native=True, **tab.kwargs)
+        except S2SError as error:
+            return Panel("native", "native", refused=error)
+        lines = tuple(map(Line, source.splitlines()))
+        return Panel("native", "native", "What is compiled to machine code", lines=lines)
+
+
+def _by_row(
+    rows: Sequence[Row], text: Text, found: Sequence[Any], kept: Sequence[Kept]
+) -> dict[int, list[Kept]]:
+    """For lines that keep something what it is."""
+    made: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        for name in row.defines:
+            made.setdefault(name, place)
+    by_row: dict[int, list[Kept]] = {}
+    last = {  # what branches and loops hand on is what was assigned last
+        text.shown[name]: place
+        for place, row in enumerate(rows)
+        for name in row.defines
+        if name in text.shown and row.phase != "backward"
+    }
+    for value, one in zip(found, kept, strict=True):
+        names = [name for each in value.names for name in (each, text.kept_in.get(each))]
+        place = next((made[name] for name in reversed(names) if name in made), last.get(one.name))
+        if place is not None:
+            by_row.setdefault(place, []).append(one)
+    return by_row
+
+
+__all__ = ["page", "page_of_latest"]

@@ -1,0 +1,287 @@
+function s2sExplorer(root) {
+  "use strict";
+  const all = (query, at) => [...(at || root).querySelectorAll(query)];
+  const one = (query, at) => (at || root).querySelector(query);
+  const panes = one(".panes"), links = one(".links"), status = one("[role=status]");
+  const tabs = all("[role=tab]");
+  let yours = new Map(); // place -> line of the user's
+  let active = null, pinned = false, family = "";
+  const cache = new WeakMap(); // panel -> what is asked of it often
+
+  function setUp() {
+    yours = new Map(all(".yours .l[data-i]").map((line) => [line.dataset.i, line]));
+    let number = 0;
+    for (const line of all(".l:not(.caret)")) {
+      line.id = line.id || root.id + "-l" + number++;
+      line.setAttribute("role", "option");
+      line.setAttribute("aria-selected", "false");
+    }
+  }
+  const shownPanel = () => all("[role=tabpanel]").find((each) => !each.hidden);
+  const linesOf = (list) => all(".l:not(.caret)", list);
+  const keysOf = (line) => (line.dataset.k || "").split(" ").filter(Boolean);
+  const phaseOf = (line) => ["f", "b", "t"].find((each) => line.classList.contains(each)) || "x";
+  const isYours = (line) => "i" in line.dataset;
+
+  function known(panel) {
+    if (!cache.has(panel)) {
+      const byPlace = new Map(), names = JSON.parse(panel.dataset.names || "{}");
+      for (const line of linesOf(panel))
+        for (const key of keysOf(line)) {
+          if (!byPlace.has(key)) byPlace.set(key, []);
+          byPlace.get(key).push(line);
+        }
+      cache.set(panel, { byPlace, names, roots: new Set(Object.values(names)) });
+    }
+    return cache.get(panel);
+  }
+
+  // ---- lines of one origin
+
+  function light(line) {
+    for (const each of all(".on, .at")) {
+      each.classList.remove("on", "also", "at");
+      each.setAttribute("aria-selected", "false");
+    }
+    active = line;
+    panes.classList.toggle("pinned", pinned && !!line);
+    if (!line) { status.textContent = ""; draw([], []); return; }
+    const { byPlace } = known(shownPanel());
+    const places = isYours(line) ? [line.dataset.i] : keysOf(line);
+    const sources = places.map((each) => yours.get(each)).filter(Boolean);
+    const made = places.length ? byPlace.get(places[0]) || [] : [];
+    sources.forEach((each, place) => { each.classList.add("on"); each.classList.toggle("also", place > 0); });
+    for (const each of made) each.classList.add("on");
+    for (const each of [...sources, ...made]) each.setAttribute("aria-selected", "true");
+    line.classList.add("on", "at");
+    line.parentElement.setAttribute("aria-activedescendant", line.id);
+    say(line, sources[0], made);
+    draw(sources.slice(0, 1), made);
+  }
+
+  function say(line, source, made) {
+    const counts = { f: 0, b: 0, t: 0, x: 0 };
+    const first = made.filter((each) => keysOf(each)[0] === (source && source.dataset.i));
+    for (const each of made) counts[phaseOf(each)]++;
+    const words = { f: "forward", b: "backward", t: "tangent", x: made.some((each) => phaseOf(each) !== "x") ? "other" : "generated" };
+    const parts = Object.keys(counts).filter((each) => counts[each])
+      .map((each) => counts[each] + " " + words[each]);
+    const kept = (isYours(line) ? first : [line]).map((each) => one("em, s", each) && all("em, s", each).map((e) => e.title))
+      .filter(Boolean).flat();
+    const where = source ? "line " + source.dataset.i.split(".")[1] : "no line of yours";
+    status.textContent = "";
+    const strong = document.createElement("b");
+    strong.textContent = where;
+    const lines = parts.length ? " → " + parts.join(", ") + (made.length === 1 ? " line" : " lines") : " → nothing is made of it";
+    status.append(strong, (source ? lines : "") + (kept.length ? " · " + kept.slice(0, 3).join(" · ") : ""));
+  }
+
+  // ---- bands between the sides
+
+  function draw(sources, made) {
+    links.textContent = "";
+    if (!sources.length || !made.length || getComputedStyle(links).display === "none") return;
+    const box = panes.getBoundingClientRect();
+    const edge = (element, side) => element.getBoundingClientRect()[side] - box.left;
+    const from = edge(one(".yours"), "right"), to = edge(one(".made"), "left");
+    const runs = [];
+    for (const line of made) {
+      const last = runs[runs.length - 1], span = within(line, box), phase = phaseOf(line);
+      if (last && last.phase === phase && Math.abs(last.bottom - span.top) < 2) last.bottom = span.bottom;
+      else runs.push({ phase, ...span });
+    }
+    for (const source of sources) {
+      const span = within(source, box);
+      for (const run of runs) {
+        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+        const bend = (to - from) / 2;
+        path.setAttribute("class", run.phase);
+        path.setAttribute("d",
+          `M${from},${span.top}C${from + bend},${span.top} ${to - bend},${run.top} ${to},${run.top}` +
+          `L${to},${run.bottom}C${to - bend},${run.bottom} ${from + bend},${span.bottom} ${from},${span.bottom}Z`);
+        links.append(path);
+      }
+    }
+  }
+
+  function within(line, box) {
+    const own = line.getBoundingClientRect();
+    const view = line.closest(".yours, .made").getBoundingClientRect();
+    const limit = (y) => Math.min(Math.max(y, view.top), view.bottom) - box.top;
+    return { top: limit(own.top), bottom: limit(own.bottom) };
+  }
+
+  const redraw = () => requestAnimationFrame(() => {
+    const lit = all(".yours .on:not(.also)");
+    draw(lit.slice(0, 1), active ? all(".on", shownPanel()) : []);
+  });
+
+  // ---- names
+
+  function rootOf(element) {
+    const { names, roots } = known(shownPanel()), text = element.textContent;
+    return element.closest(".made") ? names[text] || "" : roots.has(text) ? text : "";
+  }
+
+  function lightName(name) {
+    if (name === family) return;
+    family = name;
+    for (const each of all("b.same")) each.classList.remove("same");
+    if (!name) return;
+    for (const each of [...all(".yours .l b"), ...all(".l b", shownPanel())])
+      if (rootOf(each) === name) each.classList.add("same");
+  }
+
+  function nextName() {
+    if (!active) return;
+    const names = [...new Set(all("b", active).map(rootOf).filter(Boolean))];
+    const next = names[names.indexOf(family) + 1] || "";
+    lightName(next);
+    if (next) status.textContent = next + " and what is made of it: " +
+      [...new Set(all("b.same").map((each) => each.textContent))].join(", ");
+  }
+
+  // ---- tabs
+
+  function select(tab, focus) {
+    for (const each of tabs) {
+      const on = each === tab;
+      each.setAttribute("aria-selected", String(on));
+      each.tabIndex = on ? 0 : -1;
+      document.getElementById(each.getAttribute("aria-controls")).hidden = !on;
+    }
+    if (focus) tab.focus();
+    const before = active && isYours(active) ? active : one(".yours .on:not(.also)");
+    lightName("");
+    marks();
+    light(before && known(shownPanel()).byPlace.has(before.dataset.i) ? before : best());
+  }
+
+  function marks() {
+    const panel = shownPanel(), { byPlace } = known(panel);
+    for (const each of all(".yours .caret")) each.remove();
+    for (const [place, line] of yours) {
+      line.classList.remove("bad");
+      const phases = new Set((byPlace.get(place) || []).map(phaseOf));
+      const dots = one("u", line);
+      dots.textContent = "";
+      for (const each of ["f", "b", "t"].filter((each) => phases.has(each))) {
+        const dot = document.createElement("span");
+        dot.className = each;
+        dots.append(dot);
+      }
+    }
+    if (panel.dataset.caret) {
+      const [place, from, until] = panel.dataset.caret.split(" "), line = yours.get(place);
+      if (!line) return;
+      line.classList.add("bad");
+      const caret = document.createElement("div");
+      caret.className = "l caret";
+      caret.setAttribute("aria-hidden", "true");
+      const text = one("code", line).textContent.slice(0, +from).replace(/[^\t]/g, " ");
+      caret.innerHTML = "<i></i><u></u><code></code>";
+      one("code", caret).textContent = text + "^".repeat(until - from);
+      line.after(caret);
+      line.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  function best() {
+    let found = null, most = 0;
+    for (const [place, made] of known(shownPanel()).byPlace) {
+      const own = made.filter((each) => keysOf(each)[0] === place);
+      const score = own.length + 100 * (new Set(own.map(phaseOf)).size > 1);
+      if (yours.has(place) && score > most) { most = score; found = yours.get(place); }
+    }
+    return found;
+  }
+
+  // ---- the reader's hands
+
+  root.addEventListener("mouseover", (event) => {
+    const line = event.target.closest(".l:not(.caret)");
+    if (!line || !root.contains(line)) return;
+    if (!pinned && line !== active && (isYours(line) || keysOf(line).length)) light(line);
+    lightName(event.target.tagName === "B" ? rootOf(event.target) : "");
+  });
+
+  root.addEventListener("click", (event) => {
+    const tab = event.target.closest("[role=tab]"), line = event.target.closest(".l:not(.caret)");
+    if (tab) select(tab);
+    else if (line && !String(getSelection())) { pinned = !(pinned && line === active); light(line); follow(line); }
+    else if (event.target.dataset.do) tools[event.target.dataset.do](event.target);
+  });
+
+  function follow(line) {
+    const other = isYours(line) ? one(".on", shownPanel()) : one(".yours .on");
+    if (other) other.scrollIntoView({ block: "nearest" });
+    redraw();
+  }
+
+  function step(list, by) {
+    const lines = linesOf(list).filter((each) => isYours(each) || keysOf(each).length);
+    const at = lines.indexOf(active);
+    const next = lines[at < 0 ? 0 : Math.min(Math.max(at + by, 0), lines.length - 1)];
+    if (!next) return;
+    light(next);
+    next.scrollIntoView({ block: "nearest" });
+    follow(next);
+  }
+
+  function across(list) {
+    const other = list.closest(".yours") ? one(".on", shownPanel()) : one(".yours .on");
+    if (!other) return;
+    other.closest(".code").focus();
+    light(other);
+    follow(other);
+  }
+
+  root.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest(".editor")) return;
+    const list = event.target.closest(".code"), tab = event.target.closest("[role=tab]");
+    const { key } = event;
+    if (tab && (key === "ArrowRight" || key === "ArrowLeft")) {
+      const at = tabs.indexOf(tab) + (key === "ArrowRight" ? 1 : -1);
+      select(tabs[(at + tabs.length) % tabs.length], true);
+    } else if (list && key === "ArrowDown") step(list, 1);
+    else if (list && key === "ArrowUp") step(list, -1);
+    else if (list && key === "PageDown") step(list, 12);
+    else if (list && key === "PageUp") step(list, -12);
+    else if (list && (key === "ArrowRight" || key === "ArrowLeft")) {
+      if ((key === "ArrowRight") === !!list.closest(".yours")) across(list); else return;
+    } else if (list && (key === "Enter" || key === " ")) { pinned = !pinned; light(active); }
+    else if (key === "Escape") { pinned = false; lightName(""); light(null); }
+    else if (list && key === "n") nextName();
+    else return;
+    event.preventDefault();
+  });
+
+  root.addEventListener("focusin", (event) => {
+    const list = event.target.closest && event.target.closest(".code");
+    if (list && list === event.target && !(active && list.contains(active))) {
+      const lit = one(".on", list);
+      if (lit && !pinned) light(lit);
+    }
+  });
+
+  const tools = {
+    copy(button) {
+      const text = linesOf(shownPanel()).map((each) => one("code", each).textContent).join("\n") + "\n";
+      const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy"; }, 1200); };
+      if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => {});
+    },
+    theme() {
+      const dark = getComputedStyle(root).colorScheme === "dark" ||
+        (getComputedStyle(root).colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+      root.dataset.theme = dark ? "light" : "dark";
+    },
+  };
+
+  for (const each of all(".yours, .made, .code")) each.addEventListener("scroll", redraw, { passive: true });
+  addEventListener("resize", redraw);
+  setUp();
+  marks();
+  light(best());
+  return { light, select, tabs, lines: yours, byPlace: () => known(shownPanel()).byPlace };
+}

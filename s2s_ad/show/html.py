@@ -1,0 +1,262 @@
+"""A page of the explorer as HTML: one file, or a fragment, with all that it needs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from importlib.resources import files
+
+from s2s_ad.diagnostics import S2SError
+from s2s_ad.show import colours
+from s2s_ad.show.colours import Piece
+from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source, Time
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+LETTERS = {"forward": "f", "backward": "b", "tangent": "t"}
+HEAD = ("name", "bytes", "kept", "why")
+KEYS = (
+    ("↑ ↓", "lines"),
+    ("← →", "sides"),
+    ("n", "names"),
+    ("Enter", "pin"),
+    ("Esc", "let go"),
+)
+TOOLS = (
+    '<button data-do="copy" type="button">Copy</button><button data-do="theme" type="button" '
+    'aria-label="light or dark" title="light or dark">◐</button>'
+)
+
+
+def document(page: Page, *, theme: str = "") -> str:
+    """The page as a file of its own, in light or dark, or as the reader's system has it."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(page.title)}</title>\n"
+        "<style>html,body{margin:0;height:100%}</style>\n</head>\n<body>\n"
+        f"{fragment(page, theme=theme, whole=True)}\n</body>\n</html>\n"
+    )
+
+
+def fragment(page: Page, *, theme: str = "", whole: bool = False) -> str:
+    """The page as a part of another, with its style and script; `whole`: it fills the window."""
+    body = explorer(page, theme=theme, whole=whole)
+    name = f"s2s-{hashlib.sha256(body.encode()).hexdigest()[:10]}"
+    return (
+        f"<style>{asset('explorer.css')}</style>\n"
+        f"{body.replace('s2s-id', name)}\n"
+        f"<script>{asset('explorer.js')}\ns2sExplorer(document.getElementById('{name}'));</script>"
+    )
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """The text of a file that comes with this package."""
+    return files("s2s_ad.show").joinpath("assets", name).read_text(encoding="utf-8").strip()
+
+
+def explorer(page: Page, *, theme: str = "", whole: bool = False) -> str:
+    """The elements alone; `s2s-id` stands for the name of the outermost."""
+    numbers = {source.file: place for place, source in enumerate(page.sources)}
+    roots = {root for panel in page.panels for root in panel.families.values()}
+    colour = f' data-theme="{theme}"' if theme else ""
+    yours = "".join(_source(each, numbers[each.file], roots) for each in page.sources)
+    tabs = "".join(_tab(each, page.selected) for each in page.panels)
+    panels = "".join(_panel(each, numbers, page.selected) for each in page.panels)
+    keys = "".join(f"<span><kbd>{key}</kbd> {what}</span>" for key, what in KEYS)
+    return f"""<div class="s2s{" whole" if whole else ""}" id="s2s-id"{colour}>
+<header>
+<div class="title"><h1>{_inline(page.title)}</h1><p>{escape(page.like)}</p></div>
+<div class="tools">{TOOLS}</div>
+<div class="tabs" role="tablist" aria-label="what is made of the function">{tabs}</div>
+</header>
+<div class="panes">
+<div class="yours">{yours}</div>
+<svg class="links" aria-hidden="true"></svg>
+<div class="made">{panels}</div>
+</div>
+<footer><p role="status" aria-live="polite"></p><div class="keys">{keys}</div></footer>
+</div>"""
+
+
+# ---- the user's side -----------------------------------------------------------------------------
+
+
+def _source(source: Source, number: int, roots: set[str]) -> str:
+    pieces = colours.python(source.lines)
+    rows: list[str] = []
+    after = 0
+    for first, last in source.parts:
+        if first > after + 1:
+            rows.append('<div class="gap">⋯</div>')
+        after = last
+        for n in range(first, last + 1):
+            code = _pieces(pieces[n - 1], roots)
+            rows.append(
+                f'<div class="l" data-i="{number}.{n}"><i>{n}</i><u></u><code>{code}</code></div>'
+            )
+    if after < len(source.lines):
+        rows.append('<div class="gap">⋯</div>')
+    label = escape(source.label)
+    return (
+        f'<section><h2>{label}</h2><div class="code" tabindex="0" role="listbox" '
+        f'aria-label="your code, {label}">{"".join(rows)}</div></section>'
+    )
+
+
+# ---- the generated side --------------------------------------------------------------------------
+
+
+def _tab(panel: Panel, selected: str) -> str:
+    on = panel.key == selected
+    refused = ' class="no"' if panel.refused else ""
+    return (
+        f'<button type="button" role="tab"{refused} id="s2s-id-t-{panel.key}" '
+        f'aria-controls="s2s-id-p-{panel.key}" aria-selected="{str(on).lower()}" '
+        f'tabindex="{0 if on else -1}">{escape(panel.label)}</button>'
+    )
+
+
+def _panel(panel: Panel, numbers: dict[str, int], selected: str) -> str:
+    hidden = "" if panel.key == selected else " hidden"
+    names = escape(json.dumps(panel.families, separators=(",", ":")), quote=True)
+    opening = (
+        f'<section role="tabpanel" id="s2s-id-p-{panel.key}" data-names="{names}" '
+        f'aria-labelledby="s2s-id-t-{panel.key}"{hidden}'
+    )
+    if panel.refused is not None:
+        return f"{opening}{_caret(panel.refused, numbers)}>{_refusal(panel.refused)}</section>"
+    coloured = getattr(colours, panel.language)([line.text for line in panel.lines])
+    known = set(panel.families)
+    rows = (
+        _line(n, line, _pieces(pieces, known), numbers)
+        for n, (line, pieces) in enumerate(zip(panel.lines, coloured, strict=True), 1)
+    )
+    shown = [
+        *(["has-kept"] if any(line.kept for line in panel.lines) else []),
+        *(["has-time"] if any(line.time for line in panel.lines) else []),
+    ]
+    return (
+        f'{opening}><h2>{_inline(panel.about)}</h2><dl class="facts">'
+        f"{''.join(map(_fact, panel.facts))}</dl>"
+        f'<div class="code {" ".join(shown)}" tabindex="0" role="listbox" '
+        f'aria-label="{escape(panel.label)}, generated code">{"".join(rows)}</div>'
+        f"{_table(panel.kept)}</section>"
+    )
+
+
+def _line(n: int, line: Line, code: str, numbers: dict[str, int]) -> str:
+    letter = LETTERS.get(line.phase, "")
+    places = _places(line.places, numbers)
+    kind = f" {letter}" if letter else ""
+    keys = f' data-k="{places}"' if places else ""
+    return (
+        f'<div class="l{kind}"{keys}><i>{n}</i>{_kept(line.kept)}{_time(line.time)}'
+        f"<code>{code}</code></div>"
+    )
+
+
+def _places(places: Iterable[Place], numbers: dict[str, int]) -> str:
+    return " ".join(f"{numbers[file]}.{line}" for file, line in places if file in numbers)
+
+
+def _kept(kept: Sequence[Kept]) -> str:
+    if not kept:
+        return ""
+    about = "; ".join(f"keeps {e.name}, {_bytes(e.size)}, {e.when}: {e.why}" for e in kept)
+    digits = [each.size.replace(",", "") for each in kept]
+    size = _short(sum(map(int, digits))) if all(map(str.isdigit, digits)) else "kept"
+    return f'<em title="{escape(about, quote=True)}">{size}</em>'
+
+
+def _time(time: Time | None) -> str:
+    if time is None:
+        return ""
+    percent = round(100 * time.share)
+    about = f"{time.microseconds:.3g} µs a call, {percent} % of it"
+    return f'<s title="{about}" style="--w:{percent}%">{time.microseconds:.2g}</s>'
+
+
+def _bytes(size: str) -> str:
+    return f"{size} bytes" if size.replace(",", "").isdigit() else size
+
+
+def _short(size: int) -> str:
+    """320 B, 2.4 kB; of a view, which has no memory of its own, that it is one."""
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            break
+        value /= 1000
+    return f"{value:.3g} {unit}" if value else "view"
+
+
+def _fact(fact: Fact) -> str:
+    detail = f' title="{escape(fact.detail, quote=True)}"' if fact.detail else ""
+    return f"<div{detail}><dt>{escape(fact.label)}</dt><dd>{escape(fact.value)}</dd></div>"
+
+
+def _table(kept: Sequence[Kept]) -> str:
+    if not kept:
+        return ""
+    head = "".join(f"<th>{each}</th>" for each in HEAD)
+    rows = "".join(
+        f"<tr><td><code>{escape(each.name)}</code></td><td>{escape(each.size)}</td>"
+        f"<td>{escape(each.when)}</td><td>{escape(each.why)}</td></tr>"
+        for each in kept
+    )
+    return (
+        f"<details><summary>What the backward pass keeps, and why</summary>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></details>"
+    )
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+def _caret(error: S2SError, numbers: dict[str, int]) -> str:
+    """Where the caret stands: the line, its first column and the one after its last."""
+    origin = error.origin
+    if origin is None or origin.file not in numbers:
+        return ""
+    end = max(origin.end_column, origin.column + 1)
+    return f' data-caret="{numbers[origin.file]}.{origin.line} {origin.column} {end}"'
+
+
+def _refusal(error: S2SError) -> str:
+    rows = [("why", error.why), ("help", error.help)]
+    said = "".join(f"<dt>{label}</dt><dd>{_inline(text)}</dd>" for label, text in rows if text)
+    pointer = "" if error.origin is None else f"<pre>{escape(error.origin.pointer())}</pre>"
+    return (
+        f'<div class="refused"><p><b>{escape(error.code)}</b></p><h2>{_inline(error.what)}</h2>'
+        f"{pointer}<dl>{said}</dl></div>"
+    )
+
+
+# ---- code ----------------------------------------------------------------------------------------
+
+
+def _pieces(pieces: Iterable[Piece], names: set[str]) -> str:
+    """Coloured code; of the names those that belong to a family are elements of their own."""
+    return "".join(_joined(pieces, names))
+
+
+def _joined(pieces: Iterable[Piece], names: set[str]) -> Iterator[str]:
+    for kind, text in pieces:
+        if kind == colours.NAME:
+            yield f"<b>{escape(text)}</b>" if text in names else escape(text)
+        elif kind:
+            yield f'<q class="{kind}">{escape(text)}</q>'
+        else:
+            yield escape(text)
+
+
+def _inline(text: str) -> str:
+    return escape(text)
+
+
+__all__ = ["document", "explorer", "fragment"]
