@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
-import json
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
@@ -122,14 +123,26 @@ def _tab(panel: Panel, selected: str) -> str:
 
 
 def _panel(panel: Panel, numbers: dict[str, int], selected: str) -> str:
-    hidden = "" if panel.key == selected else " hidden"
-    names = escape(json.dumps(panel.families, separators=(",", ":")), quote=True)
-    opening = (
-        f'<section role="tabpanel" id="s2s-id-p-{panel.key}" data-names="{names}" '
-        f'aria-labelledby="s2s-id-t-{panel.key}"{hidden}'
+    """A panel; one that is not seen first is packed, and the script unpacks it."""
+    pairs = panel.families.items()
+    names = " ".join(name if name == root else f"{name}:{root}" for name, root in pairs)
+    caret = "" if panel.refused is None else _caret(panel.refused, numbers)
+    content, more = _content(panel, numbers), ""
+    if panel.key != selected:
+        content, more = "", f' hidden data-packed="{_packed(content)}"'
+    return (
+        f'<section role="tabpanel" id="s2s-id-p-{panel.key}" data-names="{escape(names)}" '
+        f'aria-labelledby="s2s-id-t-{panel.key}"{caret}{more}>{content}</section>'
     )
+
+
+def _packed(content: str) -> str:
+    return base64.b64encode(zlib.compress(content.encode(), 9)).decode()
+
+
+def _content(panel: Panel, numbers: dict[str, int]) -> str:
     if panel.refused is not None:
-        return f"{opening}{_caret(panel.refused, numbers)}>{_refusal(panel.refused)}</section>"
+        return _refusal(panel.refused)
     coloured = getattr(colours, panel.language)([line.text for line in panel.lines])
     known = set(panel.families)
     rows = (
@@ -141,11 +154,11 @@ def _panel(panel: Panel, numbers: dict[str, int], selected: str) -> str:
         *(["has-time"] if any(line.time for line in panel.lines) else []),
     ]
     return (
-        f'{opening}><h2>{_inline(panel.about)}</h2><dl class="facts">'
+        f'<h2>{_inline(panel.about)}</h2><dl class="facts">'
         f"{''.join(map(_fact, panel.facts))}</dl>"
         f'<div class="code {" ".join(shown)}" tabindex="0" role="listbox" '
         f'aria-label="{escape(panel.label)}, generated code">{"".join(rows)}</div>'
-        f"{_table(panel.kept)}</section>"
+        f"{_table(panel.kept)}"
     )
 
 

@@ -8,14 +8,22 @@ function s2sExplorer(root) {
   let active = null, pinned = false, family = "";
   const cache = new WeakMap(); // panel -> what is asked of it often
 
+  let number = 0;
   function setUp() {
     yours = new Map(all(".yours .l[data-i]").map((line) => [line.dataset.i, line]));
-    let number = 0;
-    for (const line of all(".l:not(.caret)")) {
-      line.id = line.id || root.id + "-l" + number++;
+    for (const line of all(".l:not(.caret):not([id])")) {
+      line.id = root.id + "-l" + number++;
       line.setAttribute("role", "option");
       line.setAttribute("aria-selected", "false");
     }
+  }
+  async function unpack(panel) {
+    if (!panel.dataset.packed) return;
+    const bytes = Uint8Array.from(atob(panel.dataset.packed), (each) => each.charCodeAt(0));
+    delete panel.dataset.packed;
+    const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    panel.innerHTML = await new Response(text).text();
+    setUp();
   }
   const shownPanel = () => all("[role=tabpanel]").find((each) => !each.hidden);
   const linesOf = (list) => all(".l:not(.caret)", list);
@@ -25,7 +33,11 @@ function s2sExplorer(root) {
 
   function known(panel) {
     if (!cache.has(panel)) {
-      const byPlace = new Map(), names = JSON.parse(panel.dataset.names || "{}");
+      const byPlace = new Map(), names = {};
+      for (const each of (panel.dataset.names || "").split(" ").filter(Boolean)) {
+        const [name, made_of] = each.split(":");
+        names[name] = made_of || name;
+      }
       for (const line of linesOf(panel))
         for (const key of keysOf(line)) {
           if (!byPlace.has(key)) byPlace.set(key, []);
@@ -143,7 +155,8 @@ function s2sExplorer(root) {
 
   // ---- tabs
 
-  function select(tab, focus) {
+  async function select(tab, focus) {
+    await unpack(document.getElementById(tab.getAttribute("aria-controls")));
     for (const each of tabs) {
       const on = each === tab;
       each.setAttribute("aria-selected", String(on));
@@ -278,7 +291,7 @@ function s2sExplorer(root) {
     },
   };
 
-  for (const each of all(".yours, .made, .code")) each.addEventListener("scroll", redraw, { passive: true });
+  panes.addEventListener("scroll", redraw, { passive: true, capture: true });
   addEventListener("resize", redraw);
   setUp();
   marks();
