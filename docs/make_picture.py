@@ -1,7 +1,7 @@
 """Make the pictures of the explorer: `python docs/make_picture.py` writes docs/pictures/*.png.
 
-They need Debian's Chromium, which draws the page without a window, and look as they do with the fonts
-Inter and JetBrains Mono (Debian: chromium, fonts-inter, fonts-jetbrains-mono).
+They need Debian's Chromium, which draws the page without a window, and look as they do
+with the fonts Inter and JetBrains Mono (Debian: chromium, fonts-inter, fonts-jetbrains-mono).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from s2s_ad import grad
 from s2s_ad.api.pages import page
 from s2s_ad.show.html import document
+from s2s_ad.show.model import Page
 
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT, SCALE = 1280, 708, 1.5
@@ -55,7 +56,7 @@ def main() -> int:
     return 0
 
 
-def explorer(folder: Path):
+def explorer(folder: Path) -> Page:
     """The page of the gradient that the README begins with."""
     file = folder / "heat.py"
     file.write_text(HEAT, encoding="utf-8")

@@ -708,7 +708,9 @@ class Transformed:
         return explanation(loaded.program, loaded.text, arguments)
 
     @short
-    def show(self, *args: Any, path: str | Path | None = None, **kwargs: Any) -> Shown:
+    def show(
+        self, *args: Any, path: str | Path | None = None, time: bool = False, **kwargs: Any
+    ) -> Shown:
         """A page with the user's code beside what is generated from it, line by line.
 
         A notebook displays it, elsewhere the browser opens it. It has the gradient, the batched
@@ -717,11 +719,12 @@ class Transformed:
         Args:
             args, kwargs: example arguments.
             path: a file that it is written into, and not opened.
+            time: call the functions, and show how long each line takes.
         """
         from s2s_ad.api.pages import page
         from s2s_ad.api.shown import Shown, shown
 
-        made = page(self, args, kwargs)
+        made = page(self, args, kwargs, timed=time)
         if path is None:
             return shown(made)
         found = Shown(made)

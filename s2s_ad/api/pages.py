@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,10 @@ from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.emit.provenance import Row
 from s2s_ad.emit.write import Text
 from s2s_ad.load.module import Loaded
-from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source
+from s2s_ad.load.timing import time_lines
+from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source, Time
 from s2s_ad.show.sources import places_of, sources_of
+from s2s_ad.tensors import plain
 from s2s_ad.transforms.gradients import tangent_program
 
 SAMPLES = 3  # of the batch that stands for all
@@ -59,17 +61,21 @@ def page(
     *,
     title: str = "",
     like: str = "",
+    timed: bool = False,
 ) -> Page:
     """The function, compiled for these arguments, and what else is made of the one inside.
 
     What is refused is a panel that says why; so is the function itself.
+
+    Args:
+        timed: call each of them, and say how long each line takes.
     """
     tabs = [*_tabs(transformed, args, kwargs)]
     own = next((each for each in tabs if each.function.chain == transformed.chain), None)
     if own is None:
         own = Tab("own", transformed.label, transformed, args, kwargs)
         tabs.insert(0, own)
-    drawn = _Drawn(transformed)
+    drawn = _Drawn(transformed, timed)
     panels = [drawn.panel(each) for each in tabs]
     panels += filter(None, [drawn.native(own), drawn.core(own)])
     return drawn.page(panels, own.key, title or repr(transformed), like)
@@ -174,8 +180,8 @@ def _samples(value: Any) -> np.ndarray:
 class _Drawn:
     """Makes panels of the functions that are derived from one of the user's."""
 
-    def __init__(self, transformed: Transformed):
-        self.transformed = transformed
+    def __init__(self, transformed: Transformed, timed: bool = False):
+        self.transformed, self.timed = transformed, timed
         self.main: Origin | None = None
         self.places: dict[Place, None] = {}
 
@@ -197,7 +203,8 @@ class _Drawn:
         except S2SError as error:
             return Panel(tab.key, tab.label, refused=error)
         loaded = entry.found.loaded
-        return self.text(tab.key, tab.label, loaded.program, loaded.text, bound.arguments)
+        made = self.text(tab.key, tab.label, loaded.program, loaded.text, bound.arguments)
+        return _timed(made, loaded, tab) if self.timed else made
 
     def text(
         self, key: str, label: str, program: Program, text: Text, arguments: dict[str, Any]
@@ -257,6 +264,35 @@ class _Drawn:
             return Panel("native", "native", refused=error)
         lines = tuple(map(Line, source.splitlines()))
         return Panel("native", "native", "What is compiled to machine code", lines=lines)
+
+
+def _timed(panel: Panel, loaded: Loaded, tab: Tab) -> Panel:
+    """The panel with the time of each line; where a call raises, with what it raises."""
+    transform = tab.function.transform
+    moved = transform.positions if isinstance(transform, Tangent) else ()
+    tangents = [tab.args[place] for place in (range(len(tab.args)) if moved is ALL else moved)]
+    given = tree.to_object(tree.from_object((*tab.args, *tangents), lambda leaf, _: plain(leaf)))
+    try:
+        times = time_lines(loaded, given, tab.kwargs)
+    except Exception as error:
+        failed = Fact("time", f"the call raises {type(error).__name__}", str(error))
+        return replace(panel, facts=(*panel.facts, failed))
+    total = sum(times.values())
+    lines = [
+        replace(line, time=Time(1e6 * times[number], times[number] / total))
+        if number in times and total
+        else line
+        for number, line in enumerate(panel.lines, 1)
+    ]
+    taken = Fact("time", _duration(total), "of a call: medians of many, on this machine")
+    return replace(panel, lines=tuple(lines), facts=(*panel.facts, taken))
+
+
+def _duration(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"
 
 
 def _by_row(

@@ -83,6 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="the page; else the browser opens it"
     )
+    showing.add_argument(
+        "--time", action="store_true", help="call the functions, and show the time of each line"
+    )
     checking = _command(
         commands, "check", _check, "compare reverse and forward mode and central differences"
     )
@@ -130,8 +133,11 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    fn, args = _function(options), _arguments(options, _zeros)
-    made = Shown(page(fn, args, {}, title=options.expression, like=options.like or ""))
+    rng = np.random.default_rng(0)
+    fill = (lambda *each: _random(rng, *each)) if options.time else _zeros
+    fn, args = _function(options), _arguments(options, fill)
+    described = options.like or ""
+    made = Shown(page(fn, args, {}, title=options.expression, like=described, timed=options.time))
     path = made.open() if options.output is None else made.save(options.output)
     print(path)
     refused = made.page.shown.refused

@@ -145,8 +145,9 @@ def _content(panel: Panel, numbers: dict[str, int]) -> str:
         return _refusal(panel.refused)
     coloured = getattr(colours, panel.language)([line.text for line in panel.lines])
     known = set(panel.families)
+    longest = max((line.time.share for line in panel.lines if line.time), default=0.0) or 1.0
     rows = (
-        _line(n, line, _pieces(pieces, known), numbers)
+        _line(n, line, _pieces(pieces, known), numbers, longest)
         for n, (line, pieces) in enumerate(zip(panel.lines, coloured, strict=True), 1)
     )
     shown = [
@@ -162,13 +163,13 @@ def _content(panel: Panel, numbers: dict[str, int]) -> str:
     )
 
 
-def _line(n: int, line: Line, code: str, numbers: dict[str, int]) -> str:
+def _line(n: int, line: Line, code: str, numbers: dict[str, int], longest: float) -> str:
     letter = LETTERS.get(line.phase, "")
     places = _places(line.places, numbers)
     kind = f" {letter}" if letter else ""
     keys = f' data-k="{places}"' if places else ""
     return (
-        f'<div class="l{kind}"{keys}><i>{n}</i>{_kept(line.kept)}{_time(line.time)}'
+        f'<div class="l{kind}"{keys}><i>{n}</i>{_kept(line.kept)}{_time(line.time, longest)}'
         f"<code>{code}</code></div>"
     )
 
@@ -186,12 +187,13 @@ def _kept(kept: Sequence[Kept]) -> str:
     return f'<em title="{escape(about, quote=True)}">{size}</em>'
 
 
-def _time(time: Time | None) -> str:
+def _time(time: Time | None, longest: float) -> str:
     if time is None:
         return ""
-    percent = round(100 * time.share)
-    about = f"{time.microseconds:.3g} µs a call, {percent} % of it"
-    return f'<s title="{about}" style="--w:{percent}%">{time.microseconds:.2g}</s>'
+    taken = time.microseconds
+    about = f"{taken:.3g} µs a call, {100 * time.share:.0f} % of it"
+    shown = "·" if taken < 0.05 else f"{taken:,.{1 if taken < 100 else 0}f}"
+    return f'<s title="{about}" style="--w:{100 * time.share / longest:.0f}%">{shown}</s>'
 
 
 def _bytes(size: str) -> str:

@@ -180,6 +180,7 @@ def test_nothing_is_from_outside():
     assert not re.findall(outside, text)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_hundred_statements_is_small(tmp_path):
     space: dict = {}
     file = str(tmp_path / "layers.py")
