@@ -75,7 +75,7 @@ def page(
     if own is None:
         own = Tab("own", transformed.label, transformed, args, kwargs)
         tabs.insert(0, own)
-    drawn = _Drawn(transformed, timed)
+    drawn = _Drawn(timed=timed)
     panels = [drawn.panel(each) for each in tabs]
     panels += filter(None, [drawn.native(own), drawn.core(own)])
     return drawn.page(panels, own.key, title or repr(transformed), like)
@@ -83,9 +83,15 @@ def page(
 
 def page_of_latest(transformed: Transformed, loaded: Loaded) -> Page:
     """What was compiled already, without a word on what was not."""
-    drawn = _Drawn(transformed)
+    drawn = _Drawn()
     panel = drawn.text("own", transformed.label, loaded.program, loaded.text, {})
     return drawn.page([panel], "own", repr(transformed), "")
+
+
+def failed_page(error: S2SError, *, title: str = "", like: str = "") -> Page:
+    """Where there is no function yet: why, and the place in the user's file."""
+    panel = Panel("own", "refused", refused=error)
+    return _Drawn().page([panel], "own", title, like)
 
 
 # ---- which functions -----------------------------------------------------------------------------
@@ -180,8 +186,8 @@ def _samples(value: Any) -> np.ndarray:
 class _Drawn:
     """Makes panels of the functions that are derived from one of the user's."""
 
-    def __init__(self, transformed: Transformed, timed: bool = False):
-        self.transformed, self.timed = transformed, timed
+    def __init__(self, *, timed: bool = False):
+        self.timed = timed
         self.main: Origin | None = None
         self.places: dict[Place, None] = {}
 
@@ -318,4 +324,4 @@ def _by_row(
     return by_row
 
 
-__all__ = ["page", "page_of_latest"]
+__all__ = ["failed_page", "page", "page_of_latest"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import linecache
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,12 +14,14 @@ import numpy as np
 
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.make import jit
-from s2s_ad.api.pages import page
+from s2s_ad.api.pages import failed_page, page
 from s2s_ad.api.shown import Shown
 from s2s_ad.check import check
 from s2s_ad.cli import like
-from s2s_ad.cli.target import TargetError, evaluate, module_of
-from s2s_ad.diagnostics import S2SError
+from s2s_ad.cli.serving import Job, serve
+from s2s_ad.cli.target import TargetError, evaluate, file_of, module_of
+from s2s_ad.diagnostics import Origin, S2SError
+from s2s_ad.show.model import Page
 
 USAGE, REFUSED = 2, 1
 EPILOG = """\
@@ -86,6 +89,15 @@ def _parser() -> argparse.ArgumentParser:
     showing.add_argument(
         "--time", action="store_true", help="call the functions, and show the time of each line"
     )
+    showing.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="serve the page, with an editor, to this machine alone",
+    )
+    showing.add_argument(
+        "--watch", action="store_true", help="serve it, and follow the file while it is edited"
+    )
     checking = _command(
         commands, "check", _check, "compare reverse and forward mode and central differences"
     )
@@ -133,15 +145,49 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    rng = np.random.default_rng(0)
-    fill = (lambda *each: _random(rng, *each)) if options.time else _zeros
-    fn, args = _function(options), _arguments(options, fill)
-    described = options.like or ""
-    made = Shown(page(fn, args, {}, title=options.expression, like=described, timed=options.time))
+    if options.port is not None or options.watch:
+        file = file_of(options.target)
+        job = Job(file, options.expression, options.like or "", options.args, options.time)
+        return serve(job, options.port or 0, watched=options.watch)
+    if options.like is None and options.args is None:
+        raise UsageError("show needs arguments: give --like or --args")
+    made = Shown(page_of(options))
     path = made.open() if options.output is None else made.save(options.output)
     print(path)
     refused = made.page.shown.refused
     return 0 if refused is None else _say(str(refused), REFUSED)
+
+
+def page_of(options: argparse.Namespace) -> Page:
+    """The page of what the options name; what is wrong with them, or with the file, is on it."""
+    told = {"title": options.expression, "like": options.like or ""}
+    rng = np.random.default_rng(0)
+    try:
+        fn = _function(options)
+        fill = (lambda *each: _random(rng, *each)) if options.time else _zeros
+        return page(fn, _arguments(options, fill), {}, timed=options.time, **told)
+    except S2SError as error:
+        return failed_page(error, **told)
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
+        return failed_page(_as_refusal(error, options.target), **told)
+
+
+def _as_refusal(error: BaseException, target: str) -> S2SError:
+    """What is wrong before there is a function, at the last of the user's lines that it passed."""
+    if isinstance(error, UsageError | TargetError | like.LikeError):
+        return S2SError("s2s-ad", str(error).replace("\n  ", "\n"))
+    file, what = str(Path(target).resolve()), traceback.format_exception_only(error)[-1].strip()
+    lines = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == file]
+    if isinstance(error, SyntaxError) and error.filename == file:
+        line, column = error.lineno or 1, (error.offset or 1) - 1
+        end = (error.end_offset or 0) - 1 if error.end_lineno == line else 0
+    elif lines:
+        line, column, end = lines[-1].lineno, lines[-1].colno or 0, lines[-1].end_colno or 0
+    else:
+        return S2SError("Python", what)
+    text = linecache.getline(file, line).rstrip("\n")
+    origin = Origin(file, line, column, max(end, column + 1), text, "<module>")
+    return S2SError("Python", what, origin=origin)
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import linecache
 import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,13 +28,30 @@ def module_of(target: str) -> ModuleType:
     if path.suffix == ".py" or path.is_file():
         return _from_file(path)
     sys.path.insert(0, "")
-    try:
-        found = importlib.util.find_spec(target)
-    except (ImportError, ValueError):
-        found = None
-    if found is None:
+    if _spec(target) is None:
         raise TargetError(f"{target} is neither a file nor a module that can be found")
     return importlib.import_module(target)
+
+
+def file_of(target: str) -> str:
+    """The path of the file that the target is, or that the module is in."""
+    path = Path(target)
+    if path.suffix == ".py" or path.is_file():
+        if not path.is_file():
+            raise TargetError(f"there is no file {path}")
+        return str(path.resolve())
+    sys.path.insert(0, "")
+    spec = _spec(target)
+    if spec is None or not spec.has_location:
+        raise TargetError(f"{target} is neither a file nor a module that can be found")
+    return str(spec.origin)
+
+
+def _spec(target: str) -> ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(target)
+    except (ImportError, ValueError):
+        return None
 
 
 def _from_file(path: Path) -> ModuleType:

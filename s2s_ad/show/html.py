@@ -7,10 +7,12 @@ import functools
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
+from os.path import basename
 
-from s2s_ad.diagnostics import S2SError
+from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.show import colours
 from s2s_ad.show.colours import Piece
 from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source, Time
@@ -245,11 +247,16 @@ def _caret(error: S2SError, numbers: dict[str, int]) -> str:
 def _refusal(error: S2SError) -> str:
     rows = [("why", error.why), ("help", error.help)]
     said = "".join(f"<dt>{label}</dt><dd>{_inline(text)}</dd>" for label, text in rows if text)
-    pointer = "" if error.origin is None else f"<pre>{escape(error.origin.pointer())}</pre>"
+    pointer = "" if error.origin is None else f"<pre>{escape(_pointer(error.origin))}</pre>"
     return (
         f'<div class="refused"><p><b>{escape(error.code)}</b></p><h2>{_inline(error.what)}</h2>'
         f"{pointer}<dl>{said}</dl></div>"
     )
+
+
+def _pointer(origin: Origin) -> str:
+    """The line with its caret; whose folder the file is in is nobody's business."""
+    return replace(origin, file=basename(origin.file)).pointer()
 
 
 # ---- code ----------------------------------------------------------------------------------------

@@ -89,6 +89,29 @@ def test_dump_prints_the_source(run, expression, like, expected):
     compile(out, "dumped", "exec")
 
 
+def test_show_writes_a_page(run, tmp_path):
+    answer = run("show", "program.py", "grad(td_loss)", "--like", TD_LIKE, "-o", "page.html")
+    assert answer == (0, "page.html\n", "")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert all(text in page for text in ("td_loss_grad", TD_LIKE, "program.py", "Hessian"))
+
+
+@pytest.mark.parametrize(
+    "expression, like, code", [("grad(reads_a_file)", "f64[3]", "S2S"), ("grad(lgo)", "", "Python")]
+)
+def test_show_writes_a_page_of_a_refusal_too(run, tmp_path, expression, like, code):
+    status, out, err = run("show", "program.py", expression, "--like", like, "-o", "page.html")
+    assert (status, out) == (1, "page.html\n")
+    assert err.startswith(f"s2s-ad: {code}")
+    assert 'class="refused"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_show_needs_arguments(run):
+    status, out, err = run("show", "program.py", "grad(td_loss)", "-o", "page.html")
+    assert (status, out) == (2, "")
+    assert "--like" in err
+
+
 def test_dump_takes_arguments_from_an_expression(run):
     shaped = run("dump", "program.py", "grad(td_loss)", "--like", TD_LIKE)
     given = "s_tp1, s_tp1, np.array(2.0), s_tp1"

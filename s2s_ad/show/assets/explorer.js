@@ -1,11 +1,14 @@
-function s2sExplorer(root) {
+// Lights what belongs together. Hooks, for a page with an editor: `lit(marks)` is told which of the
+// user's lines are lit, and `rect(place)` says where one is, when the list of lines is not shown.
+function s2sExplorer(root, hooks) {
   "use strict";
+  hooks = hooks || {};
   const all = (query, at) => [...(at || root).querySelectorAll(query)];
   const one = (query, at) => (at || root).querySelector(query);
   const panes = one(".panes"), links = one(".links"), status = one("[role=status]");
-  const tabs = all("[role=tab]");
+  const tabs = () => all("[role=tab]");
   let yours = new Map(); // place -> line of the user's
-  let active = null, pinned = false, family = "";
+  let active = null, pinned = false, family = "", chosen = "";
   const cache = new WeakMap(); // panel -> what is asked of it often
 
   let number = 0;
@@ -57,7 +60,7 @@ function s2sExplorer(root) {
     }
     active = line;
     panes.classList.toggle("pinned", pinned && !!line);
-    if (!line) { status.textContent = ""; draw([], []); return; }
+    if (!line) { status.textContent = ""; draw([], []); if (hooks.lit) hooks.lit([]); return; }
     const { byPlace } = known(shownPanel());
     const places = isYours(line) ? [line.dataset.i] : keysOf(line);
     const sources = places.map((each) => yours.get(each)).filter(Boolean);
@@ -66,6 +69,7 @@ function s2sExplorer(root) {
     for (const each of made) each.classList.add("on");
     for (const each of [...sources, ...made]) each.setAttribute("aria-selected", "true");
     line.classList.add("on", "at");
+    if (hooks.lit) hooks.lit(sources.map((each, place) => ({ place: each.dataset.i, also: place > 0 })));
     line.parentElement.setAttribute("aria-activedescendant", line.id);
     say(line, sources[0], made);
     draw(sources.slice(0, 1), made);
@@ -117,7 +121,7 @@ function s2sExplorer(root) {
   }
 
   function within(line, box) {
-    const own = line.getBoundingClientRect();
+    const own = (isYours(line) && hooks.rect && hooks.rect(line.dataset.i)) || line.getBoundingClientRect();
     const view = line.closest(".yours, .made").getBoundingClientRect();
     const limit = (y) => Math.min(Math.max(y, view.top), view.bottom) - box.top;
     return { top: limit(own.top), bottom: limit(own.bottom) };
@@ -156,8 +160,9 @@ function s2sExplorer(root) {
   // ---- tabs
 
   async function select(tab, focus) {
+    chosen = tab.textContent;
     await unpack(document.getElementById(tab.getAttribute("aria-controls")));
-    for (const each of tabs) {
+    for (const each of tabs()) {
       const on = each === tab;
       each.setAttribute("aria-selected", String(on));
       each.tabIndex = on ? 0 : -1;
@@ -255,8 +260,8 @@ function s2sExplorer(root) {
     const list = event.target.closest(".code"), tab = event.target.closest("[role=tab]");
     const { key } = event;
     if (tab && (key === "ArrowRight" || key === "ArrowLeft")) {
-      const at = tabs.indexOf(tab) + (key === "ArrowRight" ? 1 : -1);
-      select(tabs[(at + tabs.length) % tabs.length], true);
+      const every = tabs(), at = every.indexOf(tab) + (key === "ArrowRight" ? 1 : -1);
+      select(every[(at + every.length) % every.length], true);
     } else if (list && key === "ArrowDown") step(list, 1);
     else if (list && key === "ArrowUp") step(list, -1);
     else if (list && key === "PageDown") step(list, 12);
@@ -296,5 +301,22 @@ function s2sExplorer(root) {
   setUp();
   marks();
   light(best());
-  return { light, select, tabs, lines: yours, byPlace: () => known(shownPanel()).byPlace };
+
+  return {
+    // Show the elements of another page; the tab, and the line, stay those that they were.
+    async update(other) {
+      const place = active && (isYours(active) ? active.dataset.i : keysOf(active)[0]);
+      for (const part of [".title", ".tabs", ".made"]) one(part).replaceChildren(...one(part, other).childNodes);
+      for (const each of all(".yours > section")) each.remove();
+      one(".yours").prepend(...all(".yours > section", other));
+      pinned = false;
+      setUp();
+      const tab = tabs().find((each) => each.textContent === chosen);
+      if (tab) await select(tab);
+      marks();
+      light(yours.get(place) || best());
+    },
+    hover(place) { if (!pinned && yours.has(place)) light(yours.get(place)); },
+    redraw,
+  };
 }
