@@ -132,6 +132,8 @@ def test_a_name_lights_its_adjoint(heat):
 
 
 def test_the_keyboard_goes_everywhere(heat):
+    from selenium.webdriver.support.ui import WebDriverWait
+
     heat.execute_script('document.querySelector(".yours .code").focus()')
     keys(heat, "ARROW_DOWN")
     assert [text for text, _ in lit(heat, "yours")] == ["return np.sum(u**2)"]
@@ -148,7 +150,7 @@ def test_the_keyboard_goes_everywhere(heat):
     heat.execute_script('document.querySelector("[role=tab][aria-selected=true]").focus()')
     keys(heat, "ARROW_RIGHT")
     label = 'return document.querySelector("[role=tab][aria-selected=true]").textContent'
-    assert heat.execute_script(label) == "jvp"
+    WebDriverWait(heat, 10).until(lambda window: window.execute_script(label) == "jvp")
     hover(heat, "u[1:-1] += k *")
     assert {phase for _, phase in lit(heat, "made")} == {"", "t"}
 
