@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from s2s_ad import runtime
 from s2s_ad.core import form
@@ -13,6 +12,7 @@ from s2s_ad.core.callee import callee_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import region_of
 from s2s_ad.diagnostics import Origin, S2SError, SamplesDiffer, UnsupportedError
+from s2s_ad.emit.provenance import Row
 
 #: helpers that refuse what they are given, by the word that the text of their error begins with
 REFUSALS: dict[str, tuple[type[S2SError], str, frozenset]] = {
@@ -20,11 +20,10 @@ REFUSALS: dict[str, tuple[type[S2SError], str, frozenset]] = {
     "complex": (UnsupportedError, "S2S203", frozenset({runtime.real_power})),
 }
 REFUSING = {each.__name__ for *_, helpers in REFUSALS.values() for each in helpers}
-LINE = re.compile(r"  # line (\d+)")
 
 
-def located(name: str, program: Program | None, source: str) -> Callable:
-    """The helper of this name, as the module with this source has it.
+def located(name: str, program: Program | None, rows: Sequence[Row]) -> Callable:
+    """The helper of this name, as a module with these rows has it.
 
     Without the program, where text has come from another process, it refuses without a place.
     """
@@ -40,33 +39,25 @@ def located(name: str, program: Program | None, source: str) -> Callable:
             kind, _, text = str(error).partition(": ")
             if kind not in REFUSALS:
                 raise
-            line = sys._getframe(1).f_lineno
+            row = rows[sys._getframe(1).f_lineno - 1] if rows else None
         refusal, code, helpers = REFUSALS[kind]
         what, why, advice = text.split("; ")
         what = f"vmap: {what}" if kind == "vmap" else what
-        lines, wanted = source.splitlines()[:line], _calls_one_of(helpers)
-        origin = None if program is None else origin_of_last(program, lines, wanted)
+        origin = None if program is None else _origin_of_call(program, row, helpers)
         raise refusal(code, what, origin=origin, why=why, help=advice)
 
     return call
 
 
-def origin_of_last(
-    program: Program, lines: list[str], wanted: Callable[[form.Statement], bool] = bool
-) -> Origin | None:
-    """The place that the last of these lines comes from: the comments name the user's lines.
+def _origin_of_call(program: Program, row: Row, helpers: frozenset) -> Origin | None:
+    """Where the call of a helper stands that is in this line."""
 
-    `wanted` says of which statements of the program it may be the place.
-    """
-    named = [found[1] for line in lines if (found := LINE.search(line))]
-    places = [each for each in _places(program, wanted, set()) if each is not None]
-    near = [each for each in places if named and each.root == int(named[-1])]
-    return next(iter([*near, *places]), program.origin)
+    def calls(statement: form.Statement) -> bool:
+        return not form.is_effect(statement) and form.function_of(statement) in helpers
 
-
-def _calls_one_of(helpers: frozenset) -> Callable[[form.Statement], bool]:
-    """Whether a statement is a call of one of them."""
-    return lambda each: not form.is_effect(each) and form.function_of(each) in helpers
+    places = [each for each in _places(program, calls, set()) if each is not None]
+    here = [each for each in places if each in row.origins]
+    return next(iter([*here, *row.origins, *places]), program.origin)
 
 
 def _places(

@@ -83,16 +83,16 @@ def rebound(
 def load(program: Program, text: Text) -> Loaded:
     """Compile the text and bind what it refers to."""
     file = f"<s2s_ad {text.name} {next(_number)}>"
-    source = text.module
+    source, rows = text.module, text.module_rows
     values = {capture.name: plain(capture.value) for capture in program.captured()}
     told = program.with_(captures=(), beside=())  # where it says where something stands
     bound = {
-        **{name: located(name, told, source) for name in text.helpers},
+        **{name: located(name, told, rows) for name in text.helpers},
         **{shown: values[name] for shown, name in text.captured.items()},
         **text.objects,
     }
     function, namespace = executed(text.name, source, file, text.modules, bound)
-    remember(file, told, function.__code__)
+    remember(file, rows, function.__code__)
     return Loaded(function, text, namespace, program)
 
 

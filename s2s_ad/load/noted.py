@@ -4,53 +4,56 @@ from __future__ import annotations
 
 import linecache
 import weakref
+from collections.abc import Sequence
 from types import CodeType
 
-from s2s_ad.core.program import Program
-from s2s_ad.diagnostics import S2SError
-from s2s_ad.load.located import LINE, origin_of_last
+from s2s_ad.diagnostics import Origin, S2SError
+from s2s_ad.emit.provenance import Row
 
 #: by the name of the file of generated code, for as long as there is the code
-_programs: dict[str, Program] = {}
+_rows: dict[str, Sequence[Row]] = {}
 
 
-def remember(file: str, program: Program, code: CodeType) -> None:
-    """Note which program a file of generated code was written for."""
-    _programs[file] = program
-    weakref.finalize(code, _programs.pop, file, None).atexit = False
+def remember(file: str, rows: Sequence[Row], code: CodeType) -> None:
+    """Note where each line of a file of generated code comes from."""
+    _rows[file] = rows
+    weakref.finalize(code, _rows.pop, file, None).atexit = False
 
 
-def known_as(file: str, program: Program, source: str, code: CodeType) -> None:
-    """Note under which name other processes have the text of the program.
+def known_as(file: str, rows: Sequence[Row], source: str, code: CodeType) -> None:
+    """Note under which name other processes have a text with these rows.
 
     So a traceback that comes from there leads to the lines of the text, and to the user's.
     """
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    remember(file, program, code)
+    remember(file, rows, code)
 
 
 def noted(error: BaseException) -> None:
     """Add the place in the user's code to an exception that came out of generated code."""
-    where = _line(error)
-    if where is None or isinstance(error, S2SError):
+    row = _row(error)
+    if row is None or isinstance(error, S2SError) or not row.origins:
         return
-    file, line = where
-    lines = linecache.getlines(file)[:line]
-    origin = origin_of_last(_programs[file], lines)
-    if origin is not None:
-        exact = LINE.search(lines[-1]) is not None
-        text = f": {origin.text.strip()}" if exact else ", or below"
-        note = f"{origin.place} in {origin.function}{text}"
-        if note not in getattr(error, "__notes__", ()):
-            error.add_note(note)
+    note = _told(row.origins)
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
 
 
-def _line(error: BaseException) -> tuple[str, int] | None:
-    """The innermost line of generated code that the exception passed: file and number."""
+def _told(origins: Sequence[Origin]) -> str:
+    """The line of a statement, and others of which parts were folded into it."""
+    first = origins[0]
+    others = {(each.file, each.line): each.place for each in origins}
+    del others[first.file, first.line]
+    told = f"{first.place} in {first.function}: {first.text.strip()}"
+    return f"{told} (or {', '.join(others.values())})" if others else told
+
+
+def _row(error: BaseException) -> Row | None:
+    """Where the innermost line of generated code comes from that the exception passed."""
     found, traceback = None, error.__traceback__
     while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if file in _programs:
-            found = file, traceback.tb_lineno
+        rows = _rows.get(traceback.tb_frame.f_code.co_filename)
+        if rows is not None:
+            found = rows[traceback.tb_lineno - 1]
         traceback = traceback.tb_next
     return found

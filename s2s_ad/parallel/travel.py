@@ -96,7 +96,7 @@ def packed(loaded: Loaded, call: tree.Tree, label: str) -> Packed:
             help="make it where it is used, inside the function, or pass it as an argument",
         ) from None
     made = Packed(text.name, hashlib.sha256(payload).hexdigest(), payload)
-    known_as(file_of(made), loaded.program, module.source, code)
+    known_as(file_of(made), text.module_rows, module.source, code)
     _made[code] = text, call, made
     return made
 
@@ -137,7 +137,7 @@ def _compiled(text: Packed) -> tuple[Any, dict[str, Any], Module]:
             why=f"its hash is not {text.digest[:12]}",
         )
     module: Module = cloudpickle.loads(text.payload)
-    helpers = {name: located(name, None, module.source) for name in module.helpers}
+    helpers = {name: located(name, None, ()) for name in module.helpers}
     bound = {**helpers, **module.objects}
     file = file_of(text)
     return *executed(module.name, module.source, file, module.modules, bound), module
