@@ -17,6 +17,7 @@ from s2s_ad.api.function import Transformed
 from s2s_ad.api.gradients import Grad
 from s2s_ad.api.transform import ALL, Differentiation, Jit
 from s2s_ad.core import tree
+from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import Program
 from s2s_ad.core.text import program_lines
 from s2s_ad.diagnostics import Origin, S2SError
@@ -73,10 +74,14 @@ def page(
     tabs = [*_tabs(transformed, args, kwargs)]
     own = next((each for each in tabs if each.function.chain == transformed.chain), None)
     if own is None:
-        own = Tab("own", transformed.label, transformed, args, kwargs)
+        labels = [label for label, _ in reversed(transformed.chain)]
+        name = "(".join(labels) + ")" * (len(labels) - 1)
+        own = Tab("own", name, transformed, args, kwargs)
         tabs.insert(0, own)
     drawn = _Drawn(timed=timed)
     panels = [drawn.panel(each) for each in tabs]
+    if any(each.refused and each.key == own.key for each in panels):
+        panels = [each for each in panels if each.key == own.key or not each.refused]
     panels += filter(None, [drawn.native(own), drawn.core(own)])
     return drawn.page(panels, own.key, title or repr(transformed), like)
 
@@ -220,8 +225,14 @@ class _Drawn:
         rows = text.module_rows
         kept = tuple(Kept(each.name, each.size, each.when, each.why) for each in found.kept)
         by_row = _by_row(rows, text, found.kept, kept)
+        derived = any(row.phase in DERIVED for row in rows)
         lines = [
-            Line(line, self._places(row.origins), row.phase, tuple(by_row.get(place, ())))
+            Line(
+                line,
+                self._places(row.origins),
+                row.phase or ("forward" if derived and row.defines else ""),
+                tuple(by_row.get(place, ())),
+            )
             for place, (line, row) in enumerate(zip(text.module.splitlines(), rows, strict=True))
         ]
         guards = Fact("for arguments with", ", ".join(text.assumed)) if text.assumed else None
@@ -316,9 +327,14 @@ def _by_row(
         for name in row.defines
         if name in text.shown and row.phase != "backward"
     }
+    appends = {  # where a tuple goes into a list one of its items is told of
+        text.kept_in[value.names[-1]]: made[value.names[-1]]
+        for value in found
+        if value.names[-1] in made and value.names[-1] in text.kept_in
+    }
     for value, one in zip(found, kept, strict=True):
-        names = [name for each in value.names for name in (each, text.kept_in.get(each))]
-        place = next((made[name] for name in reversed(names) if name in made), last.get(one.name))
+        append = value.names[-1]
+        place = made.get(append, appends.get(text.kept_in.get(append), last.get(one.name)))
         if place is not None:
             by_row.setdefault(place, []).append(one)
     return by_row

@@ -152,7 +152,7 @@ def test_the_keyboard_goes_everywhere(heat):
     label = 'return document.querySelector("[role=tab][aria-selected=true]").textContent'
     WebDriverWait(heat, 10).until(lambda window: window.execute_script(label) == "jvp")
     hover(heat, "u[1:-1] += k *")
-    assert {phase for _, phase in lit(heat, "made")} == {"", "t"}
+    assert {phase for _, phase in lit(heat, "made")} == {"f", "t"}
 
 
 def test_every_element_of_the_lists_has_its_role(heat):

@@ -28,7 +28,7 @@ def energy(u, k, steps):
 
 def cell(h, x):
     z = np.tanh(h * x)
-    return z + h
+    return z * h
 
 
 def recurrent(h, xs):
@@ -100,6 +100,13 @@ def test_the_gutter_says_what_is_kept_and_why(heat):
     assert facts["kept"] == f"{total} bytes"
 
 
+def test_values_that_are_kept_together_are_told_where_they_are_put():
+    """Two values a pass, each of three numbers: `h` before the cell, and its tanh."""
+    made = panel(shown(grad(recurrent), np.ones(3), np.ones(4)), "grad")
+    (append,) = [each for each in made.all(kind="l") if ".append(" in code_of(each)]
+    assert append.one("em").text == f"{4 * 2 * 3 * 8} B"
+
+
 def test_names_belong_to_the_users(heat):
     names = dict(
         each.split(":") if ":" in each else (each, each)
@@ -115,7 +122,7 @@ def test_names_belong_to_the_users(heat):
     [
         (jit(energy), HEAT, "primal", {"grad", "jvp", "vmap(grad)", "Hessian · vector", "Core"}),
         (value_and_grad(energy), HEAT, "value_and_grad", {"primal", "jvp"}),
-        (hessian(cell), (np.ones(3), 2.0), "jacfwd", {"primal", "grad"}),
+        (hessian(cell), (np.ones(3), 2.0), "jacfwd(jacrev)", {"primal", "grad"}),
         (vmap(grad(cell), (None, 0)), (2.0, np.ones(3)), "vmap(grad)", {"primal", "grad", "jvp"}),
     ],
 )

@@ -204,11 +204,14 @@ function s2sExplorer(root, hooks) {
     }
   }
 
+  // The line that says most at the first look: of both sweeps, and many lines that are seen.
   function best() {
     let found = null, most = 0;
+    const end = one(".made").getBoundingClientRect().bottom;
     for (const [place, made] of known(shownPanel()).byPlace) {
       const own = made.filter((each) => keysOf(each)[0] === place);
-      const score = own.length + 100 * (new Set(own.map(phaseOf)).size > 1);
+      const seen = own.filter((each) => each.getBoundingClientRect().bottom <= end);
+      const score = 0.01 * own.length + seen.length + 100 * (new Set(seen.map(phaseOf)).size > 1);
       if (yours.has(place) && score > most) { most = score; found = yours.get(place); }
     }
     return found;
