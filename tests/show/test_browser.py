@@ -231,3 +231,28 @@ def luminance(colour):
 def contrast(one, other):
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def test_in_a_notebook_a_gradient_is_shown_beside_the_cell(window, tmp_path):
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    cells = [
+        "import numpy as np\nfrom s2s_ad import grad\n\ndef loss(x):\n    return np.sum(np.sin(x))",
+        "g = grad(loss)\ng(np.ones(3))\ng",
+        "g.show(np.ones(3))",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
+    nbclient.NotebookClient(book, timeout=60, kernel_name="python3").execute()
+    shown = [cell.outputs[-1].data["text/html"] for cell in book.cells[1:]]
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset='utf-8'>{''.join(shown)}", encoding="utf-8")
+    window.get(path.as_uri())
+    lines = """return [...document.querySelectorAll(".s2s")].map((root) =>
+        [...root.querySelectorAll(".on code")].map((each) => each.textContent.trim()))"""
+    latest, page = window.execute_script(lines)
+    assert latest == page == ["return np.sum(np.sin(x))", "x_bar = np.cos(x)  # line 5"]
+    labels = 'return [...document.querySelectorAll(".yours h2")].map((each) => each.textContent)'
+    assert window.execute_script(labels) == ["cell 1", "cell 1"]
+    tabs = """return [...document.querySelectorAll(".s2s")].map(
+        (root) => root.querySelectorAll("[role=tab]").length)"""
+    assert window.execute_script(tabs)[0] == 1

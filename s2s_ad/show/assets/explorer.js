@@ -211,7 +211,8 @@ function s2sExplorer(root, hooks) {
     for (const [place, made] of known(shownPanel()).byPlace) {
       const own = made.filter((each) => keysOf(each)[0] === place);
       const seen = own.filter((each) => each.getBoundingClientRect().bottom <= end);
-      const score = 0.01 * own.length + seen.length + 100 * (new Set(seen.map(phaseOf)).size > 1);
+      const sweeps = seen.map(phaseOf).filter((each) => each !== "x");
+      const score = 0.01 * own.length + sweeps.length + 100 * (new Set(sweeps).size > 1);
       if (yours.has(place) && score > most) { most = score; found = yours.get(place); }
     }
     return found;
