@@ -46,6 +46,7 @@ from s2s_ad.core import faults, sizes, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.sharing import lazy
+from s2s_ad.core.text import Stages
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import (
     ArgumentTypeError,
@@ -746,7 +747,7 @@ class Transformed:
                 self._count_by_value(need, bound)
 
     def _stages(self, arguments: Arguments, lengths: dict[sizes.Atom, int]) -> dict[str, Program]:
-        stages: dict[str, Program] = {}
+        stages = Stages()
         with faults.told(), sizes.assuming(sizes.Assumptions(lengths)):
             self._add_stages(arguments, stages)
         return stages

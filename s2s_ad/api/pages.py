@@ -19,7 +19,7 @@ from s2s_ad.api.transform import ALL, Differentiation, Jit
 from s2s_ad.core import tree
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import Program
-from s2s_ad.core.text import program_lines
+from s2s_ad.core.text import core_text
 from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.emit.provenance import Row
 from s2s_ad.emit.write import Text
@@ -258,17 +258,26 @@ class _Drawn:
         except S2SError:
             return None
         lines: list[Line] = []
+        families: dict[str, str] = {}
         for name, program in stages.items():
+            written = core_text(program, facts=True)
+            families |= written.families
             lines += [Line("")] if lines else []
             lines.append(Line(f"# {name}"))
-            for each in program_lines(program, facts=True):
+            for each in written.lines:
                 origin = getattr(each.statement, "origin", None)
                 places = self._places([origin] if origin is not None else [])
                 phase = getattr(each.statement, "phase", "")
                 lines.append(Line(f"{INDENT * each.depth}{each.text}".rstrip(), places, phase))
         facts = [Fact("stages", ", ".join(stages))]
         return Panel(
-            "core", "Core", "What the compiler works on", "core", tuple(lines), {}, tuple(facts)
+            "core",
+            "Core",
+            "What the compiler works on",
+            "core",
+            tuple(lines),
+            families,
+            tuple(facts),
         )
 
     def native(self, tab: Tab) -> Panel | None:

@@ -53,43 +53,60 @@ class CoreLine:
     depth: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class CoreText:
+    """A program line by line, and for each of its names the one that it is made of."""
+
+    lines: list[CoreLine]
+    families: dict[str, str]
+
+
+class Stages(dict[str, Program]):
+    """Programs by the name of the stage that they are of; they are shown one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(f"# {name}\n{program}" for name, program in self.items())
+
+
 def program_text(program: Program, *, facts: bool = False) -> str:
     """The program, and below it the functions that it calls.
 
     Args:
         facts: write the abstract value of what each line computes behind it.
     """
-    return "\n".join(
-        f"{INDENT * line.depth}{line.text}".rstrip() for line in program_lines(program, facts=facts)
-    )
+    lines = core_text(program, facts=facts).lines
+    return "\n".join(f"{INDENT * line.depth}{line.text}".rstrip() for line in lines)
 
 
-def program_lines(program: Program, *, facts: bool = False) -> list[CoreLine]:
+def core_text(program: Program, *, facts: bool = False) -> CoreText:
     """The same line by line."""
     writer = _Writer(program, facts)
     found = [*writer.function(program)]
     for each in reached((program,)):
         if isinstance(each, Callee) and not each.is_stub:
             found += [CoreLine(""), *writer.function(each.program)]
-    return found
+    return CoreText(found, writer.families)
 
 
 class _Names:
     """What the names of a program are called: what the user calls them, with numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, families: dict[str, str]) -> None:
         self.shown: dict[str, str] = {}
         self.taken: set[str] = set()
+        self.families = families
 
     def of(self, name: str, program: Program) -> str:
         if name not in self.shown:
-            text = program.hints.get(name, TEMPORARY).text or "t"
+            hint = program.hints.get(name, TEMPORARY)
+            text = hint.text or "t"
             number, candidate = 2, text if text != "t" else "t1"
             while candidate in self.taken:
                 candidate = f"{text}{number}" if text == "t" else f"{text}.{number}"
                 number += 1
             self.taken.add(candidate)
             self.shown[name] = candidate
+            self.families.setdefault(candidate, hint.of or hint.text or candidate)
         return self.shown[name]
 
 
@@ -98,10 +115,11 @@ class _Writer:
 
     def __init__(self, program: Program, facts: bool):
         self.facts, self.lengths = facts, _Lengths()
-        self.names, self.program = _Names(), program
+        self.families: dict[str, str] = {}
+        self.names, self.program = _Names(self.families), program
 
     def function(self, program: Program) -> Iterator[CoreLine]:
-        self.names = _Names()
+        self.names = _Names(self.families)
         inputs = ", ".join(self._input(each, program) for each in program.inputs)
         yield CoreLine(f"{program.name}({inputs}):")
         captured = [
@@ -382,4 +400,4 @@ class _Lengths:
         return size_text(dim.size, self.names)
 
 
-__all__ = ["CoreLine", "program_lines", "program_text"]
+__all__ = ["CoreLine", "CoreText", "Stages", "core_text", "program_text"]

@@ -77,7 +77,7 @@ def explorer(page: Page, *, theme: str = "", whole: bool = False) -> str:
 <div class="tools">{TOOLS}</div>
 <div class="tabs" role="tablist" aria-label="what is made of the function">{tabs}</div>
 </header>
-<div class="panes">
+<div class="panes"{' role="main"' if whole else ""}>
 <div class="yours">{yours}</div>
 <svg class="links" aria-hidden="true"></svg>
 <div class="made">{panels}</div>

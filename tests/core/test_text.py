@@ -8,7 +8,7 @@ import pytest
 from s2s_ad import grad, jit
 from s2s_ad.core import form
 from s2s_ad.core.callee import item_of, reached
-from s2s_ad.core.text import program_lines, program_text
+from s2s_ad.core.text import core_text, program_text
 
 X = np.ones(5)
 
@@ -100,11 +100,22 @@ def test_regions_effects_and_functions(function, arguments, wanted):
 def test_every_statement_has_its_line(function, arguments):
     """But for those that take results apart, which stand where the results are made."""
     program = grad(function).lower(*arguments)["grad"]
-    shown = {id(line.statement) for line in program_lines(program)}
+    shown = {id(line.statement) for line in core_text(program).lines}
     blocks = [program, *(block for each in reached((program,)) for block in each.blocks)]
     for block in blocks:
         for statement in block.body:
             assert form.is_effect(statement) or item_of(statement) or id(statement) in shown
+
+
+def test_stages_are_shown_one_below_the_other():
+    stages = grad(decay).lower(X, 0.1, 5)
+    assert set(stages) == {"core", "grad"}
+    assert repr(stages) == f"# core\n{stages['core']}\n\n# grad\n{stages['grad']}"
+
+
+def test_names_say_which_of_the_users_they_are_made_of():
+    families = core_text(grad(decay).lower(X, 0.1, 5)["grad"]).families
+    assert families["u_bar.2"] == families["u_bar"] == families["u.2"] == "u"
 
 
 def test_the_same_text_each_time():
