@@ -200,7 +200,7 @@ function s2sExplorer(root, hooks) {
       caret.innerHTML = "<i></i><u></u><code></code>";
       one("code", caret).textContent = text + "^".repeat(until - from);
       line.after(caret);
-      line.scrollIntoView({ block: "nearest" });
+      reveal(line);
     }
   }
 
@@ -236,8 +236,16 @@ function s2sExplorer(root, hooks) {
 
   function follow(line) {
     const other = isYours(line) ? one(".on", shownPanel()) : one(".yours .on");
-    if (other) other.scrollIntoView({ block: "nearest" });
+    if (other) reveal(other);
     redraw();
+  }
+
+  // Scroll the side that a line is on, and nothing around the page.
+  function reveal(line) {
+    const pane = line.closest(".yours, .made"), own = line.getBoundingClientRect();
+    const view = pane.getBoundingClientRect();
+    if (own.top < view.top) pane.scrollTop -= view.top - own.top + own.height;
+    else if (own.bottom > view.bottom) pane.scrollTop += own.bottom - view.bottom + own.height;
   }
 
   function step(list, by) {
@@ -246,7 +254,7 @@ function s2sExplorer(root, hooks) {
     const next = lines[at < 0 ? 0 : Math.min(Math.max(at + by, 0), lines.length - 1)];
     if (!next) return;
     light(next);
-    next.scrollIntoView({ block: "nearest" });
+    reveal(next);
     follow(next);
   }
 
@@ -305,6 +313,7 @@ function s2sExplorer(root, hooks) {
   setUp();
   marks();
   light(best());
+  if (active) reveal(active);
 
   return {
     // Show the elements of another page; the tab, and the line, stay those that they were.
