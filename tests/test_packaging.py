@@ -1,5 +1,6 @@
 """What is installed: one version, every module, the command, the same Pythons everywhere."""
 
+import json
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from s2s_ad import versions
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "s2s_ad"
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*.py"))
+ASSETS = sorted(path.relative_to(ROOT).as_posix() for path in PACKAGE.glob("*/assets/*"))
 CONFIG = ConfigParser(interpolation=None)
 CONFIG.read(ROOT / "setup.cfg", encoding="utf-8")
 
@@ -92,6 +94,20 @@ def test_folders_with_modules_are_packages(folder):
     assert (ROOT / folder / "__init__.py").is_file()
 
 
+def test_the_editor_is_made_of_what_its_folder_pins():
+    """Its first line lists the packages in it, whose licences are beside it."""
+    pinned = json.loads((ROOT / "tools/editor/package.json").read_text(encoding="utf-8"))
+    assets = PACKAGE / "cli" / "assets"
+    with (assets / "editor.js").open(encoding="utf-8") as script:
+        made_of = dict(re.findall(r"([@\w/-]+) (\d[\w.]*) \(MIT\)", script.readline()))
+    parts = {
+        name: version for name, version in pinned["devDependencies"].items() if name != "esbuild"
+    }
+    assert parts.items() <= made_of.items()
+    licences = (assets / "editor.LICENSES.txt").read_text(encoding="utf-8")
+    assert all(f"{name} {version}\n" in licences for name, version in made_of.items())
+
+
 def test_console_script_runs_the_command_line():
     (script,) = metadata.distribution("s2s_ad").entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("s2s-ad", "s2s_ad.cli:main")
@@ -109,7 +125,7 @@ def test_wheel_holds_every_module_the_marker_and_the_license(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     held = set(ZipFile(wheel).namelist())
     data = {"s2s_ad/py.typed", "s2s_ad/__init__.pyi"}
-    assert {name for name in held if ".dist-info/" not in name} == {*MODULES, *data}
+    assert {name for name in held if ".dist-info/" not in name} == {*MODULES, *ASSETS, *data}
     assert any(name.endswith("/LICENSE") for name in held)
 
 
