@@ -137,7 +137,14 @@ def _reason_of_item(
     )
     region = region_of(source)
     if region is None or isinstance(region, Loop):
-        named = form.function_of(source).name if region is None else "the loop"
+        function = form.function_of(source)
+        if function is runtime.list_pop:
+            return source.origin or item.origin, "it was taken off a list, where it is no longer"
+        if region is not None:
+            named = "the loop"
+        else:
+            of_user = isinstance(function, Compound)
+            named = function.name if of_user else _named(function, rule_for(function))
         return source.origin or item.origin, f"{named} would have to run again"
     for block in region.blocks:
         atoms = block.outputs()

@@ -112,3 +112,32 @@ def test_loops_in_loops():
 
 def test_general_text_gives_bytes_a_pass():
     assert rows(grad(logistic).explain())["x_saved"][1:4] == ["unknown", "a", "pass"]
+
+
+def spectrum(a, steps):
+    for _ in range(steps):
+        values, vectors = np.linalg.eigh(a)
+        a = vectors * values @ vectors.T + a * a
+    return np.sum(a)
+
+
+def stacked(xs):
+    waiting = []
+    for x in xs:
+        waiting.append(np.exp(x))
+    total = 1.0
+    while len(waiting) > 0:
+        y = waiting.pop()
+        total = total * np.sin(y)
+    return total
+
+
+@pytest.mark.parametrize(
+    "function, arguments, why",
+    [
+        (spectrum, (np.diag([1.0, 2.0]), 3), "np.linalg.eigh would have to run again"),
+        (stacked, (np.ones(3),), "it was taken off a list, where it is no longer"),
+    ],
+)
+def test_results_of_functions_with_several_and_items_of_lists(function, arguments, why):
+    assert why in grad(function).explain(*arguments)
