@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.api.arguments import Arguments, exact
+from s2s_ad.api.arguments import Arguments, exact, sens_of
 from s2s_ad.api.batching import Vmap
 from s2s_ad.api.check_arguments import check_differentiable
 from s2s_ad.api.explain import explained
@@ -23,10 +23,11 @@ from s2s_ad.core.text import core_text
 from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.emit.provenance import Row
 from s2s_ad.emit.write import Text
+from s2s_ad.frontend.called import called
 from s2s_ad.load.module import Loaded
 from s2s_ad.load.timing import time_lines
 from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source, Time
-from s2s_ad.show.sources import places_of, sources_of
+from s2s_ad.show.sources import is_users, places_of, sources_of
 from s2s_ad.tensors import plain
 from s2s_ad.transforms.gradients import tangent_program
 
@@ -78,7 +79,7 @@ def page(
         name = "(".join(labels) + ")" * (len(labels) - 1)
         own = Tab("own", name, transformed, args, kwargs)
         tabs.insert(0, own)
-    drawn = _Drawn(timed=timed)
+    drawn = _Drawn(_file_of(transformed), timed=timed)
     panels = [drawn.panel(each) for each in tabs]
     if any(each.refused and each.key == own.key for each in panels):
         panels = [each for each in panels if each.key == own.key or not each.refused]
@@ -88,15 +89,15 @@ def page(
 
 def page_of_latest(transformed: Transformed, loaded: Loaded) -> Page:
     """What was compiled already, without a word on what was not."""
-    drawn = _Drawn()
+    drawn = _Drawn(_file_of(transformed))
     panel = drawn.text("own", transformed.label, loaded.program, loaded.text, {})
     return drawn.page([panel], "own", repr(transformed), "")
 
 
-def failed_page(error: S2SError, *, title: str = "", like: str = "") -> Page:
+def failed_page(error: S2SError, *, file: str = "", title: str = "", like: str = "") -> Page:
     """Where there is no function yet: why, and the place in the user's file."""
     panel = Panel("own", "refused", refused=error)
-    return _Drawn().page([panel], "own", title, like)
+    return _Drawn(file).page([panel], "own", title, like)
 
 
 # ---- which functions -----------------------------------------------------------------------------
@@ -131,11 +132,17 @@ def _tabs(transformed: Transformed, args: tuple, kwargs: dict[str, Any]) -> Iter
         yield Tab("hvp", "Hessian · vector", second, args, kwargs)
 
 
+def _file_of(transformed: Transformed) -> str:
+    """The user's file, as far as it is known without a compilation."""
+    code = getattr(called(transformed.root), "__code__", None)
+    return code.co_filename if code is not None and is_users(code.co_filename) else ""
+
+
 def _innermost_call(
     transformed: Transformed, args: tuple, kwargs: dict[str, Any]
 ) -> tuple[tuple, dict] | None:
     """What the user's function is called with; of a batch for the first sample."""
-    if transformed._signatures.last is not None:
+    if sens_of(transformed.__signature__) is not None:
         return None
     inner = transformed.transform.inner_call(transformed.bind(args, kwargs))
     if inner is None or not isinstance(transformed.fn, Transformed):
@@ -191,8 +198,8 @@ def _samples(value: Any) -> np.ndarray:
 class _Drawn:
     """Makes panels of the functions that are derived from one of the user's."""
 
-    def __init__(self, *, timed: bool = False):
-        self.timed = timed
+    def __init__(self, file: str, *, timed: bool = False):
+        self.file, self.timed = file, timed
         self.main: Origin | None = None
         self.places: dict[Place, None] = {}
 
@@ -205,7 +212,8 @@ class _Drawn:
         return Page(title, like, self._sources(), tuple(panels), selected)
 
     def _sources(self) -> tuple[Source, ...]:
-        return sources_of(self.main, self.places)
+        main = self.file if self.main is None else self.main.file
+        return sources_of(main, self.places)
 
     def panel(self, tab: Tab) -> Panel:
         """The text of a function, or why there is none."""

@@ -161,22 +161,23 @@ def _show(options: argparse.Namespace) -> int:
 def page_of(options: argparse.Namespace) -> Page:
     """The page of what the options name; what is wrong with them, or with the file, is on it."""
     told = {"title": options.expression, "like": options.like or ""}
+    file = str(Path(options.target).resolve())
     rng = np.random.default_rng(0)
     try:
         fn = _function(options)
         fill = (lambda *each: _random(rng, *each)) if options.time else _zeros
         return page(fn, _arguments(options, fill), {}, timed=options.time, **told)
     except S2SError as error:
-        return failed_page(error, **told)
+        return failed_page(error, file=file, **told)
     except (Exception, SystemExit) as error:  # the user's module may raise anything
-        return failed_page(_as_refusal(error, options.target), **told)
+        return failed_page(_as_refusal(error, file), file=file, **told)
 
 
-def _as_refusal(error: BaseException, target: str) -> S2SError:
+def _as_refusal(error: BaseException, file: str) -> S2SError:
     """What is wrong before there is a function, at the last of the user's lines that it passed."""
     if isinstance(error, UsageError | TargetError | like.LikeError):
         return S2SError("s2s-ad", str(error).replace("\n  ", "\n"))
-    file, what = str(Path(target).resolve()), traceback.format_exception_only(error)[-1].strip()
+    what = traceback.format_exception_only(error)[-1].strip()
     lines = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == file]
     if isinstance(error, SyntaxError) and error.filename == file:
         line, column = error.lineno or 1, (error.offset or 1) - 1

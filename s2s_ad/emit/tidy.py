@@ -266,6 +266,15 @@ def _with_pops_unpacked(lines: list[Line], counts: Mapping[str, int]) -> list[Li
     return found
 
 
+def popped_from(line: Line) -> str:
+    """The list that a line takes its value off, if it does."""
+    if line.kind == "store" and line.store.kind == "pop":
+        return line.store.base
+    method = getattr(line.expression, "func", None) if line.kind == "unpack" else None
+    is_pop = isinstance(method, gast.Attribute) and method.attr == "pop"
+    return getattr(method.value, "id", "") if is_pop else ""
+
+
 # ---- lengths -------------------------------------------------------------------------------------
 
 

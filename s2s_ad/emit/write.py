@@ -35,6 +35,7 @@ from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores
 from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.tidy import (
+    popped_from,
     unbound,
     with_pops_unpacked,
     with_shapes_unpacked,
@@ -268,6 +269,7 @@ class Module:
         output, returned = _output_expression(fold.output(), surface), fold.folded
         weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
+        _tell_pops(lines, variables)
         reserved = {"np", "slice", name, *self.objects, *surface.helpers}
         reserved |= surface.builtins | set(self.names.values())
         reserved |= OF_LOOPS if any(line.kind == "for" for line in flat(lines)) else set()
@@ -298,6 +300,17 @@ class Module:
         for each, (item, items) in function.parts.items():
             shown[each] = f"{item or 'a value'} in {naming.shown.get(items, 'a list')}"
         return Written(text, _count(body), shown, rows, naming.families())
+
+
+def _tell_pops(lines: list[Line], variables: Variables) -> None:
+    """What is taken off a list comes from where it was put into it, too."""
+    put: dict[str, list[Origin | None]] = {}
+    for line in flat(lines):
+        if line.kind == "store" and line.store.kind == "append":
+            put.setdefault(variables.of(line.store.base), []).extend(line.origins())
+    for line in flat(lines) if put else ():
+        if source := popped_from(line):
+            line.folded = [*line.folded, *put.get(variables.of(source), ())]
 
 
 def _with_variables(

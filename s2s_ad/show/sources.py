@@ -31,9 +31,9 @@ def places_of(origins: Iterable[Origin], main: str) -> tuple[Place, ...]:
     return tuple(found)
 
 
-def sources_of(main: Origin | None, places: Iterable[Place]) -> tuple[Source, ...]:
+def sources_of(main: str, places: Iterable[Place]) -> tuple[Source, ...]:
     """The file of the function first, then those of what it calls, as far as they matter."""
-    lines: dict[str, set[int]] = {} if main is None else {main.file: {main.line}}
+    lines: dict[str, set[int]] = {main: set()} if main else {}
     for file, line in places:
         lines.setdefault(file, set()).add(line)
     return tuple(filter(None, (_source(file, numbers) for file, numbers in lines.items())))
@@ -44,7 +44,7 @@ def _source(file: str, numbers: set[int]) -> Source | None:
     if not text:
         return None
     known = {each for each in numbers if each <= len(text)}
-    parts = ((1, len(text)),) if len(text) <= WHOLE else _parts(text, known)
+    parts = ((1, len(text)),) if len(text) <= WHOLE or not known else _parts(text, known)
     some = Origin(file, 1, 0, 0, "", "")
     return Source(file, some.place.removesuffix(":1").removesuffix(", line 1"), text, parts)
 

@@ -68,7 +68,12 @@ CASES = [
     (apart, grad, (X, X), {"np.cos(": "np.sin", "np.exp(": "np.exp", "np.tanh(": "np.tanh"}),
     (apart, jit, (X, X), {"np.sin(": "np.sin", "return": "return"}),
     (apart, lambda f: vmap(grad(f)), (np.ones((2, 3)),) * 2, {"np.cos(": "np.sin"}),
-    (in_a_loop, grad, (X, 2), {"np.sin(": "np.cos", "np.sqrt": "np.sqrt", ".append(": "np.cos"}),
+    (
+        in_a_loop,
+        grad,
+        (X, 2),
+        {"np.sin(": "np.cos", "np.sqrt": "np.sqrt", ".append(": "np.cos", ".pop(": "np.cos"},
+    ),
     (with_a_helper, grad, (X + 2.0,), {"np.log(": "np.log", "z**2": "np.arctan"}),
     (branches, grad, (X, 1.0), {"np.cosh(": "np.sinh", "np.sinh(": "np.cosh", "if ": "if y"}),
     (container, value_and_grad, ({"w": X, "b": 1.0}, X), {"np.tanh(": "np.tanh"}),

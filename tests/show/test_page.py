@@ -172,6 +172,28 @@ def test_a_refusal_is_the_same_page_with_the_caret():
     assert "S2S" in here.one(kind="refused").text
 
 
+def test_a_call_that_does_not_fit_is_told_beside_the_file():
+    made = shown(grad(energy))
+    assert made.one(kind="yours").one("h2").text == "test_page.py"
+    assert "missing" in made.one(kind="refused").text
+
+
+def test_of_a_long_file_the_functions_that_matter_are_shown(tmp_path):
+    """A helper, and the function, with marks where lines were left out."""
+    filler = "".join(f"def other_{i}(x):\n    return x\n\n\n" for i in range(60))
+    parts = ["import numpy as np", "def sine(x):\n    return np.sin(x)", filler]
+    text = "\n\n\n".join([*parts, "def total(x):\n    y = sine(x)\n    return y * y", filler])
+    path = tmp_path / "long.py"
+    path.write_text(text, encoding="utf-8")
+    space: dict = {}
+    exec(compile(text, str(path), "exec"), space)
+    made = shown(grad(space["total"]), 2.0).one(kind="yours")
+    codes = [code_of(each) for each in made.all(kind="l")]
+    assert codes[:2] == ["def sine(x):", "    return np.sin(x)"]
+    assert codes[-3:] == ["def total(x):", "    y = sine(x)", "    return y * y"]
+    assert len(made.all(kind="gap")) == 3
+
+
 def test_text_is_no_markup():
     text = document(page(grad(outside), (np.ones(3),), {}))
     assert '</script><b>&amp;"' in read(text).one(kind="yours").text
