@@ -27,7 +27,7 @@ from s2s_ad.frontend.called import called
 from s2s_ad.load.module import Loaded
 from s2s_ad.load.timing import time_lines
 from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source, Time
-from s2s_ad.show.sources import is_users, places_of, sources_of
+from s2s_ad.show.sources import columns_of, is_users, places_of, sources_of
 from s2s_ad.tensors import plain
 from s2s_ad.transforms.gradients import tangent_program
 
@@ -240,6 +240,7 @@ class _Drawn:
                 self._places(row.origins),
                 row.phase or ("forward" if derived and row.defines else ""),
                 tuple(by_row.get(place, ())),
+                columns=columns_of(row.origins),
             )
             for place, (line, row) in enumerate(zip(text.module.splitlines(), rows, strict=True))
         ]
@@ -274,9 +275,10 @@ class _Drawn:
             lines.append(Line(f"# {name}"))
             for each in written.lines:
                 origin = getattr(each.statement, "origin", None)
-                places = self._places([origin] if origin is not None else [])
-                phase = getattr(each.statement, "phase", "")
-                lines.append(Line(f"{INDENT * each.depth}{each.text}".rstrip(), places, phase))
+                origins = [origin] if origin is not None else []
+                text = f"{INDENT * each.depth}{each.text}".rstrip()
+                phase, columns = getattr(each.statement, "phase", ""), columns_of(origins)
+                lines.append(Line(text, self._places(origins), phase, columns=columns))
         facts = [Fact("stages", ", ".join(stages))]
         return Panel(
             "core",

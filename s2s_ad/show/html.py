@@ -170,6 +170,8 @@ def _line(n: int, line: Line, code: str, numbers: dict[str, int], longest: float
     places = _places(line.places, numbers)
     kind = f" {letter}" if letter else ""
     keys = f' data-k="{places}"' if places else ""
+    if places and line.columns is not None:
+        keys += f' data-c="{line.columns[0]} {line.columns[1]}"'
     return (
         f'<div class="l{kind}"{keys}><i>{n}</i>{_kept(line.kept)}{_time(line.time, longest)}'
         f"<code>{code}</code></div>"

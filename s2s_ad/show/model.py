@@ -34,6 +34,7 @@ class Line:
     Attributes:
         places: the user's lines that it comes from; the first is that of its statement.
         phase: the sweep: "forward", "backward", "tangent" or "".
+        columns: where the expression in the first of these lines is that it comes from.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Line:
     phase: str = ""
     kept: tuple[Kept, ...] = ()
     time: Time | None = None
+    columns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,16 @@ def places_of(origins: Iterable[Origin], main: str) -> tuple[Place, ...]:
     return tuple(found)
 
 
+def columns_of(origins: Sequence[Origin]) -> tuple[int, int] | None:
+    """The expression that the first of them is, where that is less than its line."""
+    first = origins[0] if origins else None
+    if first is None or not is_users(first.file):
+        return None
+    end = min(first.end_column, len(first.text))
+    part = first.text[first.column : end].strip()
+    return (first.column, end) if part and part != first.text.strip() else None
+
+
 def sources_of(main: str, places: Iterable[Place]) -> tuple[Source, ...]:
     """The file of the function first, then those of what it calls, as far as they matter."""
     lines: dict[str, set[int]] = {main: set()} if main else {}
@@ -81,4 +91,4 @@ def _definitions(text: Sequence[str]) -> list[tuple[int, int]]:
     return found
 
 
-__all__ = ["is_users", "places_of", "sources_of"]
+__all__ = ["columns_of", "is_users", "places_of", "sources_of"]

@@ -25,7 +25,9 @@ SWITCHES = (
 @contextlib.contextmanager
 def chromium(width: int = 1360, height: int = 760, *, scheme: str = "light") -> Iterator[Any]:
     """A window of this size, in the light or the dark scheme; skips where there is none."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium (the extra browser)")
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="needs selenium (the extra browser)"
+    )
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:
         pytest.skip("needs Chromium and its driver (Debian: chromium, chromium-driver)")

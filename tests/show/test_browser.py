@@ -96,6 +96,8 @@ def test_hovering_a_generated_line_lights_the_users(heat):
     assert [text for text, _ in lit(heat, "yours")] == [
         "u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])"
     ]
+    marked = 'return [...CSS.highlights.get("s2s-here")].map(String)'
+    assert heat.execute_script(marked) == ["k * (u[2:] - 2 * u[1:-1] + u[:-2])"]
     colours = heat.execute_script(
         """return ["f", "b"].map((each) => getComputedStyle(
             document.querySelector(`.made .on.${each}`)).backgroundColor)"""

@@ -80,6 +80,20 @@ def test_each_line_leads_to_the_line_that_it_comes_from(heat):
         assert set(each.attributes.get("data-k", "").split()) <= yours.keys()
 
 
+def test_a_line_leads_to_the_expression_that_it_comes_from(heat):
+    line = linecache.getline(__file__, STENCIL)
+    found = {}
+    for each in panel(heat, "grad").all(kind="l"):
+        if "data-c" in each.attributes and code_of(each).strip().startswith("u_bar["):
+            first, last = map(int, each.attributes["data-c"].split())
+            found[code_of(each).strip()] = line[first:last]
+    assert found == {
+        "u_bar[:-2] += u_difference_bar": "u[:-2]",
+        "u_bar[1:-1] -= 2 * u_difference_bar": "u[1:-1]",
+        "u_bar[2:] += u_difference_bar": "u[2:]",
+    }
+
+
 def test_the_code_is_the_text_that_runs(heat):
     lines = panel(heat, "grad").one(kind="code").all(kind="l")
     assert "\n".join(map(code_of, lines)) + "\n" == grad(energy, (0, 1)).source(*HEAT)

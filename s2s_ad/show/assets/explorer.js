@@ -60,6 +60,7 @@ function s2sExplorer(root, hooks) {
     }
     active = line;
     panes.classList.toggle("pinned", pinned && !!line);
+    point(null);
     if (!line) { status.textContent = ""; draw([], []); if (hooks.lit) hooks.lit([]); return; }
     const { byPlace } = known(shownPanel());
     const places = isYours(line) ? [line.dataset.i] : keysOf(line);
@@ -71,8 +72,26 @@ function s2sExplorer(root, hooks) {
     line.classList.add("on", "at");
     if (hooks.lit) hooks.lit(sources.map((each, place) => ({ place: each.dataset.i, also: place > 0 })));
     line.parentElement.setAttribute("aria-activedescendant", line.id);
+    point(line, sources[0]);
     say(line, sources[0], made);
     draw(sources.slice(0, 1), made);
+  }
+
+  // The very expression that a generated line comes from, where the browser can mark a range.
+  function point(line, source) {
+    if (!window.Highlight || !CSS.highlights) return;
+    CSS.highlights.delete("s2s-here");
+    if (!line || !source || !line.dataset.c) return;
+    const [from, until] = line.dataset.c.split(" ").map(Number), range = document.createRange();
+    const walker = document.createTreeWalker(one("code", source), NodeFilter.SHOW_TEXT);
+    let at = 0, started = false;
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+      const end = at + text.length;
+      if (!started && from < end) { range.setStart(text, from - at); started = true; }
+      if (until <= end) { range.setEnd(text, until - at); break; }
+      at = end;
+    }
+    if (started) CSS.highlights.set("s2s-here", new Highlight(range));
   }
 
   function say(line, source, made) {
