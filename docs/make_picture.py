@@ -24,6 +24,7 @@ PICTURES = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT, SCALE = 1280, 708, 1.5
 LARGEST = 250_000  # bytes of one picture
 LIKE = "f64[9], float, 5"
+LINE = "grad:20"  # that is pinned: one term of the stencil's adjoint
 HEAT = """\
 import numpy as np
 
@@ -85,7 +86,7 @@ def draw(chromium: str, path: Path, picture: Path) -> None:
                 f"--window-size={WIDTH},{HEIGHT}",
                 f"--force-device-scale-factor={SCALE}",
                 f"--screenshot={picture}",
-                path.as_uri(),
+                f"{path.as_uri()}#{LINE}",
             ],
             check=True,
             timeout=120,

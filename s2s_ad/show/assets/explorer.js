@@ -249,9 +249,33 @@ function s2sExplorer(root, hooks) {
   root.addEventListener("click", (event) => {
     const tab = event.target.closest("[role=tab]"), line = event.target.closest(".l:not(.caret)");
     if (tab) select(tab);
-    else if (line && !String(getSelection())) { pinned = !(pinned && line === active); light(line); follow(line); }
+    else if (line && !String(getSelection())) { pinned = !(pinned && line === active); light(line); follow(line); remember(); }
     else if (event.target.dataset.do) tools[event.target.dataset.do](event.target);
   });
+
+  // The address of a pinned line, to be shared: #grad:20 is line 20 of that tab, #grad:-9 one of yours.
+  const alone = root.classList.contains("whole");
+  const keyOf = (panel) => panel.id.slice(root.id.length + 3);
+
+  function remember() {
+    if (!alone) return;
+    const number = active && pinned ? linesOf(active.parentElement).indexOf(active) + 1 : 0;
+    const place = number ? "#" + keyOf(shownPanel()) + ":" + (isYours(active) ? -number : number) : location.pathname;
+    try { history.replaceState(null, "", place); } catch (error) { /* a page without an address */ }
+  }
+
+  async function recall() {
+    const found = alone && /^#(\w+):(-?)(\d+)$/.exec(location.hash);
+    const tab = found && document.getElementById(root.id + "-t-" + found[1]);
+    if (!tab) return;
+    await select(tab);
+    const line = linesOf(one(".code", found[2] ? one(".yours") : shownPanel()))[found[3] - 1];
+    if (!line) return;
+    pinned = true;
+    light(line);
+    reveal(line);
+    follow(line);
+  }
 
   function follow(line) {
     const other = isYours(line) ? one(".on", shownPanel()) : one(".yours .on");
@@ -299,8 +323,8 @@ function s2sExplorer(root, hooks) {
     else if (list && key === "PageUp") step(list, -12);
     else if (list && (key === "ArrowRight" || key === "ArrowLeft")) {
       if ((key === "ArrowRight") === !!list.closest(".yours")) across(list); else return;
-    } else if (list && (key === "Enter" || key === " ")) { pinned = !pinned; light(active); }
-    else if (key === "Escape") { pinned = false; lightName(""); light(null); }
+    } else if (list && (key === "Enter" || key === " ")) { pinned = !pinned; light(active); remember(); }
+    else if (key === "Escape") { pinned = false; lightName(""); light(null); remember(); }
     else if (list && key === "n") nextName();
     else return;
     event.preventDefault();
@@ -333,6 +357,7 @@ function s2sExplorer(root, hooks) {
   marks();
   light(best());
   if (active) reveal(active);
+  recall();
 
   return {
     // Show the elements of another page; the tab, and the line, stay those that they were.
