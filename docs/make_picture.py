@@ -21,7 +21,7 @@ from s2s_ad.show.html import document
 from s2s_ad.show.model import Page
 
 PICTURES = Path(__file__).parent / "pictures"
-WIDTH, HEIGHT, SCALE = 1280, 708, 1.5
+WIDTH, HEIGHT, SCALE = 1280, 730, 1.5
 LARGEST = 250_000  # bytes of one picture
 LIKE = "f64[9], float, 5"
 LINE = "grad:20"  # that is pinned: one term of the stencil's adjoint

@@ -118,7 +118,8 @@ def _end(process: subprocess.Popen) -> None:
 
 
 def _how_it_ended(status: int, errors: str) -> str:
-    if status in (-signal.SIGKILL, -getattr(signal, "SIGXCPU", signal.SIGKILL)):
+    ended = {-getattr(signal, name, 0) for name in ("SIGKILL", "SIGXCPU")} - {0}  # of POSIX
+    if status in ended:
         return "it was stopped: it took too much time"
     last = errors.strip().split("\n")[-1]
     return f"it was stopped: {last}" if last else f"it ended with status {status}"

@@ -247,6 +247,7 @@ def test_a_notebook_shows_what_was_compiled_and_compiles_nothing(monkeypatch):
 def test_show_writes_a_file_and_opens_a_browser_only_without_one(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     path = tmp_path / "page.html"
     made = grad(energy).show(*HEAT, path=path)
     assert path.read_text(encoding="utf-8") == made.html
