@@ -177,7 +177,8 @@ def test_value(name):
     agree(value, plain(case)(*moving(case)), EXACT)
 
 
-@every_case
+@pytest.mark.thinned(40)
+@pytest.mark.parametrize("name", SUPPORTED)
 def test_every_statement_has_an_origin(name):
     """Nearly all have their own: what binds and returns is of the function as such."""
     case = CASES[name]
