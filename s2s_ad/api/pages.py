@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ from s2s_ad.core import tree
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import Program
 from s2s_ad.core.text import core_text
-from s2s_ad.diagnostics import Origin, S2SError
+from s2s_ad.diagnostics import Origin, S2SError, SampleLoopWarning
 from s2s_ad.emit.provenance import Row
 from s2s_ad.emit.write import Text
 from s2s_ad.frontend.called import called
@@ -218,11 +219,15 @@ class _Drawn:
     def panel(self, tab: Tab) -> Panel:
         """The text of a function, or why there is none."""
         try:
-            bound, entry = tab.function._served(tab.args, tab.kwargs)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")  # nobody asked for all of these functions
+                bound, entry = tab.function._served(tab.args, tab.kwargs)
         except S2SError as error:
             return Panel(tab.key, tab.label, refused=error)
         loaded = entry.found.loaded
         made = self.text(tab.key, tab.label, loaded.program, loaded.text, bound.arguments)
+        notes = {str(each.message) for each in told if each.category is SampleLoopWarning}
+        made = replace(made, facts=(*made.facts, *(Fact("note", each) for each in sorted(notes))))
         return _timed(made, loaded, tab) if self.timed else made
 
     def text(

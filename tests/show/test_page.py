@@ -208,6 +208,19 @@ def test_of_a_long_file_the_functions_that_matter_are_shown(tmp_path):
     assert len(made.all(kind="gap")) == 3
 
 
+def test_a_batch_without_a_batched_form_is_a_note_and_no_warning(recwarn):
+    """`np.unique` has results of another length for each sample."""
+
+    def distinct(w, x):
+        return np.sum(w * np.sum(np.unique(x)))
+
+    made = page(grad(distinct), (2.0, np.ones(3)), {})
+    notes = {each.key: [f.value for f in each.facts if f.label == "note"] for each in made.panels}
+    assert any("a loop over samples" in note for note in notes["vmap"])
+    assert not notes["grad"]
+    assert not recwarn.list
+
+
 def test_text_is_no_markup():
     text = document(page(grad(outside), (np.ones(3),), {}))
     assert '</script><b>&amp;"' in read(text).one(kind="yours").text
