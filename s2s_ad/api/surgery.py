@@ -80,7 +80,7 @@ class CustomRule:
         return reduced_wrapper(self, self.function, self.reverse, self.forward, self.results)
 
     def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        name = getattr(self.function, "__name__", type(self.function).__name__)
+        name = as_name(getattr(self.function, "__name__", type(self.function).__name__))
         parts = (self.function, self.reverse, self.forward, self.results)
         return custom_call(lowering, *parts, name, args, kwargs)
 

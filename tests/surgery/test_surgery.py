@@ -137,6 +137,11 @@ def solve(A, b):
     return np.linalg.solve(A, b)
 
 
+def test_a_rule_of_a_lambda_has_a_name_that_text_can_have():
+    tripled = custom_rule(lambda x: 2.0 * x, reverse=lambda y_bar, y, x: 3.0 * y_bar)
+    np.testing.assert_allclose(grad(lambda x: np.sum(tripled(x)))(X), np.full(X.shape, 3.0))
+
+
 @custom_rule(forward=lambda dots, y, x, w: dots[0] * w + dots[1] * x)
 def product(x, w):
     return x * w
