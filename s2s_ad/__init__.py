@@ -34,6 +34,14 @@ globals().update(DTYPES)
 
 #: packages that are imported when they are first asked for
 PACKAGES = ("amp", "nn", "ops", "parallel")
+#: packages that are imported when they are first asked for, and what is in such ones
+PACKAGES = ("amp", "nn", "ops")
+MEMBERS = {
+    "SparseJacobian": "s2s_ad.sparse",
+    "set_seed": "s2s_ad.ops",
+    "sparse_hessian": "s2s_ad.sparse",
+    "sparse_jacobian": "s2s_ad.sparse",
+}
 
 __all__ = [
     *DTYPES,
@@ -45,6 +53,7 @@ __all__ = [
     "Parameter",
     "ParameterTuple",
     "S2SError",
+    "SparseJacobian",
     "Tensor",
     "Transformed",
     "checkpoint",
@@ -63,6 +72,8 @@ __all__ = [
     "recompute",
     "set_context",
     "set_seed",
+    "sparse_hessian",
+    "sparse_jacobian",
     "stop_gradient",
     "tensor",
     "value_and_grad",
@@ -74,8 +85,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f"s2s_ad.{name}")
-    if name == "set_seed":
-        return importlib.import_module("s2s_ad.ops").set_seed
+    if name in MEMBERS:
+        return getattr(importlib.import_module(MEMBERS[name]), name)
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("s2s_ad")
     if name == "bfloat16":

@@ -52,6 +52,8 @@ MAY_IMPORT = {
     "written": {"versions"},
     "show": {"diagnostics"},
     "api": COMPILER | {"show", "written"},
+    "api": COMPILER | {"written"},
+    "sparse": COMPILER | {"api"},
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check", "show"},
     PUBLIC: {"api", "check", "diagnostics", "tensors"},
@@ -76,6 +78,7 @@ OPTIONAL_LIBRARIES = ["autograd", "dask", "jax", "matplotlib", "numba", "scipy",
 RULES_OF_OPTIONAL = {"s2s_ad.api.scipy_": "scipy", "s2s_ad.rules.scipy_": "scipy"}
 RULES_OF_OPTIONAL |= {"s2s_ad.written.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
 RULES_OF_OPTIONAL |= {"s2s_ad.parallel": "dask"}
+RULES_OF_OPTIONAL |= {"s2s_ad.sparse.scipy_": "scipy"}
 
 
 # Helpers of generated code import SciPy where they run, and facts where they are asked for.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gast
 
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Use
 from s2s_ad.core.values import AbstractValue
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ class Rule:
     lists = False
     #: the same operation for where another one checks the arguments
     unchecked: Rule | None = None
+    #: the result follows from the shapes and dtypes of the operands
+    of_shape = False
     #: the number of results where they are a tuple, which ITEM takes apart; None where it is one
     count: int | None = None
     #: what the results are called where they are attributes of one object
@@ -235,6 +238,22 @@ class Rule:
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         """The result for a batch; batched operands have the batch axis first."""
         raise NotImplementedError
+
+    # ---- which elements depend on which (see core/dependence.py)
+
+    def picks(self, known: list[bool]) -> bool:
+        """Whether each element of the result is one of an operand's, or a constant, where it is
+        `known` of the operands that no element of the input decides them."""
+        return False
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        """Which elements of an operand an element of the result has a derivative by."""
+        return None if position == self.like_position else EVERYTHING
+
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        """The result where an operand is a list of anything, whose items are not looked at; `add`
+        gives the sum of two. NotImplemented where they are."""
+        return NotImplemented
 
     def of_some(self, operation: Operation, batched: list[bool], places: Any, batch: Any) -> Any:
         """The result for the samples at these places, without a copy of all that they have.

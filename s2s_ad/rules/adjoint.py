@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.dependence import Dependence, Use, broadcast, unbroadcast
 from s2s_ad.core.parts import real_part
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
@@ -39,6 +40,9 @@ class Unbroadcast(TwoOperands):
 
     view = True
     shape_position = 1
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return None if position else unbroadcast(use.shapes[0], use.shape)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         array = operands[1]
@@ -144,6 +148,9 @@ class BroadcastLike(TwoOperands):
     like_position = 1
     overlapping = True
     cost = 1
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return None if position else broadcast(use.shapes[0], use.shape)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         value, array = operands

@@ -35,6 +35,9 @@ class Transpose(Structural):
             raise ValueError("axes don't match array")
         return {} if axes == tuple(reversed(range(len(axes)))) else {"axes": axes}
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         if support.any_unknown(x):
@@ -89,6 +92,9 @@ class ExpandDims(Structural):
         count = len(axis) if isinstance(axis, tuple) else 1
         axes = tuple(sorted(support.normal_axes(axis, x.ndim + count)))
         return {"axis": support.axis_of(axes)}
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
@@ -159,6 +165,9 @@ class Squeeze(Structural):
             axis = tuple(i for i, dim in enumerate(x.shape) if dim == 1)
         axes = support.normal_axes(axis, x.ndim)
         return {"axis": support.axis_of(axes)}
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]

@@ -50,6 +50,9 @@ composite(np.compress, "condition, x, axis=None", _compress)
 class Choose(Elementwise):
     """np.choose(a, choices): the choice that `a` counts, element by element."""
 
+    def picks(self, known: list[bool]) -> bool:
+        return known[0]
+
     def __init__(self) -> None:
         adjoints = (None, *("y_bar",) * MOST_CHOICES)
         super().__init__(np.choose, adjoints, operands=("a", "choices"))

@@ -8,6 +8,7 @@ of two operands; adjoints, tangents and batched forms are then other specificati
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import string
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Links, Use, numbers
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
@@ -26,6 +28,16 @@ from s2s_ad.rules.masks import Write
 from s2s_ad.rules.part_products import inside_part
 from s2s_ad.rules.product_surface import product_surface
 from s2s_ad.rules.specifications import canonical, ordered, parts
+
+#: products in a contraction beyond which each result is taken to depend on all elements
+MOST_PRODUCTS = 30_000_000
+
+
+def _laid(array: np.ndarray, names: str, every: str) -> np.ndarray:
+    """An array whose axes have these names, with axes of length one for the other names."""
+    order = sorted(range(len(names)), key=lambda axis: every.index(names[axis]))
+    missing = tuple(axis for axis, name in enumerate(every) if name not in names)
+    return np.expand_dims(np.transpose(array, order), missing)
 
 
 class Contract(Rule):
@@ -49,6 +61,29 @@ class Contract(Rule):
         kinds = [values.strong_dtype(each) for each in operands]
         dtype = None if values.missing(kinds) else np.result_type(*kinds)
         return values.Array(dtype, tuple(dims[letter] for letter in out))
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        """Zeros of the other operand, where that is known, let nothing through."""
+        *letters, out = parts(use.params["spec"])
+        own, other = letters[position], letters[1 - position]
+        lengths: dict[str, int] = {}
+        for names, shape in zip(letters, use.shapes, strict=True):
+            for name, length in zip(names, shape, strict=True):
+                lengths[name] = length if length != 1 else lengths.get(name, 1)
+        every = out + "".join(sorted(set(own + other) - set(out)))
+        whole = tuple(lengths[name] for name in every)
+        repeats = any(len(set(each)) < len(each) for each in letters)
+        if repeats or 0 in whole or math.prod(whole) > MOST_PRODUCTS:
+            return EVERYTHING
+        targets, sources = (
+            np.broadcast_to(_laid(numbers(shape), names, every), whole).reshape(-1)
+            for names, shape in ((out, use.shape), (own, use.shapes[position]))
+        )
+        factor = use.value(1 - position)
+        if factor is not None:
+            read = np.broadcast_to(_laid(np.asarray(factor) != 0, other, every), whole).reshape(-1)
+            targets, sources = targets[read], sources[read]
+        return Links(sources, np.searchsorted(targets, np.arange(math.prod(use.shape) + 1)))
 
     def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
         a, b, _ = parts(params["spec"])

@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.dependence import Dependence, Use, same_elements
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
@@ -31,6 +32,9 @@ class AsType(Structural):
         if x.dtype is not None and not np.can_cast(x.dtype, dtype, casting):
             raise TypeError(f"Cannot cast array data from {x.dtype} to {dtype}: {casting!r}")
         return {"dtype": dtype.type}
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return same_elements(use.shape)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         dtype = np.dtype(params["dtype"])
@@ -80,6 +84,9 @@ class Conversion(Rule):
         if of_array and self.function not in (complex, float, int):
             return x.astype(self.function)
         return builder.emit(self, [x], {})
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return same_elements(use.shape)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if self.function in (complex, float, int):
@@ -149,6 +156,9 @@ class Identity(Structural):
     copy = allocates = total = keeps_array = True
     text = "x, order='K', subok=False"
     view = False
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return same_elements(use.shape)
 
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         return {}

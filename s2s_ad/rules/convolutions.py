@@ -13,9 +13,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, static
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, from_pairs
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+
+#: products in a convolution beyond which each result is taken to depend on all elements
+MOST_PRODUCTS = 30_000_000
 
 
 class Convolve(Rule):
@@ -35,7 +39,28 @@ class Convolve(Rule):
         return builder.emit(self, [a, v], {} if mode == "full" else {"mode": mode})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Array(support.result_dtype(self.function, operands), (values.fresh_dim(),))
+        lengths, mode = [each.shape[0] for each in operands], params.get("mode", "full")
+        dim: Any = values.fresh_dim()
+        if all(type(each) is int for each in lengths) and min(lengths):
+            least, most = sorted(lengths)
+            dim = {"full": least + most - 1, "same": most, "valid": most - least + 1}[mode]
+        return values.Array(support.result_dtype(self.function, operands), (dim,))
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        """Element i of the whole reads the element i - j, for each j of the other operand."""
+        own, other = use.shapes[position][0], use.shapes[1 - position][0]
+        if own * other > MOST_PRODUCTS:
+            return EVERYTHING
+        less = own + other - 1 - use.shape[0]
+        mode = use.params.get("mode", "full")
+        first = less // 2 if mode != "full" else 0
+        source, step = (each.reshape(-1) for each in np.mgrid[:own, :other])
+        targets = source + step - first
+        read = (targets >= 0) & (targets < use.shape[0])
+        factor = use.value(1 - position)
+        if factor is not None:
+            read &= np.asarray(factor)[step] != 0
+        return from_pairs(targets[read], source[read], use.shape[0])
 
     def _ends(self, operation: Operation, axis: int = 0) -> tuple | None:
         """How much of the whole is missing before and after; None where nothing is."""

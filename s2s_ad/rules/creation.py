@@ -149,7 +149,7 @@ def _has_symbols(value: Any) -> bool:
 class Like(Rule):
     """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
 
-    flat = total = keeps_array = True
+    flat = total = keeps_array = of_shape = True
     cost = 1
     like_position = 0
 

@@ -64,6 +64,9 @@ class Delete(Rule):
             obj = np.arange(support.length(x, axis), like=x)[obj]
         return builder.emit(self, [x, support.as_operand(builder, obj)], {"axis": axis})
 
+    def picks(self, known: list[bool]) -> bool:
+        return all(known[1:])
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         shape = list(operands[0].shape)
         shape[params["axis"]] = values.fresh_dim()

@@ -19,6 +19,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol
+from s2s_ad.core.dependence import Dependence, Use, broadcast
 from s2s_ad.core.magnitudes import as_value, is_divided_by, is_off_zero, may_overflow, times_settled
 from s2s_ad.core.registry import RULES, Operation, Rule, register
 from s2s_ad.core.sizes import Size
@@ -133,6 +134,9 @@ class Elementwise(Rule):
             return float(self.function(low))
 
     # ---- calls
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return broadcast(use.shapes[position], use.shape)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         if not isinstance(self.function, np.ufunc):

@@ -210,6 +210,9 @@ class Resized(Structural):
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         return params
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         (x,) = operands
         if support.any_unknown(x):
@@ -247,6 +250,9 @@ class Shift(Structural):
     def __init__(self, function: Callable, back: Callable):
         super().__init__(function, function.__name__)
         self.back = back
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         (x,) = operands

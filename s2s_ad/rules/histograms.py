@@ -13,6 +13,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, scattered
 from s2s_ad.core.registry import Operation, Ragged, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
@@ -34,6 +35,12 @@ class BinCount(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         dtype = np.dtype(float if len(operands) > 1 else np.intp)
         return values.Array(dtype, (values.fresh_dim(),))
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        places = use.value(0)
+        if position == 0 or places is None:
+            return EVERYTHING if position else None
+        return scattered(np.asarray(places), use.shape[0])
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         if len(operation.operands) == 1:

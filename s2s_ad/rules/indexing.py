@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,16 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.dependence import (
+    EVERYTHING,
+    Dependence,
+    Undecided,
+    Use,
+    broadcast,
+    from_pairs,
+    numbers,
+    same_elements,
+)
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import elements_in_zeros, is_zeros
@@ -62,6 +73,12 @@ class GetItem(Rule):
         found = None if x.shape is None else layout(index, x.shape)
         some = x.selects and (is_mask(index) or isinstance(index, slice) or selects(index))
         return values.Array(x.dtype, None if found is None else found.shape, some)
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        return args[0][params["index"]] if isinstance(args[0], list) else NotImplemented
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         if _is_everything(builder, operands[0], params["index"]):
@@ -188,6 +205,22 @@ class Update(Rule):
             return x
         several = isinstance(params["index"], slice) and isinstance(value, values.List)
         return values.List(values.join_items((x.item, value.item if several else value)))
+
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        if not isinstance(args[0], list):
+            return NotImplemented
+        return runtime.index_set(args[0], params["index"], args[1])
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        """Each element stays what it is, but that it may also be, or have added, what is stored."""
+        if position == 0:
+            return same_elements(use.shape)
+        index = use.params["index"]
+        if isinstance(index, Undecided):
+            return EVERYTHING
+        targets = numbers(use.shape)[index]
+        sources = broadcast(use.shapes[1], targets.shape)
+        return from_pairs(targets.reshape(-1), sources.sources, math.prod(use.shape))
 
     def may_repeat(self, index: Any, builder: Builder) -> bool:
         """Whether an index may name an element twice."""
@@ -369,6 +402,9 @@ def _spread_as_item(batch: Any, item: Any, value: Any, batched: bool) -> Any:
 class IndexSet(Update):
     """index_set(x, index, value): x with value at index. Emitted as `x[index] = value`."""
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         x, value = operands
         if _is_one_number(builder, x, value, params["index"]):
@@ -463,7 +499,7 @@ def _is_batched_mask(index: Any, base: Symbol, batch: Any) -> bool:
 class IsLast(Rule):
     """is_last(x, index): where `x[index] = value` keeps what it wrote; x is there for its shape."""
 
-    flat = True
+    flat = of_shape = True
     varied_parameters = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -492,6 +528,7 @@ class ZerosLike(Rule):
     """zeros_like(value) of a value that may be a container, or be absent."""
 
     flat = True
+    of_shape = True
     lists = keeps_array = True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -551,6 +588,12 @@ class TakeAlongAxis(Rule):
         axis = params["axis"] % len(x.shape)
         shape = (j if i == axis else values.broadcast_dims(n, j) for i, (n, j) in pairs)
         return values.with_shape(x, tuple(shape))
+
+    def picks(self, known: list[bool]) -> bool:
+        return known[1]
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return None if position else EVERYTHING
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         x, indices = operation.operands

@@ -9,6 +9,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, broadcast
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 
@@ -20,6 +21,10 @@ class OfPoints(Rule):
         if support.any_unknown(*operands):
             return support.unknown(*operands)
         return values.Array(self.dtype(operands), operands[self.place].shape)
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        alike = position == self.place and use.shapes[position] == use.shape
+        return broadcast(use.shape, use.shape) if alike else EVERYTHING
 
     place = 0  # of x
     dtype: Any = None

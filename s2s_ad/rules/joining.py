@@ -68,6 +68,9 @@ class Joining(Rule):
             axis = support.normal_axis(axis, max(ranks) + self.new_axes)
         return builder.emit(self, arrays, {"axis": axis})
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if support.any_unknown(*operands):
             return support.unknown(*operands)

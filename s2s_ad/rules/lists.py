@@ -67,6 +67,9 @@ class ListOf(OfLists):
 
     distinct = hands_on = True
 
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        return self.function(*args)
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.List(values.join_items(operands))
 
@@ -81,6 +84,9 @@ class ListAppend(OfLists):
     """list_append(items, value): emitted as `items.append(value)`."""
 
     hands_on = True
+
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        return self.function(*args)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         items, value = operands
@@ -101,6 +107,9 @@ class ListPop(OfLists):
     count = 2
     hands_on = True
 
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        return self.function(*args)
+
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         (items,) = operands
         return tree.Tree(tuple, (0, 1), (values.one_item(items.item), items))
@@ -120,6 +129,9 @@ class ListPop(OfLists):
 class ListJoin(OfLists):
     """list_join(a, b): `a + b` of lists."""
 
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        return self.function(*args)
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.List(values.join_items(each.item for each in operands))
 
@@ -133,6 +145,9 @@ class ListJoin(OfLists):
 
 class Accumulate(OfLists):
     """accumulate(a, b): the sum of two adjoints, which are lists."""
+
+    def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
+        return add(*args)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         lists = [isinstance(builder.fact(each), values.List) for each in args]
@@ -174,6 +189,9 @@ class ListArray(OfLists):
             )
         return builder.emit(self, [items], {} if axis == 0 else {"axis": axis})
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         item, axis = values.one_item(operands[0].item), params.get("axis", 0)
         if support.any_unknown(item):
@@ -212,6 +230,9 @@ class SamplesArray(OfLists):
     """
 
     shape_position = 1
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return ListArray.infer(self, operands[:1], {"axis": 1})
@@ -258,6 +279,9 @@ class ListRows(OfLists):
 
     lists = False
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         (x,) = operands
         known = isinstance(x, values.Array) and x.shape
@@ -280,6 +304,9 @@ class ListRows(OfLists):
 
 class ListConcatenate(OfLists):
     """list_concatenate(items): one after the other along the first axis."""
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         item = operands[0].item
@@ -307,6 +334,9 @@ class ListSplit(Rule):
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[1]

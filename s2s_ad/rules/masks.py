@@ -258,6 +258,9 @@ class Selection(Elementwise):
 class Where(Selection):
     """np.where(condition, x, y); of a condition alone it is np.nonzero."""
 
+    def picks(self, known: list[bool]) -> bool:
+        return known[0]
+
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         if len(args) + len(kwargs) == 1:
             return builder.call(np.nonzero, (*args, *kwargs.values()), {})

@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
+from s2s_ad.core.dependence import Dependence, Use, per_sample
 from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
@@ -111,6 +112,10 @@ class OfMatrix(Rule):
     text = "a"
     #: the helper that takes all matrices of a stack at once
     of_stack: Callable | None = None
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        """In a stack each result depends on its own matrix."""
+        return per_sample(use.shapes[position], use.shape, len(use.shapes[position]) - 2)
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)

@@ -19,7 +19,7 @@ class Measure(Rule):
     """A function of the shape of its argument."""
 
     flat = True
-    uniform = total = True
+    uniform = total = of_shape = True
     cheap = True
     text = "x"
 

@@ -23,6 +23,9 @@ class Along(Structural):
     moves = True
     keeps_array = True
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]
 

@@ -49,6 +49,9 @@ class Pad(Structural):
                 x = _padded(builder, x, axis, width, mode, given)
         return x
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         pairs = zip(x.shape, params["pad_width"], strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, reduced
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
@@ -159,6 +161,12 @@ class Reduction(Rule):
         if len(axes) < x.ndim:
             return None
         return source[0] * count
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        shape = use.shapes[position]
+        axes = support.normal_axes(use.params.get("axis"), len(shape))
+        kept = math.prod(each for axis, each in enumerate(shape) if axis not in axes)
+        return reduced(shape, axes) if kept == math.prod(use.shape) else EVERYTHING
 
     # ---- derivatives
 

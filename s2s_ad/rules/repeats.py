@@ -33,6 +33,9 @@ class Copies(Structural):
         """Per axis how often it is repeated, and whether each element by itself."""
         raise NotImplementedError
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         if support.any_unknown(x):

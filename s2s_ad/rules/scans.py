@@ -13,6 +13,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Undecided, Use, along, up_to
 from s2s_ad.core.registry import METHODS, Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
@@ -63,9 +64,24 @@ class Scan(Rule):
         axis = support.normal_axis(operation["axis"], support.sample_rank(x, True)) + 1
         return batch.builder.emit(self, [x], operation.params | {"axis": axis})
 
+    def dependence(self, use: Use, position: int) -> Dependence:
+        same = use.shapes[position] == use.shape and bool(use.shape)
+        return along(use.shape, use.shape, (use.params["axis"],)) if same else EVERYTHING
+
+
+def so_far(use: Use, position: int) -> Dependence:
+    """Of what is accumulated along an axis, from its end with `reverse`."""
+    axis, reverse = use.params["axis"], use.params.get("reverse", False)
+    if isinstance(reverse, Undecided) or use.shapes[position] != use.shape:
+        return EVERYTHING
+    return up_to(use.shape, axis, backwards=bool(reverse))
+
 
 class RunningSum(Scan):
     """np.cumsum: linear; its adjoint is the running sum from the other end."""
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return so_far(use, position)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         axis = operation["axis"]
@@ -84,6 +100,9 @@ class RunningProduct(Scan):
     def before(self, operation: Operation) -> Any:
         """The product of what stands before each element."""
         return moved_on(operation.result, operation["axis"], 1.0)
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return so_far(use, position)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         (x,), axis = operation.operands, operation["axis"]
@@ -117,6 +136,9 @@ class Recurrence(Rule):
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         a, b = (builder.call(runtime.broadcast_like, pair, {}) for pair in (args, args[::-1]))
         return builder.emit(self, [a, b], kwargs)
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return so_far(use, position)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         a, b = operands

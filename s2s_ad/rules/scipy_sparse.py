@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gast
@@ -10,6 +11,7 @@ import scipy.sparse.linalg
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, describe, static
+from s2s_ad.core.dependence import Dependence, Use, from_pairs
 from s2s_ad.core.registry import Operation, Ragged, Rule, register
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
@@ -141,6 +143,20 @@ class SparseProduct(OfMatrix):
         rows, columns = matrix.shape[::-1] if params["transposed"] else matrix.shape
         shape = (*x.shape[:-1], columns) if params["left"] else (rows, *x.shape[1:])
         return values.Array(self._dtype(x, matrix), shape)
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        matrix = use.params["matrix"].value
+        matrix = scipy.sparse.coo_array(matrix.T if use.params["transposed"] else matrix)
+        rows, columns = matrix.coords
+        shape = use.shapes[position]
+        if use.params["left"]:
+            line = np.arange(math.prod(shape[:-1]))[:, None]
+            pairs = line * matrix.shape[1] + columns, line * matrix.shape[0] + rows
+        else:
+            count = math.prod(shape[1:])
+            place = np.arange(count)[:, None]
+            pairs = rows * count + place, columns * count + place
+        return from_pairs(*(each.reshape(-1) for each in pairs), math.prod(use.shape))
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         """All rows in one product: of the matrix on the left that of the transposes."""

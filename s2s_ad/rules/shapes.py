@@ -51,6 +51,9 @@ class Reshape(Structural):
             return {"shape": shape}  # the shape of something whose rank is not known
         return {"shape": tuple(shape) if isinstance(shape, tuple | list) else (shape,)}
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
         if isinstance(x, values.Unknown):
@@ -133,6 +136,9 @@ class PadSamples(Structural):
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         return params
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return support.unknown(operands[0])
 
@@ -153,6 +159,9 @@ class BroadcastTo(Structural):
     def prepare(self, x: Symbol, params: dict[str, Any]) -> dict[str, Any]:
         shape = params["shape"]
         return {"shape": shape if isinstance(shape, tuple) else (shape,)}
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]

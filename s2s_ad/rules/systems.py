@@ -13,6 +13,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
+from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, per_sample
 from s2s_ad.core.registry import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
@@ -33,6 +34,12 @@ class System(Rule):
     without_dtype: tuple[str, ...] = ()
     #: the helper that takes all systems of a stack at once
     of_stack: Callable | None = None
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        """In a stack each result depends on its own system."""
+        stacks = {each[:-2] for each in use.shapes}
+        lead = len(use.shapes[0]) - 2
+        return per_sample(use.shapes[position], use.shape, lead) if len(stacks) == 1 else EVERYTHING
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)

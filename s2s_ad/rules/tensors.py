@@ -9,6 +9,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.dependence import Dependence, Use, same_elements
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 
@@ -29,6 +30,9 @@ class AsTensor(Rule):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         return operands[0] if values.is_tensor(builder.fact(operands[0])) else None
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return same_elements(use.shape)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return values.as_tensor(values.with_shape(operands[0], values.shape_of(operands[0])))

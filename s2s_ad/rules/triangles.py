@@ -45,6 +45,9 @@ class Triangle(Structural):
             )
         return super().prepare(x, params)
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return operands[0]
 
@@ -71,6 +74,9 @@ class Diagonal(Structural):
 
     overlapping = True  # NumPy lets nobody write to it
     text = "x, offset=0, axis1=0, axis2=1"
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
@@ -125,6 +131,9 @@ class FromDiagonal(Structural):
         if support.known_rank(x, "np.diag") == 2:
             return np.diagonal(x, offset=given["k"])
         return super().bind(builder, args, kwargs)
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         dim, more = operands[0].shape[0], abs(params.get("k", 0))

@@ -15,6 +15,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.dependence import Dependence, Use
 from s2s_ad.core.registry import FINDERS, RULES, Operation, Rule, register
 from s2s_ad.diagnostics import NoDerivative
 from s2s_ad.rules import support
@@ -22,7 +23,7 @@ from s2s_ad.rules.composite import Composite
 from s2s_ad.rules.elementwise import Elementwise, Helpers, compiled
 from s2s_ad.rules.reduction_table import extreme_adjoint, extreme_tangent
 from s2s_ad.rules.reductions import OF_TOTAL, Reduction
-from s2s_ad.rules.scans import Scan
+from s2s_ad.rules.scans import Scan, so_far
 
 #: the functions that some methods are
 SAME: dict[Any, Callable] = {
@@ -138,6 +139,9 @@ def _accumulation(function: Any, row: Elementwise) -> Rule:
 
 class RunningExtreme(Scan):
     """np.maximum.accumulate: of equal elements the first one gets the derivative."""
+
+    def dependence(self, use: Use, position: int) -> Dependence:
+        return so_far(use, position)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         y, axis = operation.result, {"axis": operation["axis"]}

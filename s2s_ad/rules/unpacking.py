@@ -40,6 +40,9 @@ class Unpack(Rule):
         result = builder.emit(self, [x], {})
         return [builder.emit_item(result, index) for index in range(self.count)]
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> tree.Tree:
         x = operands[0]
         known = isinstance(x, values.Array) and x.shape

@@ -41,6 +41,9 @@ class Windows(Structural):
             x = builder.emit(self, [x], {"window_shape": width, "axis": each})
         return x
 
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x, width, axis = operands[0], params["window_shape"], params["axis"]
         known = type(width) is int
