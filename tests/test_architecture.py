@@ -56,6 +56,8 @@ MAY_IMPORT = {
     "sparse": COMPILER | {"api"},
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check", "show"},
+    "cli": COMPILER | {"api", "check"},
+    "pytest_plugin": {"check", "cli"},
     PUBLIC: {"api", "check", "diagnostics", "tensors"},
     "ops": {PUBLIC, "diagnostics", "tensors"},
     "nn": {PUBLIC, "diagnostics", "ops", "tensors"},
@@ -79,6 +81,7 @@ RULES_OF_OPTIONAL = {"s2s_ad.api.scipy_": "scipy", "s2s_ad.rules.scipy_": "scipy
 RULES_OF_OPTIONAL |= {"s2s_ad.written.scipy_": "scipy", "s2s_ad.ops.special": "scipy"}
 RULES_OF_OPTIONAL |= {"s2s_ad.parallel": "dask"}
 RULES_OF_OPTIONAL |= {"s2s_ad.sparse.scipy_": "scipy"}
+RULES_OF_OPTIONAL |= {"s2s_ad.sparse.scipy_": "scipy", "s2s_ad.pytest_plugin": "pytest"}
 
 
 # Helpers of generated code import SciPy where they run, and facts where they are asked for.

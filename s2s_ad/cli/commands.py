@@ -7,7 +7,9 @@ import linecache
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,10 @@ from s2s_ad.cli.serving import Job, serve
 from s2s_ad.cli.target import TargetError, evaluate, file_of, module_of
 from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.show.model import Page
+from s2s_ad.cli.configured import ConfigurationError, configured_checks
+from s2s_ad.cli.drift import difference
+from s2s_ad.cli.target import TargetError, evaluate, module_of
+from s2s_ad.diagnostics import S2SError
 
 USAGE, REFUSED = 2, 1
 EPILOG = """\
@@ -42,14 +48,19 @@ class UsageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the status for the shell."""
     options = _parser().parse_args(arguments)
+    return _reported(options.run, options)
+
+
+def _reported(run: Callable, options: argparse.Namespace) -> int:
+    """The status of a command; what it raises is said."""
     try:
-        return options.run(options)
-    except (UsageError, TargetError, like.LikeError) as error:
+        return run(options)
+    except (UsageError, TargetError, ConfigurationError, like.LikeError) as error:
         return _say(str(error), USAGE)
     except S2SError as error:
         return _say(str(error), REFUSED)
     except (Exception, SystemExit) as error:  # the user's module may raise anything
-        return _say(_as_python_shows(error, options.target), REFUSED)
+        return _say(_as_python_shows(error, options.target or ""), REFUSED)
 
 
 def _as_python_shows(error: BaseException, target: str) -> str:
@@ -79,6 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     dump.add_argument("--native", action="store_true", help="the loops that jit has Numba compile")
     dump.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
+    file = dump.add_mutually_exclusive_group()
+    file.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
+    file.add_argument(
+        "--check",
+        metavar="FILE",
+        type=Path,
+        help="write nothing: fail where the file is not what would be written",
+    )
     _command(commands, "explain", _explain, "say what the backward pass keeps, and why")
     showing = _command(
         commands, "show", _show, "write a page with your code beside the generated code"
@@ -99,14 +118,27 @@ def _parser() -> argparse.ArgumentParser:
         "--watch", action="store_true", help="serve it, and follow the file while it is edited"
     )
     checking = _command(
-        commands, "check", _check, "compare reverse and forward mode and central differences"
+        commands,
+        "check",
+        _check,
+        "compare reverse and forward mode and central differences",
+        configured=True,
+    )
+    checking.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        help="without TARGET: what lists the checks (pyproject.toml or setup.cfg of this folder)",
     )
     checking.add_argument("--seed", type=int, default=0, help="of the random inputs (0)")
     checking.add_argument("--tolerance", type=float, help="relative error that is still right")
     return parser
 
 
-def _command(commands: Any, name: str, run: Callable, what: str) -> argparse.ArgumentParser:
+def _command(
+    commands: Any, name: str, run: Callable, what: str, *, configured: bool = False
+) -> argparse.ArgumentParser:
+    """A command on an expression; if `configured`, one that may be left to a file."""
     command = commands.add_parser(
         name,
         help=what,
@@ -115,9 +147,15 @@ def _command(commands: Any, name: str, run: Callable, what: str) -> argparse.Arg
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
-    command.add_argument("target", metavar="TARGET", help="a .py file or a dotted module")
+    nargs = "?" if configured else None
     command.add_argument(
-        "expression", metavar="EXPRESSION", help="gives the function: td_loss, 'grad(td_loss)'"
+        "target", metavar="TARGET", nargs=nargs, help="a .py file or a dotted module"
+    )
+    command.add_argument(
+        "expression",
+        metavar="EXPRESSION",
+        nargs=nargs,
+        help="gives the function: td_loss, 'grad(td_loss)'",
     )
     given = command.add_mutually_exclusive_group()
     given.add_argument("--like", metavar="LIKE", help="types and shapes of the arguments")
@@ -131,6 +169,10 @@ def _command(commands: Any, name: str, run: Callable, what: str) -> argparse.Arg
 def _dump(options: argparse.Namespace) -> int:
     fn, args = _function(options), _arguments(options, _zeros)
     source = fn.source(*args, standalone=options.standalone, native=options.native)
+    fn, args = _function(options), _arguments(options, like.zeros)
+    source = fn.source(*args, standalone=options.standalone)
+    if options.check is not None:
+        return _compared(source, options.check)
     if options.output is None:
         print(source, end="")
     else:
@@ -138,8 +180,18 @@ def _dump(options: argparse.Namespace) -> int:
     return 0
 
 
+def _compared(source: str, file: Path) -> int:
+    """Print how a file differs from what would be written."""
+    try:
+        found = difference(file, source)
+    except FileNotFoundError:
+        return _say(f"there is no file {file}", REFUSED)
+    print(found, end="")
+    return REFUSED if found else 0
+
+
 def _explain(options: argparse.Namespace) -> int:
-    fn, args = _function(options), _arguments(options, _zeros)
+    fn, args = _function(options), _arguments(options, like.zeros)
     print(fn.explain(*args))
     return 0
 
@@ -192,18 +244,42 @@ def _as_refusal(error: BaseException, file: str) -> S2SError:
 
 
 def _check(options: argparse.Namespace) -> int:
+    if options.target is None:
+        return _check_configured(options.config)
+    if options.expression is None or options.config is not None:
+        raise UsageError("check needs TARGET and EXPRESSION, or --config alone")
     if options.like is None and options.args is None:
         raise UsageError("check needs arguments: give --like or --args")
-    rng = np.random.default_rng(options.seed)
-    fn, args = _function(options), _arguments(options, lambda *each: _random(rng, *each))
+    fill = like.random(np.random.default_rng(options.seed))
+    fn, args = _function(options), _arguments(options, fill)
     subject = fn.fn if options.plain else fn
     report = check(subject, *args, seed=options.seed, tolerance=options.tolerance)
     print(report)
     return 0 if report.passed else REFUSED
 
 
+def _check_configured(file: Path | None) -> int:
+    """All checks that a project lists, each whatever became of those before it."""
+    rows = configured_checks(file)
+    folder = Path() if file is None else file.parent
+    modules: dict[str, ModuleType] = {}
+    failed = []
+    for row in rows:
+        print(row)
+        target = str(folder / row.target) if row.target.endswith(".py") else row.target
+        options = argparse.Namespace(**asdict(row) | {"target": target, "config": None})
+        options.module = modules.get(target)
+        status = _reported(_check, options)
+        modules[target] = options.module
+        failed += [row] if status else []
+        print()
+    print(f"{len(rows) - len(failed)} of {len(rows)} passed")
+    return REFUSED if failed else 0
+
+
 def _function(options: argparse.Namespace) -> Transformed:
-    options.module = module_of(options.target)
+    if getattr(options, "module", None) is None:
+        options.module = module_of(options.target)
     value = _evaluated(options.expression, options, "expression")
     if not callable(value):
         kind = type(value).__name__
@@ -225,16 +301,3 @@ def _arguments(options: argparse.Namespace, fill: like.Fill) -> tuple:
         args = _evaluated(options.args, options, "args")
         return args if isinstance(args, tuple) else (args,)
     return like.parse(options.like or "", fill)
-
-
-def _zeros(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    return np.zeros(shape, dtype)
-
-
-def _random(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Normal numbers in double precision; zeros and ones for what counts or indexes."""
-    if dtype.kind == "f":
-        return np.asarray(rng.standard_normal(shape))
-    if dtype.kind == "c":
-        return np.asarray(rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
-    return np.asarray(rng.integers(0, 2, shape), dtype)

@@ -46,6 +46,23 @@ class LikeError(ValueError):
 Fill = Callable[[np.dtype, tuple[int, ...]], np.ndarray]
 
 
+def zeros(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    return np.zeros(shape, dtype)
+
+
+def random(rng: np.random.Generator) -> Fill:
+    """Normal numbers in double precision; zeros and ones for what counts or indexes."""
+
+    def fill(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+        if dtype.kind == "f":
+            return np.asarray(rng.standard_normal(shape))
+        if dtype.kind == "c":
+            return np.asarray(rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
+        return np.asarray(rng.integers(0, 2, shape), dtype)
+
+    return fill
+
+
 def parse(text: str, fill: Fill) -> tuple:
     """The arguments that a specification describes; `fill(dtype, shape)` makes their arrays.
 

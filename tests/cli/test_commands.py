@@ -140,6 +140,99 @@ def test_standalone_file_imports_with_numpy_alone(run, tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_dump_checks_a_file(run, tmp_path, end):
+    command = "dump", "program.py", "grad(td_loss)", "--like", TD_LIKE, "--standalone"
+    file = tmp_path / "td_grad.py"
+    status, _, err = run(*command, "--check", "td_grad.py")
+    assert (status, err) == (1, "s2s-ad: there is no file td_grad.py\n")
+    run(*command, "-o", "td_grad.py")
+    written = file.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", end)
+    file.write_bytes(written)
+    assert run(*command, "--check", "td_grad.py") == (0, "", "")
+    assert file.read_bytes() == written
+
+    file.write_bytes(written.replace(b"def td_loss_grad(", b"def other("))
+    status, out, err = run(*command, "--check", "td_grad.py")
+    assert (status, err) == (1, "")
+    assert "-def other(theta, s_tm1, r_t, s_t):\n+def td_loss_grad(theta," in out
+    file.write_bytes(written[: -len(end)])
+    assert "No newline at end of file" in run(*command, "--check", "td_grad.py")[1]
+
+
+def test_dump_sees_line_ends_that_are_mixed(run, tmp_path):
+    command = "dump", "program.py", "grad(log)", "--like", "f64[3]"
+    run(*command, "-o", "log_grad.py")
+    file = tmp_path / "log_grad.py"
+    file.write_bytes(file.read_bytes().replace(b"numpy as np\n", b"numpy as np\r\n"))
+    status, out, _ = run(*command, "--check", "log_grad.py")
+    assert status == 1
+    assert "-import numpy as np\\r\n+import numpy as np\n" in out
+    assert run(*command, "--check", "log_grad.py", "-o", "other.py")[0] == 2
+
+
+CHECKS_TOML = """
+[[tool.s2s_ad.check]]
+target = "program.py"
+expression = "grad(td_loss)"
+like = "f64[3], f64[3], f64, f64[3]"
+
+[[tool.s2s_ad.check]]
+target = "program.py"
+expression = "log"
+args = "np.array([0.5, 2.0])"
+seed = 3
+"""
+CHECKS_CFG = """
+[s2s_ad:check]
+program.py =
+    grad(td_loss) | f64[3], f64[3], f64, f64[3]
+    grad(lambda x: np.sum(x**2)) | f64[2]
+"""
+WRONG_CHECKS = [
+    ("[tool.s2s_ad]\ncheck = 3", "array of tables"),
+    ("[[tool.s2s_ad.check]]\ntarget = 'a.py'", "missing"),
+    (CHECKS_TOML + "colour = 'red'", "colour"),
+    (CHECKS_TOML.replace("3", "'3'"), "seed = '3' is no int"),
+    (CHECKS_TOML.replace("args", "unknown"), "unknown"),
+    (CHECKS_TOML + "like = 'f64'", "one of them"),
+    ("[tool", "pyproject.toml: "),
+    ("", "lists no checks"),
+]
+
+
+@pytest.mark.parametrize("name, text", [("pyproject.toml", CHECKS_TOML), ("setup.cfg", CHECKS_CFG)])
+def test_checks_of_a_project(run, tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    status, out, err = run("check")
+    assert (status, err) == (0, "")
+    assert out.startswith("program.py grad(td_loss)\ncompared")
+    assert out.endswith("\n2 of 2 passed\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / name).rename(tmp_path / "inner" / name)
+    (tmp_path / "program.py").rename(tmp_path / "inner" / "program.py")
+    assert run("check", "--config", f"inner/{name}")[0] == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_a_check_of_a_project_that_fails_or_is_refused_does_not_stop_the_others(run, tmp_path):
+    text = CHECKS_CFG + "    grad(reads_a_file) | f64\n    nowhere | f64\n    log | f64[2]\n"
+    (tmp_path / "setup.cfg").write_text(text, encoding="utf-8")
+    status, out, err = run("check")
+    assert status == 1
+    assert "S2S201" in err
+    assert "NameError" in err
+    assert out.endswith("\n2 of 5 passed\n")  # the logarithm of a number below 0 is nan
+
+
+@pytest.mark.parametrize("text, said", WRONG_CHECKS)
+def test_checks_of_a_project_that_are_wrong(run, tmp_path, text, said):
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    status, out, err = run("check")
+    assert (status, out) == (2, "")
+    assert said in err
+
+
 def test_module_by_its_dotted_name(run, tmp_path):
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").touch()
