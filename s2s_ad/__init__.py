@@ -35,7 +35,7 @@ globals().update(DTYPES)
 #: packages that are imported when they are first asked for
 PACKAGES = ("amp", "nn", "ops", "parallel")
 #: packages that are imported when they are first asked for, and what is in such ones
-PACKAGES = ("amp", "nn", "ops")
+PACKAGES = ("amp", "interop", "nn", "ops")
 MEMBERS = {
     "SparseJacobian": "s2s_ad.sparse",
     "set_seed": "s2s_ad.ops",

@@ -6,6 +6,7 @@ from types import EllipsisType
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from s2s_ad import amp as amp
+from s2s_ad import interop as interop
 from s2s_ad import nn as nn
 from s2s_ad import ops as ops
 from s2s_ad import parallel as parallel

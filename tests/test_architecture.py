@@ -54,6 +54,7 @@ MAY_IMPORT = {
     "api": COMPILER | {"show", "written"},
     "api": COMPILER | {"written"},
     "sparse": COMPILER | {"api"},
+    "interop": COMPILER | {"api", "sparse"},
     "check": COMPILER | {"api"},
     "cli": COMPILER | {"api", "check", "show"},
     "cli": COMPILER | {"api", "check"},
@@ -82,6 +83,7 @@ RULES_OF_OPTIONAL |= {"s2s_ad.written.scipy_": "scipy", "s2s_ad.ops.special": "s
 RULES_OF_OPTIONAL |= {"s2s_ad.parallel": "dask"}
 RULES_OF_OPTIONAL |= {"s2s_ad.sparse.scipy_": "scipy"}
 RULES_OF_OPTIONAL |= {"s2s_ad.sparse.scipy_": "scipy", "s2s_ad.pytest_plugin": "pytest"}
+RULES_OF_OPTIONAL |= {"s2s_ad.interop.for_jax": "jax", "s2s_ad.interop.for_torch": "torch"}
 
 
 # Helpers of generated code import SciPy where they run, and facts where they are asked for.

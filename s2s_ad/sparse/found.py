@@ -47,6 +47,19 @@ def found_pattern(
     return stacked(patterns_of(found, width), width), tuple(grounds)
 
 
+def shapes_of(program: Program, arguments: Mapping[str, Any]) -> list[Value]:
+    """The leaves of the result for arrays of the arguments' shapes, whatever their elements."""
+    inputs, _ = _inputs(program, arguments)
+    captured = {each.name: plain(each.read()) for each in program.captured()}
+    given = [
+        Value(_with_lengths(program.facts[leaf], np.shape(value)))
+        if isinstance(value, np.ndarray)
+        else known(value)
+        for leaf, value in inputs
+    ]
+    return Walk(0, captured).run(program, given)
+
+
 def _inputs(program: Program, arguments: Mapping[str, Any]) -> tuple[list, dict[str, Callable]]:
     """(leaf, value) for each leaf, and how each value is read."""
     inputs, reads = [], {}
