@@ -56,6 +56,7 @@ from s2s_ad.diagnostics import (
     S2SError,
     UnsupportedError,
 )
+from s2s_ad.emit.namespaces import in_namespace, known_names
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, write
 from s2s_ad.frontend.called import called
@@ -665,7 +666,12 @@ class Transformed:
 
     @short
     def source(
-        self, *args: Any, standalone: bool = False, native: bool = False, **kwargs: Any
+        self,
+        *args: Any,
+        standalone: bool = False,
+        native: bool = False,
+        namespace: str = "",
+        **kwargs: Any,
     ) -> str:
         """The generated source for arguments of this kind.
 
@@ -674,15 +680,22 @@ class Transformed:
                 all arguments and asks the ranks at run time.
             standalone: paste helpers and captured values, so that it runs with NumPy alone.
             native: the loops that `jit` has Numba compile; they need NumPy and Numba alone.
+            namespace: "jax.numpy", "torch", "cupy" or "array_api": standalone text for arrays of
+                these, or of any library that follows the array API standard.
 
         Raises:
             ArgumentValueError: `native` is asked for, and there is no native form of it.
+            UnsupportedError: the text does something that the namespace has no form for.
         """
         if native:
             return self._native_source(args, kwargs)
-        if not standalone:
+        if not standalone and not namespace:
             return self._text(args, kwargs)[1].module
-        return standalone_module(*self._without_door(args, kwargs))
+        program, text = self._without_door(args, kwargs)
+        module = standalone_module(program, text)
+        if not namespace:
+            return module
+        return in_namespace(module, namespace, known_names(program, text.shown))
 
     def _native_source(self, args: tuple, kwargs: dict[str, Any]) -> str:
         text = self._text(args, kwargs)[1]

@@ -20,14 +20,13 @@ from s2s_ad.api.pages import failed_page, page
 from s2s_ad.api.shown import Shown
 from s2s_ad.check import check
 from s2s_ad.cli import like
+from s2s_ad.cli.configured import ConfigurationError, configured_checks
+from s2s_ad.cli.drift import difference
 from s2s_ad.cli.serving import Job, serve
 from s2s_ad.cli.target import TargetError, evaluate, file_of, module_of
 from s2s_ad.diagnostics import Origin, S2SError
+from s2s_ad.emit.namespaces import DIALECTS
 from s2s_ad.show.model import Page
-from s2s_ad.cli.configured import ConfigurationError, configured_checks
-from s2s_ad.cli.drift import difference
-from s2s_ad.cli.target import TargetError, evaluate, module_of
-from s2s_ad.diagnostics import S2SError
 
 USAGE, REFUSED = 2, 1
 EPILOG = """\
@@ -89,7 +88,12 @@ def _parser() -> argparse.ArgumentParser:
         "--standalone", action="store_true", help="write a module that needs NumPy alone"
     )
     dump.add_argument("--native", action="store_true", help="the loops that jit has Numba compile")
-    dump.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
+    dump.add_argument(
+        "--namespace",
+        choices=[*DIALECTS],
+        default="",
+        help="write a module for arrays of another library, or of any that follows the standard",
+    )
     file = dump.add_mutually_exclusive_group()
     file.add_argument("-o", "--output", metavar="FILE", type=Path, help="write into a file")
     file.add_argument(
@@ -167,10 +171,9 @@ def _command(
 
 
 def _dump(options: argparse.Namespace) -> int:
-    fn, args = _function(options), _arguments(options, _zeros)
-    source = fn.source(*args, standalone=options.standalone, native=options.native)
     fn, args = _function(options), _arguments(options, like.zeros)
-    source = fn.source(*args, standalone=options.standalone)
+    kinds = {"standalone": options.standalone, "native": options.native}
+    source = fn.source(*args, **kinds, namespace=options.namespace)
     if options.check is not None:
         return _compared(source, options.check)
     if options.output is None:
@@ -217,7 +220,7 @@ def page_of(options: argparse.Namespace) -> Page:
     rng = np.random.default_rng(0)
     try:
         fn = _function(options)
-        fill = (lambda *each: _random(rng, *each)) if options.time else _zeros
+        fill = (lambda *each: like.random(rng, *each)) if options.time else like.zeros
         return page(fn, _arguments(options, fill), {}, timed=options.time, **told)
     except S2SError as error:
         return failed_page(error, file=file, **told)

@@ -1,0 +1,712 @@
+"""A module of NumPy text as one of another array namespace: JAX, PyTorch, CuPy, the standard.
+
+The text keeps its layout and its comments: what is changed is changed in place. Each namespace is a
+`Dialect`; what a dialect has no form for is refused, by name and line of the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from s2s_ad.core import tree, values
+from s2s_ad.core.callee import reached
+from s2s_ad.core.program import Program
+from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
+
+#: functions of the array API standard that NumPy has under the same name, called alike
+NAMES = """
+abs acos acosh all any argmax argmin argsort asin asinh atan atan2 atanh bitwise_and
+bitwise_or bitwise_xor broadcast_to ceil clip conj copysign cos cosh count_nonzero diff
+divide equal exp expm1 flip floor floor_divide greater greater_equal hypot imag isfinite
+isinf isnan less less_equal log log10 log1p log2 logaddexp logical_and logical_not
+logical_or logical_xor matmul matrix_transpose max maximum mean min minimum moveaxis
+multiply negative nextafter not_equal ones_like positive prod real reciprocal remainder
+reshape roll round searchsorted sign signbit sin sinh sort sqrt square squeeze stack
+subtract sum take take_along_axis tan tanh tensordot tile tril triu trunc where zeros_like
+empty_like full_like
+"""
+STANDARD = set(NAMES.split())
+#: functions that make arrays, of double precision where no dtype is said
+MAKERS = {"arange": 0, "empty": 1, "eye": 0, "full": 2, "linspace": 0, "ones": 1, "zeros": 1}
+RENAMED = {
+    "absolute": "abs", "add": "add", "amax": "max", "amin": "min", "arccos": "acos",
+    "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "concatenate": "concat", "cumprod": "cumulative_prod",
+    "cumsum": "cumulative_sum", "identity": "eye", "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift", "outer": "linalg.outer", "power": "pow",
+    "right_shift": "bitwise_right_shift", "swapaxes": "", "true_divide": "divide",
+}  # fmt: skip
+LINALG = {"cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "slogdet"}
+LINALG |= {"solve", "svd"}
+FFT = {"fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "fftfreq", "rfftfreq", "fftshift"}
+DTYPES = {"bool", "complex64", "complex128", "float32", "float64", "int8", "int16", "int32"}
+DTYPES |= {"int64", "uint8", "uint16", "uint32", "uint64"}
+NUMBERS = {"e", "inf", "nan", "newaxis", "pi"}
+#: what is said of lists, dicts and texts
+OF_CONTAINERS = {"append", "copy", "extend", "get", "insert", "items", "keys", "pop", "values"}
+#: attributes that all arrays have
+ATTRIBUTES = {"T", "dtype", "ndim", "shape"}
+#: NumPy's functions that JAX has no form for
+NOT_IN_JAX = {"add.at", "asanyarray", "broadcast", "copyto", "errstate", "fix", "ndarray", "nditer"}
+NOT_IN_JAX |= {"may_share_memory", "ndenumerate", "ndindex", "poly1d", "putmask", "row_stack"}
+NOT_IN_JAX |= {"lib", "ma", "random", "shares_memory", "testing"}
+NOT_IN_CUPY = {"errstate", "ma", "ndarray", "nditer", "poly1d", "random", "testing", "vectorize"}
+#: functions of NumPy whose result is memory of its own
+ALLOCATING = {*MAKERS, *STANDARD, *RENAMED, "array", "copy", "einsum", "vdot", "float64", "float32"}
+ALLOCATING |= {f"linalg.{name}" for name in LINALG} | {f"fft.{name}" for name in FFT}
+ALLOCATING -= {
+    "broadcast_to",
+    "matrix_transpose",
+    "moveaxis",
+    "real",
+    "imag",
+    "reshape",
+    "swapaxes",
+}
+UPDATES = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Sub: "add"}
+
+NAMESPACE_OF = '''
+
+def array_namespace(*values):
+    """The namespace of the first array among the values."""
+    for value in values:
+        if hasattr(value, "__array_namespace__"):
+            return value.__array_namespace__()
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, (tuple, list)) and value:
+            return array_namespace(*value)
+    raise TypeError("no argument is an array")
+'''
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """An array namespace.
+
+    Attributes:
+        alias: what the text calls it; module: what it imports; None: that of the arguments.
+        standard: whether functions have the names and arguments of the array API standard.
+        stores: whether elements of arrays can be stored; else `x = x.at[i].set(v)` is written.
+        views: whether a part of an array shares its memory, as in NumPy.
+        missing: NumPy's names that it lacks, where it is not of the standard.
+        more: names that it has besides those of the standard.
+    """
+
+    alias: str
+    module: str | None
+    standard: bool = False
+    stores: bool = True
+    views: bool = True
+    missing: frozenset[str] = frozenset()
+    more: frozenset[str] = frozenset()
+
+
+DIALECTS = {
+    "array_api": Dialect("xp", None, standard=True, views=False),
+    "cupy": Dialect("cp", "cupy", missing=frozenset(NOT_IN_CUPY)),
+    "jax.numpy": Dialect(
+        "jnp", "jax.numpy", stores=False, views=False, missing=frozenset(NOT_IN_JAX)
+    ),
+    "torch": Dialect(
+        "xp", "array_api_compat.torch", standard=True, more=frozenset({"einsum", "vdot"})
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the names in the text.
+
+    Attributes:
+        ranks: of arrays, by name; names of arrays of no one rank are left out.
+        numbers: names that are numbers of Python's; containers: of tuples, lists and dicts.
+    """
+
+    ranks: Mapping[str, int]
+    numbers: Collection[str]
+    containers: Collection[str] = ()
+
+
+def in_namespace(source: str, name: str, known: Known) -> str:
+    """The module for another namespace.
+
+    Args:
+        source: a module that needs NumPy alone.
+        name: of the namespace, one of `DIALECTS`.
+
+    Raises:
+        ArgumentValueError: there is no such namespace.
+        UnsupportedError: the text does something that the namespace has no form for.
+    """
+    if name not in DIALECTS:
+        raise ArgumentValueError(
+            "S2S502", f"no namespace {name!r}", help=f"one of {', '.join(DIALECTS)}"
+        )
+    return _Rewriting(source, name, known).result()
+
+
+def known_names(program: Program, shown: Mapping[str, str]) -> Known:
+    """What is known of the names in a text; `shown` says what Core names are called there."""
+    facts: dict[str, list] = {}
+    for block in (program, *(b for each in reached([program]) for b in each.blocks)):
+        for name, fact in block.facts.items():
+            if name in shown:
+                facts.setdefault(shown[name], []).append(fact)
+    ranks = {name: {values.rank_of(each) for each in found} for name, found in facts.items()}
+    numbers = [
+        name
+        for name, found in facts.items()
+        if all(isinstance(each, values.Scalar | values.Static) for each in found)
+    ]
+    single = {name: found.pop() for name, found in ranks.items() if len(found) == 1}
+    ranks = {name: rank for name, rank in single.items() if rank is not None}
+    lists = [
+        name for name, found in facts.items() if any(isinstance(e, values.List) for e in found)
+    ]
+    inputs = [each.name for each in program.inputs if isinstance(each.tree, tree.Tree)]
+    return Known(ranks, frozenset(numbers), frozenset([*lists, *inputs]))
+
+
+class _Rewriting(ast.NodeVisitor):
+    """Walks the text and collects what is to be changed."""
+
+    def __init__(self, source: str, name: str, known: Known):
+        self.source, self.name, self.dialect, self.known = source, name, DIALECTS[name], known
+        self.bytes = source.encode("utf-8")
+        lengths = [len(line) for line in self.bytes.splitlines(keepends=True)]
+        self.starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+        self.edits: list[tuple[tuple[int, int, int], int, str]] = []
+        self.inside = 0  # functions around what is looked at
+        self.imported = False
+        self.lists: set[str] = set()
+        self.bound: set[str] = set()
+        self.imports: set[str] = set()
+        self.uses = False
+        self.stored: set[str] = set()
+        self.views: set[str] = set()
+
+    def result(self) -> str:
+        module = ast.parse(self.source)
+        self.lists = _lists_in(module) | {*self.known.containers}
+        self.visit(module)
+        parts, at = [], 0
+        for (start, _, _), end, new in sorted(self.edits):
+            parts += [self.bytes[at:start], new.encode("utf-8")]
+            at = max(at, end)
+        found = b"".join([*parts, self.bytes[at:]]).decode("utf-8")
+        if self.dialect.module is None:
+            found = found.rstrip("\n") + "\n" + NAMESPACE_OF
+        if self.dialect.module and not self.imported:
+            self.imports.add(f"{self.dialect.module} as {self.dialect.alias}")
+        head = "".join(f"import {each}\n" for each in sorted(self.imports))
+        if not head or f"\n{head}" in f"\n{found}":
+            return found
+        return head + ("" if found.startswith(("import", "from")) else "\n") + found.lstrip("\n")
+
+    # ---- places in the text
+
+    def at(self, line: int, column: int) -> int:
+        return self.starts[line - 1] + column
+
+    def start(self, node: ast.AST) -> int:
+        return self.at(node.lineno, node.col_offset)
+
+    def end(self, node: ast.AST) -> int:
+        return self.at(node.end_lineno, node.end_col_offset)
+
+    def replace(self, start: int, end: int, new: str) -> None:
+        self.edits.append(((start, 2, 0), end, new))
+
+    def around(self, node: ast.AST, before: str, after: str) -> None:
+        """Write something around a node; what is around a larger one is further out."""
+        start, end = self.start(node), self.end(node)
+        self.edits.append(((start, 1, start - end), start, before))
+        self.edits.append(((end, 0, end - start), end, after))
+
+    def in_place_of(self, node: ast.Attribute, end: int, new: str) -> None:
+        """Replace the attribute, and what follows up to `end`."""
+        self.replace(self.end(node) - len(node.attr) - 1, end, new)
+
+    def use(self, node: ast.AST) -> str:
+        """The namespace, which the text then has a name for."""
+        if self.dialect.module is None and not self.inside:
+            raise self.refuse("a captured array, which is no argument,", node)
+        self.uses = True
+        return self.dialect.alias
+
+    def refuse(self, what: str, node: ast.AST) -> UnsupportedError:
+        return UnsupportedError(
+            "S2S201",
+            f"{what} has no form in {self.name}, in line {node.lineno} of the text: "
+            f"{self.source.splitlines()[node.lineno - 1].strip()}",
+            help="use the text for NumPy, or another function",
+        )
+
+    # ---- modules and functions
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for each in node.names:
+            if each.name == "numpy":
+                self._import(node)
+            elif each.name.partition(".")[0] == "scipy":
+                raise self.refuse("SciPy", node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if (node.module or "").partition(".")[0] in ("scipy", "numpy"):
+            raise self.refuse(node.module or "", node)
+
+    def _import(self, node: ast.Import) -> None:
+        module, alias = self.dialect.module, self.dialect.alias
+        new = f"import {module} as {alias}" if module else ""
+        self.imported = True
+        self.replace(self.start(node), self.end(node), new)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        outer = self.bound, self.uses, self.stored, self.views
+        self.bound, self.uses = set(), False
+        self.stored, self.views = _stored_in(node), _shared_in(node, self.known.ranks)
+        self.inside += 1
+        for each in node.body:
+            self.visit(each)
+        self.inside -= 1
+        if self.uses and self.dialect.module is None:
+            names = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            first = next(e for e in node.body if not _is_docstring(e))
+            place = self.at(first.lineno, 0)
+            given = ", ".join(each.arg for each in names)
+            indent = " " * first.col_offset
+            line = f"{indent}{self.dialect.alias} = array_namespace({given})\n"
+            comment = self.bytes[: place - 1].rsplit(b"\n", 1)[-1].strip().startswith(b"#")
+            place = place if not comment else self.at(first.lineno - 1, 0)
+            self.replace(place, place, line)
+        self.bound, self.uses, self.stored, self.views = outer
+
+    # ---- stores
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                self._store(node, target, "set")
+                self.visit(node.value)
+                return
+            self._visit_target(target)
+            self.bound |= {e.id for e in ast.walk(target) if isinstance(e, ast.Name)}
+        self.visit(node.value)
+
+    def _visit_target(self, target: ast.expr) -> None:
+        if not isinstance(target, ast.Name | ast.Tuple | ast.Starred):
+            raise self.refuse("this assignment", target)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Subscript):
+            self._store(node, node.target, UPDATES.get(type(node.op)), type(node.op) is ast.Sub)
+        else:
+            self._changed(node, node.target)
+        self.visit(node.value)
+
+    def _changed(self, node: ast.AugAssign, target: ast.Name) -> None:
+        """x += v, which changes an array under all its names, and binds a number anew.
+
+        An array without axes is a number in NumPy's text, and an array here.
+        """
+        name, rank = target.id, self.known.ranks.get(target.id)
+        if name in self.known.numbers:
+            return
+        is_shared = name in self.views or name not in self.bound
+        if rank != 0 and is_shared and (rank is None or not self.dialect.views):
+            raise self.refuse(f"a change of {name}, which may be a part of another array,", node)
+        if self.dialect.standard and not (rank and is_shared):
+            self._bound_anew(node, name)
+
+    def _bound_anew(self, node: ast.AugAssign, name: str) -> None:
+        """x += v as x = x + (v)."""
+        equals = self.end(node.target) + self.bytes[self.end(node.target) :].index(b"=")
+        operator_ = self.bytes[self.end(node.target) : equals].strip().decode()
+        self.replace(self.end(node.target), equals + 1, f" = {name} {operator_}")
+        simple = isinstance(node.value, ast.Name | ast.Call | ast.Constant | ast.Subscript)
+        after = self.bytes[equals + 1 : self.start(node.value)].strip()
+        if not simple and not after:
+            self.around(node.value, "(", ")")
+
+    def _store(
+        self, node: ast.stmt, target: ast.Subscript, method: str | None, negative: bool = False
+    ) -> None:
+        """x[i] = v, or x[i] += v."""
+        base = target.value
+        of_list = isinstance(base, ast.Name) and base.id in self.lists
+        if of_list:
+            self.visit(target)
+            return
+        if self.dialect.stores:
+            if not self.dialect.views and isinstance(base, ast.Name):
+                self._check_own(base, node)
+            self.visit(target)
+            return
+        if not isinstance(base, ast.Name) or method is None:
+            raise self.refuse("this store", node)
+        self._check_own(base, node)
+        self.visit(target.slice)
+        self.replace(self.start(node), self.start(node), f"{base.id} = ")
+        self.replace(self.end(base), self.end(base), ".at")
+        operator_ = self.bytes[self.end(target) : self.start(node.value)]
+        stop = self.end(target) + operator_.index(b"=") + 1
+        while self.bytes[stop : stop + 1] == b" ":
+            stop += 1
+        self.replace(self.end(target), stop, f".{method}(" + "-(" * negative)
+        self.replace(self.end(node), self.end(node), ")" + ")" * negative)
+
+    def _check_own(self, base: ast.Name, node: ast.stmt) -> None:
+        """Where a store makes another array, no other name may be meant to see it."""
+        if base.id not in self.bound or base.id in self.views:
+            raise self.refuse(f"a store into {base.id}, which may be a part of another array", node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        call = node.value
+        if isinstance(call, ast.Call) and _path(call.func) == "np.add.at":
+            self._add_at(node, call)
+        else:
+            self.generic_visit(node)
+
+    def _add_at(self, node: ast.Expr, call: ast.Call) -> None:
+        """np.add.at(x, i, v)"""
+        array, index, value = call.args
+        if self.name == "cupy":
+            self.visit(call)
+            return
+        if self.name != "jax.numpy" or not isinstance(array, ast.Name):
+            raise self.refuse("np.add.at", node)
+        self._check_own(array, node)
+        self.visit(index)
+        self.visit(value)
+        self.replace(self.start(node), self.start(index), f"{array.id} = {array.id}.at[")
+        self.replace(self.end(index), self.start(value), "].add(")
+
+    # ---- expressions
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self.generic_visit(node)
+        if not self.dialect.standard or self._is_container(node.value):
+            return
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(
+            isinstance(e, ast.Constant) and (e.value is ... or isinstance(e.value, str))
+            for e in items
+        ):
+            return
+        taken = sum(not (isinstance(e, ast.Constant) and e.value is None) for e in items)
+        name = getattr(node.value, "id", "")
+        rank = self.known.ranks.get(name)
+        if rank is None and not any(map(_is_slice, items)):
+            raise self.refuse("an index of an array whose rank the text does not tell", node)
+        if rank != taken:  # the standard asks for an index of each axis
+            ends = self.bytes[: self.end(node) - 1].rstrip().endswith(b",")
+            self.replace(self.end(node) - 1, self.end(node) - 1, " ..." if ends else ", ...")
+        elif name in self.stored and not any(map(_is_slice, items)):
+            self._number_of(node)
+
+    def _number_of(self, node: ast.Subscript) -> None:
+        """An element of an array that is changed: a number in NumPy, a part of the array here."""
+        if isinstance(node.ctx, ast.Load):
+            self.around(node, f"{self.use(node)}.asarray(", ", copy=True)")
+
+    def _is_container(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Attribute):
+            return node.attr == "shape"
+        if isinstance(node, ast.Name):
+            return node.id in self.lists or node.id in self.known.numbers
+        return isinstance(node, ast.List | ast.Dict | ast.Tuple)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        path = _path(node)
+        if path is not None and path.startswith("np."):
+            self._named(node, path.removeprefix("np."))
+            return
+        self.generic_visit(node)
+        if path is not None and path.partition(".")[0] in ("math", "operator", "functools"):
+            return
+        if not self.dialect.standard:
+            return
+        if node.attr == "size":
+            self.imports.add("math")
+            self.around(node, "math.prod(", "")
+            self.in_place_of(node, self.end(node), ".shape)")
+        elif node.attr not in ATTRIBUTES | OF_CONTAINERS and isinstance(node.ctx, ast.Load):
+            raise self.refuse(f".{node.attr}", node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        path = _path(node.func)
+        method = METHODS.get(getattr(node.func, "attr", ""))
+        if self.dialect.standard and path is not None and path.startswith("np."):
+            FUNCTIONS.get(path.removeprefix("np."), _Rewriting._called)(self, node)
+        elif self.dialect.standard and path == "len" and not self._is_container(node.args[0]):
+            self.visit(node.args[0])
+            if isinstance(node.args[0], ast.Name):
+                self.replace(self.start(node), self.start(node.args[0]), "")
+                self.replace(self.end(node.args[0]), self.end(node), ".shape[0]")
+            else:
+                self.replace(self.start(node), self.start(node) + len("len"), "")
+                self.around(node, "", ".shape[0]")
+        elif self.dialect.standard and method and not self._is_container(node.func.value):
+            method(self, node)
+        else:
+            self.generic_visit(node)
+
+    def _called(self, node: ast.Call) -> None:
+        """A function of NumPy."""
+        name = _path(node.func).removeprefix("np.")
+        if len(node.args) == 1 and not node.keywords and self._is_number(node.args[0]):
+            self._of_number(node, name)
+            return
+        self.generic_visit(node)
+        dtypes = MAKERS.get({"identity": "eye"}.get(name, name))
+        said = any(each.arg == "dtype" for each in node.keywords)
+        if dtypes is not None and not said and not (name == "arange" and _is_whole(node)):
+            last = self.end(node) - 1
+            comma = self.bytes[: self.end(node) - 1].rstrip().endswith(b",")
+            alias = self.dialect.alias
+            self.replace(last, last, f"{' ' if comma else ', '}dtype={alias}.float64")
+
+    def _is_number(self, node: ast.expr) -> bool:
+        """Whether a value is a number of Python's, of which the standard has no functions."""
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        return names <= {*self.known.numbers, "np", "math"} and not any(
+            isinstance(each, ast.Call | ast.List | ast.Tuple | ast.Subscript | ast.Attribute)
+            for each in ast.walk(node)
+        )
+
+    def _of_number(self, node: ast.Call, name: str) -> None:
+        short = {**RENAMED, "absolute": "fabs", "abs": "fabs"}.get(name, name)
+        if name in DTYPES:
+            self.visit(node.args[0])
+            self._converted(node, name)
+        elif name in MAKERS:
+            self.visit(node.func)
+            alias = self.dialect.alias
+            self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.float64")
+        elif hasattr(math, short):
+            self.imports.add("math")
+            self.visit(node.args[0])
+            self.replace(self.start(node.func), self.end(node.func), f"math.{short}")
+        else:
+            raise self.refuse(f"np.{name} of a number", node)
+
+    def _named(self, node: ast.Attribute, name: str) -> None:
+        """A name of NumPy's."""
+        found = self._other(name)
+        if not found:
+            raise self.refuse(f"np.{name}", node)
+        self.replace(self.start(node), self.end(node), f"{self.use(node)}.{found}")
+
+    def _other(self, name: str) -> str:
+        """What the namespace calls a name of NumPy's; nothing where it has none."""
+        head, _, tail = name.partition(".")
+        if not self.dialect.standard:
+            return "" if {name, head} & self.dialect.missing else name
+        if head in ("linalg", "fft"):
+            return name if tail in (LINALG if head == "linalg" else FFT) else ""
+        if name in STANDARD | set(MAKERS) | DTYPES | NUMBERS | self.dialect.more:
+            return name
+        return RENAMED.get(name, "")
+
+    # ---- what the standard writes in another way
+
+    def _converted(self, node: ast.Call, dtype: str) -> None:
+        """np.float64(x)"""
+        alias = self.use(node)
+        self.replace(self.start(node.func), self.end(node.func), f"{alias}.asarray")
+        self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.{dtype}")
+
+    def _of_dtype(self, node: ast.Call) -> None:
+        self.visit(node.args[0])
+        self._converted(node, _path(node.func).removeprefix("np."))
+
+    def _array(self, node: ast.Call) -> None:
+        """np.array of constants, or of arrays that are stacked."""
+        value, *more = node.args
+        constant = all(
+            not isinstance(each, ast.Name | ast.Call | ast.Attribute) for each in ast.walk(value)
+        )
+        if more or (not constant and node.keywords):
+            raise self.refuse("np.array with these arguments", node)
+        self.visit(value)
+        for each in node.keywords:
+            self.visit(each)
+        alias = self.use(node)
+        self.replace(
+            self.start(node.func),
+            self.end(node.func),
+            f"{alias}.{'asarray' if constant else 'stack'}",
+        )
+        if constant and not node.keywords:
+            kinds = {type(e.value) for e in ast.walk(value) if isinstance(e, ast.Constant)}
+            dtype = next((k for k in (float, int, bool) if k in kinds), float)
+            name = {float: "float64", int: "int64", bool: "bool"}[dtype]
+            self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.{name}")
+
+    def _transposed(self, node: ast.Call) -> None:
+        """np.transpose(x, axes)"""
+        if len(node.args) != 2:
+            raise self.refuse("np.transpose without axes", node)
+        for each in node.args:
+            self.visit(each)
+        self.replace(self.start(node.func), self.end(node.func), f"{self.use(node)}.permute_dims")
+
+    def _product(self, node: ast.Call) -> None:
+        """np.vdot(x, y), of real arrays: where it stays vdot it takes vectors."""
+        left, right = node.args
+        self.visit(left)
+        self.visit(right)
+        start = f"{self.use(node)}.sum(("
+        self.replace(self.start(node), self.start(left), start)
+        self.replace(self.end(left), self.start(right), ") * (")
+        self.replace(self.end(right), self.end(node), "))")
+
+    def _wrapped(self, node: ast.Call, function: str, rest: str) -> None:
+        """x.method(...) as function(x, rest)."""
+        self.visit(node.func.value)
+        self.around(node, f"{self.use(node)}.{function}(", "")
+        self.in_place_of(node.func, self.end(node), f", {rest})")
+
+    def _reshaped(self, node: ast.Call) -> None:
+        """x.reshape(a, b)"""
+        args = node.args
+        if node.keywords or not args:
+            raise self.refuse(".reshape with such arguments", node)
+        self.visit(node.func.value)
+        for each in args:
+            self.visit(each)
+        whole = len(args) == 1 and isinstance(args[0], ast.Tuple | ast.Attribute | ast.Name)
+        self.around(node, f"{self.use(node)}.reshape(", "")
+        self.in_place_of(node.func, self.end(node.func) + 1, ", " if whole else ", (")
+        if not whole:
+            self.replace(self.end(node) - 1, self.end(node), ",))" if len(args) == 1 else "))")
+
+    def _astype(self, node: ast.Call) -> None:
+        self.visit(node.func.value)
+        self.visit(node.args[0])
+        self.around(node, f"{self.use(node)}.astype(", "")
+        self.in_place_of(node.func, self.end(node.func) + 1, ", ")
+
+
+METHODS: dict[str, Callable] = {
+    "astype": _Rewriting._astype,
+    "copy": lambda self, node: self._wrapped(node, "asarray", "copy=True"),
+    "ravel": lambda self, node: self._wrapped(node, "reshape", "(-1,)"),
+    "reshape": _Rewriting._reshaped,
+}
+FUNCTIONS: dict[str, Callable] = dict.fromkeys(DTYPES, _Rewriting._of_dtype)
+FUNCTIONS |= {"array": _Rewriting._array, "transpose": _Rewriting._transposed}
+FUNCTIONS |= {"vdot": _Rewriting._product}
+
+
+def _path(node: ast.expr) -> str | None:
+    """The dotted name that an expression is."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = _path(node.value)
+        return base and f"{base}.{node.attr}"
+    return None
+
+
+def _is_slice(node: ast.expr) -> bool:
+    """Whether an index keeps its axis, or adds one."""
+    return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _stored_in(function: ast.FunctionDef) -> set[str]:
+    """The names of arrays of which elements are stored."""
+    return {
+        node.value.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+    }
+
+
+def _shared_in(function: ast.FunctionDef, ranks: Mapping[str, int]) -> set[str]:
+    """The names of what may share memory with something else: all but what is computed, and what
+    that is made of."""
+    found = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.For):
+            found |= _names_of(node.target) | _bases_of(node.iter)
+        if not isinstance(node, ast.Assign) or _is_element(node.value, ranks):
+            continue
+        if len(node.targets) > 1 or not _is_computed(node.value):
+            found |= set().union(*map(_names_of, node.targets))
+            if not all(isinstance(each, ast.Subscript) for each in node.targets):
+                found |= _bases_of(node.value)
+    return found
+
+
+def _is_element(node: ast.expr, ranks: Mapping[str, int]) -> bool:
+    """Whether a value is one element of an array: a number in NumPy's text."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return False
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return ranks.get(node.value.id) == len(items) and not any(map(_is_slice, items))
+
+
+def _bases_of(node: ast.expr) -> set[str]:
+    """The names of the arrays that a value may be a part of."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        return _bases_of(node.value)
+    if isinstance(node, ast.Call):
+        inner = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        return set().union(*map(_bases_of, inner)) if not _is_computed(node) else set()
+    if isinstance(node, ast.IfExp):
+        return _bases_of(node.body) | _bases_of(node.orelse)
+    return set().union(*map(_bases_of, getattr(node, "elts", [])))
+
+
+def _names_of(target: ast.expr) -> set[str]:
+    if isinstance(target, ast.Subscript):
+        return set()
+    return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _is_computed(node: ast.expr) -> bool:
+    """Whether an expression gives memory of its own."""
+    if isinstance(node, ast.Call):
+        path = _path(node.func) or ""
+        own = path.startswith("np.") and path.removeprefix("np.") in ALLOCATING
+        return own or (
+            isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype")
+        )
+    if isinstance(node, ast.IfExp):
+        return _is_computed(node.body) and _is_computed(node.orelse)
+    return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Constant | ast.Compare)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_whole(node: ast.Call) -> bool:
+    """Whether all arguments are whole numbers, by how they are written."""
+    return not any(
+        isinstance(each, ast.Constant) and isinstance(each.value, float)
+        for arg in node.args
+        for each in ast.walk(arg)
+    )
+
+
+def _lists_in(module: ast.AST) -> set[str]:
+    """Names of lists and dicts: those that are made as such, appended to, or popped from."""
+    found = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign) and isinstance(
+            node.value, ast.List | ast.Dict | ast.ListComp
+        ):
+            found |= {each.id for each in node.targets if isinstance(each, ast.Name)}
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found |= {node.value.id} if node.attr in ("append", "pop", "keys", "items") else set()
+    return found

@@ -1,0 +1,164 @@
+"""Text for other array namespaces: run there, and compared with NumPy's."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit, value_and_grad, vmap
+from s2s_ad.core import tree
+from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
+from s2s_ad.emit.namespaces import DIALECTS
+
+rng = np.random.default_rng(0)
+X, Y, W = rng.normal(size=(5, 3)), rng.normal(size=5), rng.normal(size=3)
+U, K = rng.normal(size=9), np.array(0.1)
+PARAMS = {"W": rng.normal(size=(3, 4)), "b": np.zeros(4)}
+
+
+def loss(w, x, y):
+    return np.sum((np.tanh(x @ w) - y) ** 2)
+
+
+def energy(u, k, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[1:-1] += k * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**2)
+
+
+def cross_entropy(params, x, label):
+    logits = np.maximum(x @ params["W"] + params["b"], 0.0)
+    z = logits - np.max(logits)
+    return np.log(np.sum(np.exp(z))) - z[label]
+
+
+def recurrence(x, w):
+    total, h = 0.0, np.zeros(3)
+    for i in range(len(x)):
+        h = np.tanh(w * h + x[i])
+        total += np.mean(h)
+    return total
+
+
+def likelihood(x, w):
+    variance = np.zeros(len(x))
+    variance[0] = w[0]
+    for t in range(1, len(x)):
+        variance[t] = w[0] + w[1] ** 2 * x[t - 1] ** 2 + w[2] ** 2 * variance[t - 1]
+    return np.sum(np.log(1.0 + variance**2))
+
+
+def solved(a, b):
+    return np.sum(np.linalg.solve(a @ a.T + np.eye(3), b) ** 2)
+
+
+def transposed(x):
+    return np.sum(np.concatenate([x.T.ravel(), x.reshape(-1) ** 2]))
+
+
+PROGRAMS = {
+    "loss": (grad(loss), (W, X, Y)),
+    "per sample": (vmap(grad(loss), in_axes=(None, 0, 0)), (W, X, Y)),
+    "loss and value": (value_and_grad(loss), (W, X, Y)),
+    "stores": (grad(energy, (0, 1)), (U, K, 3)),
+    "dict": (grad(cross_entropy), (PARAMS, W, 2)),
+    "recurrence": (grad(recurrence, (0, 1)), (X, W)),
+    "elements": (grad(likelihood, (0, 1)), (Y, W)),
+    "a system": (grad(solved, (0, 1)), (X[:3], W)),
+    "shapes": (grad(transposed), (X,)),
+    "no derivative": (jit(loss), (W, X, Y)),
+}
+
+
+def library(name: str):
+    """(to its arrays, from its arrays)"""
+    if name == "jax.numpy":
+        jax = pytest.importorskip("jax", reason="JAX is not installed")
+        return jax.numpy.asarray, np.asarray
+    if name == "torch":
+        torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+        pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+        return torch.from_numpy, lambda tensor: np.asarray(tensor)
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    return strict.asarray, lambda array: np.from_dlpack(array)
+
+
+def run(name: str, made, args: tuple):
+    """The results of the text for a namespace, and of NumPy."""
+    to, back = library(name)
+    source = made.source(*args, namespace=name)
+    space: dict = {}
+    exec(compile(source, f"<{name}>", "exec"), space)
+    given = tree.to_object(
+        tree.from_object(
+            copy.deepcopy(args), lambda leaf, _: to(leaf) if isinstance(leaf, np.ndarray) else leaf
+        )
+    )
+    label = source.split("def ")[1].partition("(")[0]
+    found, expected = space[label](*given), made(*args)
+    leaves = [
+        tree.leaves(tree.from_object(each, lambda leaf, _: leaf)) for each in (found, expected)
+    ]
+    return [(np.asarray(back(a)), np.asarray(b)) for a, b in zip(*leaves, strict=True)]
+
+
+@pytest.mark.parametrize("name", ["array_api", "jax.numpy", "torch"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_text_gives_what_numpys_gives(program, name):
+    made, args = PROGRAMS[program]
+    if name == "jax.numpy":
+        jax = pytest.importorskip("jax", reason="JAX is not installed")
+        with jax.enable_x64(True):
+            pairs = run(name, made, args)
+    else:
+        pairs = run(name, made, args)
+    for found, expected in pairs:
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_what_the_text_looks_like():
+    text = PROGRAMS["loss"][0].source(W, X, Y, namespace="array_api")
+    assert "    xp = array_namespace(w, x, y)\n" in text
+    assert "    tanh_x = xp.tanh(x @ w)  # line" in text
+    text = PROGRAMS["stores"][0].source(U, K, 3, namespace="jax.numpy")
+    assert text.startswith("import jax.numpy as jnp\n")
+    assert "    u = u.at[1:-1].add(k * u_difference)\n" in text
+    assert "u_bar = u_bar.at[1:-1].add(-(2 * u_difference_bar))\n" in text
+    assert PROGRAMS["loss"][0].source(W, X, Y, namespace="cupy").startswith("import cupy as cp\n")
+
+
+FACTOR = np.arange(3.0)
+
+REFUSED = [
+    ("array_api", jit(lambda x: np.interp(x, x, x)), (W,), "np.interp"),
+    ("array_api", jit(lambda x: x * FACTOR), (W,), "a captured array"),
+    ("array_api", grad(lambda x: np.sum(x[np.array([0, 0])])), (W,), "np.add.at"),
+    ("torch", jit(lambda x: np.nanmax(x)), (W,), "np.nanmax"),
+]
+
+
+@pytest.mark.parametrize("name, made, args, said", REFUSED)
+def test_what_has_no_form_is_refused(name, made, args, said):
+    with pytest.raises(UnsupportedError, match=f"{said}.* has no form in {name}"):
+        made.source(*args, namespace=name)
+
+
+def test_a_store_into_a_view_is_refused_where_views_are_copies():
+    def rows(x):
+        work = x.copy()
+        row = work[1]
+        row += work[0]
+        return np.sum(work**2)
+
+    for name in ("array_api", "jax.numpy"):
+        with pytest.raises(UnsupportedError, match="part of another array"):
+            jit(rows).source(X, namespace=name)
+    for found, expected in run("torch", jit(rows), (X,)):
+        np.testing.assert_allclose(found, expected)
+
+
+def test_unknown_namespaces():
+    with pytest.raises(ArgumentValueError, match="no namespace 'mlx'"):
+        PROGRAMS["loss"][0].source(W, X, Y, namespace="mlx")
+    assert [*DIALECTS] == ["array_api", "cupy", "jax.numpy", "torch"]
