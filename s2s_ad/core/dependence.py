@@ -123,15 +123,12 @@ def up_to(shape: Shape, axis: int, *, backwards: bool = False) -> Links:
     length = shape[axis]
     if length * math.prod(shape) > LARGEST:
         raise TooDense
-    lines = np.moveaxis(numbers(shape), axis, -1).reshape(-1, length)
-    read = np.tril(np.ones((length, length), bool))
-    read = read.T if backwards else read
-    places = np.moveaxis(numbers(shape), axis, -1).reshape(-1)
-    line, to, source = np.nonzero(np.broadcast_to(read, (len(lines), length, length)))
-    targets = places.reshape(-1, length)[line, to]
-    order = np.argsort(targets, kind="stable")
-    starts = np.searchsorted(targets[order], np.arange(math.prod(shape) + 1))
-    return Links(lines[line, source][order], starts)
+    lines = np.moveaxis(numbers(shape), axis, -1).reshape(-1, max(length, 1))
+    read = np.tri(lines.shape[1], dtype=bool)
+    line, to, source = np.nonzero(
+        np.broadcast_to(read.T if backwards else read, (len(lines), *read.shape))
+    )
+    return from_pairs(lines[line, to], lines[line, source], math.prod(shape))
 
 
 def from_pairs(targets: np.ndarray, sources: np.ndarray, count: int) -> Links:
