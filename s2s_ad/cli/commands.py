@@ -220,7 +220,7 @@ def page_of(options: argparse.Namespace) -> Page:
     rng = np.random.default_rng(0)
     try:
         fn = _function(options)
-        fill = (lambda *each: like.random(rng, *each)) if options.time else like.zeros
+        fill = like.random(rng) if options.time else like.zeros
         return page(fn, _arguments(options, fill), {}, timed=options.time, **told)
     except S2SError as error:
         return failed_page(error, file=file, **told)
