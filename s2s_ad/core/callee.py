@@ -28,6 +28,8 @@ class Compound(Rule):
 
     of_complex = True
     is_stub = False
+    #: programs that transforms derive from instead of the blocks
+    told_derivatives: tuple[Program, ...] = ()
 
     def __init__(self, name: str, blocks: Sequence[Program]):
         super().__init__(self, name)
@@ -282,10 +284,10 @@ def callee_of(statement: form.Statement) -> Callee | None:
 
 
 def captured_names(statement: form.Statement) -> list[str]:
-    """The captured names that the statement reads inside the programs that it runs."""
+    """The captured names that the programs of the statement read, and those of its derivatives."""
     compound = compound_of(statement)
-    blocks = () if compound is None else compound.blocks
-    return [each.name for block in blocks for each in block.captured()]
+    programs = () if compound is None else (*compound.blocks, *compound.told_derivatives)
+    return [each.name for program in programs for each in program.captured()]
 
 
 def item_of(statement: form.Statement) -> tuple[str, int] | None:

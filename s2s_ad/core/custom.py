@@ -57,6 +57,7 @@ class CustomCallee(Callee):
     ):
         super().__init__(program)
         self.reverse_program, self.forward_program, self.own = reverse, forward, own
+        self.told_derivatives = tuple(each for each in (reverse, forward) if each is not None)
 
 
 class Opaque(Rule):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -126,10 +127,12 @@ def write(program: Program) -> Text:
     module = Module(functions, {each.name for each in program.inputs})
     name = module.free(program.name)
     main = module.write(functions[None], name, called=False)
+    function = "\n\n".join([main.text, *(each.text for each in module.texts)])
+    words = set(re.findall(r"\w+", function)) if module.captured else ()
     return Text(
         name=name,
-        function="\n\n".join([main.text, *(each.text for each in module.texts)]),
-        captured={shown: name for name, shown in module.captured.items()},
+        function=function,
+        captured={shown: name for name, shown in module.captured.items() if shown in words},
         objects=dict(module.objects),
         helpers=tuple(sorted(module.helpers)),
         statements=main.statements,

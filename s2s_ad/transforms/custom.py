@@ -63,7 +63,11 @@ class Stand:
             body=tuple(self.builder.body),
             facts=dict(self.builder.facts),
             hints=dict(self.builder.hints),
-            captures=_captures(self.call),
+            captures=tuple(
+                each
+                for each in _captures(self.call)
+                if each.name is None or each.name in self.builder.facts
+            ),
             **changes,
         )
         return with_inputs(made, inputs, {})

@@ -11,6 +11,7 @@ from s2s_ad import (
     custom_rule,
     grad,
     insert_grad_of,
+    jit,
     jvp,
     value_and_grad,
     vmap,
@@ -200,6 +201,23 @@ def test_in_a_loop():
 
     plain = lambda x: 1 / (1 + np.exp(-1 / (1 + np.exp(-1 / (1 + np.exp(-x))))))
     assert grad(f)(0.3) == pytest.approx(float(numeric(plain, 0.3)), 1e-6)
+
+
+ROWS, COLUMNS = np.array([2.0, 1.0, 3.0]), np.array([1.0, 2.0, 5.0])
+apart = custom_rule(
+    np.sin,
+    reverse=lambda y_bar, y, x: y_bar * ROWS * np.cos(x),
+    forward=lambda dots, y, x: dots[0] * COLUMNS * np.cos(x),
+)
+
+
+def test_each_code_may_read_globals_that_nothing_else_reads():
+    f = lambda x: np.sum(apart(2 * x))
+    np.testing.assert_allclose(grad(f)(X), 2 * ROWS * np.cos(2 * X))
+    np.testing.assert_allclose(vmap(grad(f))(X[None]), [2 * ROWS * np.cos(2 * X)])
+    assert jvp(f, (X,), (X,))[1] == pytest.approx(2 * COLUMNS * np.cos(2 * X) @ X)
+    assert "bound" not in jit(f).source(X)
+    assert "COLUMNS" not in grad(f).source(X)
 
 
 def test_forward_mode_without_forward_code_is_refused():
