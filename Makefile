@@ -9,6 +9,7 @@
 #   make test-oldest   make test with the oldest releases that setup.cfg admits
 #   make bench      the benchmarks, against the peers; those of every function by itself take longer:
 #                   make bench BENCHMARK=rule_costs.py
+#   make docs       the site, in build/site; all its programs run
 #   make clean      remove what the other targets made
 #
 # PYTHON=python3.12 make test   chooses the interpreter.
@@ -19,6 +20,7 @@ VENV := .venv
 SELECTION := -m "not slow"
 BENCHMARK := run.py
 CONSTRAINTS :=
+DOCS_MADE := $(addprefix docs/,made tutorial howto gallery errors sg_execution_times.rst)
 
 # The outcome depends on the checkout and its virtual environment alone.
 export PYTHONNOUSERSITE := 1
@@ -29,7 +31,7 @@ unexport PYTHONHOME PYTHONOPTIMIZE PYTHONPATH PYTHONWARNINGS PYTEST_ADDOPTS PYTE
 MADE := $(VENV)/.made-with-$(subst /,-,$(PYTHON))
 INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: run test test-all test-newest test-oldest bench bench-installed clean
+.PHONY: run test test-all test-newest test-oldest bench bench-installed docs docs-installed clean
 
 run: $(VENV)/.installed
 	$(VENV)/bin/python examples/td0.py
@@ -80,7 +82,17 @@ bench:
 bench-installed: $(VENV)/.installed-benchmarks
 	$(VENV)/bin/python benchmarks/$(BENCHMARK)
 
+# What is wrong with a page, a link that leads nowhere included, is an error.
+docs:
+	$(MAKE) VENV=.venv-docs docs-installed
+
+docs-installed: $(VENV)/.installed-docs
+	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs build/site
+	$(VENV)/bin/python docs/check_links.py build/site
+	@echo "The site is in build/site: open build/site/index.html"
+
 clean:
+	rm -rf $(DOCS_MADE)
 	rm -rf .venv .venv-* .hypothesis .pytest_cache .ruff_cache build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

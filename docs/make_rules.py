@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "rules.md"
 sys.path.insert(0, str(ROOT / "tests"))
 
-from rules import probes  # noqa: E402
+from rules import probes
 
 HEAD = """\
 # The rule tables

@@ -48,7 +48,7 @@ def jet(fn: Callable, primals: Any, series: Any) -> tuple:
     Args:
         primals: where the curve starts: the argument, or a tuple or list of arguments.
         series: the derivatives of the curve, one after the other along a new first axis, of order
-            1, 2, ...: for each argument an array of the shape (orders, *argument.shape).
+            1, 2, ...: for each argument an array of the shape `(orders, *argument.shape)`.
 
     Returns:
         (output, derivatives of the output of the same orders), each with the nesting of `fn`, the
