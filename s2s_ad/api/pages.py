@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -296,8 +295,8 @@ class _Drawn:
         )
 
     def native(self, tab: Tab) -> Panel | None:
-        """The text that is made native, where `source` can tell it."""
-        if "native" not in inspect.signature(Transformed.source).parameters:
+        """The loops that Numba compiles, where a `jit` of the function asks for them."""
+        if not any(getattr(each, "native", False) for _, each in tab.function.chain):
             return None
         try:
             source = tab.function.source(*tab.args, native=True, **tab.kwargs)
