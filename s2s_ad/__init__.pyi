@@ -62,7 +62,12 @@ class Transformed(Generic[P, R_co]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
     def source(
-        self, *args: Any, standalone: bool = False, namespace: str = "", **kwargs: Any
+        self,
+        *args: Any,
+        standalone: bool = False,
+        native: bool = False,
+        namespace: str = "",
+        **kwargs: Any,
     ) -> str: ...
     def explain(self, *args: Any, **kwargs: Any) -> str: ...
     def show(

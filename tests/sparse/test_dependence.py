@@ -84,9 +84,9 @@ def test_the_patterns_of_programs(case):
 
 def of_random_program(seed: int) -> None:
     made = generate(seed)
-    main = namespace(made.source, readable=True)["main"]
-    space = {"np": np}
-    args = tuple(eval(each, dict(space)) for each in made.arguments)
+    scope = namespace(made.source, readable=True)
+    main = scope["main"]
+    args = tuple(eval(each, dict(scope)) for each in made.arguments)
     with quiet():
         for position, each in enumerate(args):
             if isinstance(each, float) or getattr(each, "dtype", None) == np.float64:
