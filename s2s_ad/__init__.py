@@ -32,10 +32,8 @@ from s2s_ad.tensors import DTYPES, Parameter, ParameterTuple, Tensor, tensor
 
 globals().update(DTYPES)
 
-#: packages that are imported when they are first asked for
-PACKAGES = ("amp", "nn", "ops", "parallel")
 #: packages that are imported when they are first asked for, and what is in such ones
-PACKAGES = ("amp", "interop", "nn", "ops")
+PACKAGES = ("amp", "interop", "nn", "ops", "parallel")
 MEMBERS = {
     "SparseJacobian": "s2s_ad.sparse",
     "set_seed": "s2s_ad.ops",
