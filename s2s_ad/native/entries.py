@@ -57,6 +57,8 @@ def stacks_of(entries: Sequence[Entry], output: Sequence[Any], facts: Any) -> se
             escaped.add(entry.store.base)
         elif entry.kind == "store" and entry.store.kind == "append":
             escaped.update(form.reads(entry.call.args[1]))
+        elif entry.kind == "store":  # a list that is popped is an item of another one
+            escaped.add(entry.name)
     waiting = list(escaped)
     while waiting:
         more = kin.get(waiting.pop(), set()) - escaped
