@@ -265,5 +265,5 @@ def data_parallel(
             f"got {check.shown(reduce)}",
         )
     size = checked_size("data_parallel", chunk_size)
-    function = fn if isinstance(fn, Transformed) else jit(fn)
+    function = fn if isinstance(fn, Transformed) else jit(fn, native=False)
     return DataParallel(function, in_axes, reduce, size, client, patience)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import s2s_ad as ms
-from s2s_ad import S2SError, Tensor, grad, hessian, nn, parallel, value_and_grad
+from s2s_ad import S2SError, Tensor, grad, hessian, jit, nn, parallel, value_and_grad
 from s2s_ad.core import tree
 from s2s_ad.diagnostics import InternalError
 from s2s_ad.parallel import travel
@@ -158,6 +158,7 @@ STRUCTURES = {
     "any number of arguments": (value_and_grad(of_many), (None, 0, 0), (W, X, Y)),
     "complex, and a text": (value_and_grad(of_mode), (None, 0, None), (W + 1j, X, "squares")),
     "with the position": (value_and_grad(of_mode, return_ids=True), (None, 0, None), (W, X, "")),
+    "of a jit": (jit(value_and_grad(of_many)), (None, 0, 0), (W, X, Y)),
     "second derivatives": (hessian(of_mode), (None, 0, None), (W, X, "squares")),
     "nothing differentiated": (
         lambda w, x: {"mean": np.mean(x @ w), "right": x @ w > 0},
