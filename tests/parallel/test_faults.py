@@ -97,8 +97,8 @@ def test_the_number_of_workers_changes_no_bit_and_each_compiles_a_text_once(work
         # functions of modules that workers can import: they cannot import this one
         names = client.run(lambda: [module.name for *_, module in travel._functions.values()])
         assert list(names.values()) == [["loss_value_and_grad"]] * workers
-        # a process that derives something notes the program of it
-        assert list(client.run(lambda: len(noted._programs)).values()) == [0] * workers
+        # a process that derives something notes the lines of it
+        assert list(client.run(lambda: len(noted._rows)).values()) == [0] * workers
 
 
 @pytest.mark.slow
