@@ -17,7 +17,7 @@ from random_programs.statements import generate
 from rules.properties import Case, Subject
 from s2s_ad import grad
 from s2s_ad.diagnostics import InternalError, S2SError
-from sparse.dependence import assert_covers
+from sparsity.dependence import assert_covers
 
 MODULES = ("test_functions", "cases.signals", "cases.scipy_linalg", "test_elementwise")
 MODULES += ("test_scipy_solvers", "test_scipy_sparse")
