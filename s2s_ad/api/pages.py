@@ -112,7 +112,9 @@ def _tabs(transformed: Transformed, args: tuple, kwargs: dict[str, Any]) -> Iter
     if inner is None:
         return
     root, (args, kwargs) = transformed.root, inner
-    yield Tab("primal", "primal", Transformed(root, Jit(), "jit"), args, kwargs)
+    is_primal = isinstance(transformed.transform, Jit) and transformed.fn is root
+    primal = transformed if is_primal else Transformed(root, Jit(), "jit")
+    yield Tab("primal", "primal", primal, args, kwargs)
     grad = _gradient(transformed) or _default_gradient(root, args, kwargs)
     if grad is None:
         return

@@ -154,6 +154,15 @@ def test_the_tabs_hold_the_texts_of_those_transforms(heat):
     assert "\n".join(map(code_of, lines)) + "\n" == per_sample.source(*arguments)
 
 
+@pytest.mark.slow
+def test_native_loops_are_shown_where_a_jit_asks_for_them(heat, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setenv("S2S_AD_NATIVE", "1")
+    made = panel(shown(jit(grad(energy)), *HEAT), "native")
+    assert any("njit" in code_of(each) for each in made.all(kind="l"))
+    assert "native" not in [each.text for each in heat.all("button", role="tab")]
+
+
 def test_helpers_have_lines_of_both_sides():
     made = shown(grad(recurrent), 2.0, np.ones(4))
     first = inspect.getsourcelines(cell)[1]
