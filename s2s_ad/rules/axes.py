@@ -126,7 +126,8 @@ class ExpandDims(Structural):
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         fact = facts(call.args[0])
         rank = values.rank_of(fact)
-        if isinstance(fact, values.Scalar) or (rank == 0 and values.is_complex(fact)):
+        is_number = isinstance(fact, values.Scalar) or getattr(fact, "weak", False)
+        if is_number or (rank == 0 and values.is_complex(fact)):
             return call  # a number has no index; complex * np.float64 is Python's complex
         axes = support.as_tuple(_literal(call.keywords[0].value))
         if rank is None:

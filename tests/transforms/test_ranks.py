@@ -177,3 +177,16 @@ def test_gradient_of_a_batch_of_items_whose_rank_is_not_known():
         warnings.simplefilter("ignore")
         found = grad(lambda x: np.sum(vmap(items_of_an_item)(x)))(x)
     np.testing.assert_allclose(found, 2 * 0.31**2 * x)
+
+
+def squeezed_in_each_pass(w, u):
+    for _ in range(2):
+        u = np.squeeze(w)
+    return np.sum(u**2) + np.sum(w**2)
+
+
+def test_an_adjoint_that_begins_as_a_number_has_no_index():
+    w, u = np.array([0.7]), np.array(2.0)
+    of_w, of_u = grad(squeezed_in_each_pass, (0, 1))(w, u)
+    np.testing.assert_allclose(of_w, 4 * w)
+    assert of_u == 0.0
