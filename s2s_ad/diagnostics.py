@@ -21,6 +21,7 @@ CATALOGUE = {
     "S2S302": "the derivative cannot be proved right",
     "S2S303": "the input cannot be differentiated",
     "S2S304": "the output cannot be differentiated",
+    "S2S305": "the derivative that was given does not fit",
     "S2S401": "the function has no batching rule",
     "S2S402": "the batched form cannot be proved right",
     "S2S501": "an argument has the wrong type",
@@ -106,6 +107,7 @@ class S2SError(Exception):
             lines.append(f"  why:  {self.why}")
         if self.help:
             lines.append(f"  help: {self.help}")
+        lines.append(f"  more: s2s-ad help {self.code}")
         return "\n".join(lines)
 
     def labelled(self, label: str) -> S2SError:

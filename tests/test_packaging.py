@@ -125,6 +125,7 @@ def test_wheel_holds_every_module_the_marker_and_the_license(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     held = set(ZipFile(wheel).namelist())
     data = {"s2s_ad/py.typed", "s2s_ad/__init__.pyi"}
+    data |= {path.relative_to(ROOT).as_posix() for path in (PACKAGE / "cli" / "pages").iterdir()}
     assert {name for name in held if ".dist-info/" not in name} == {*MODULES, *ASSETS, *data}
     assert any(name.endswith("/LICENSE") for name in held)
 

@@ -1,4 +1,4 @@
-"""The command line: dump, explain, show and check."""
+"""The command line: dump, explain, show, check and help."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from s2s_ad.api.make import jit
 from s2s_ad.api.pages import failed_page, page
 from s2s_ad.api.shown import Shown
 from s2s_ad.check import check
-from s2s_ad.cli import like
+from s2s_ad.cli import codes, like
 from s2s_ad.cli.configured import ConfigurationError, configured_checks
 from s2s_ad.cli.drift import difference
 from s2s_ad.cli.serving import Job, serve
@@ -54,7 +54,13 @@ def _reported(run: Callable, options: argparse.Namespace) -> int:
     """The status of a command; what it raises is said."""
     try:
         return run(options)
-    except (UsageError, TargetError, ConfigurationError, like.LikeError) as error:
+    except (
+        UsageError,
+        TargetError,
+        ConfigurationError,
+        like.LikeError,
+        codes.UnknownCode,
+    ) as error:
         return _say(str(error), USAGE)
     except S2SError as error:
         return _say(str(error), REFUSED)
@@ -136,7 +142,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     checking.add_argument("--seed", type=int, default=0, help="of the random inputs (0)")
     checking.add_argument("--tolerance", type=float, help="relative error that is still right")
+    _help_command(commands)
     return parser
+
+
+def _help_command(commands: Any) -> None:
+    what = "explain the code of an error, as S2S207"
+    command = commands.add_parser("help", help=what, description=f"{what.capitalize()}.")
+    command.set_defaults(run=_help)
+    command.add_argument("code", metavar="CODE", nargs="?", help="lists the codes where left out")
 
 
 def _command(
@@ -259,6 +273,11 @@ def _check(options: argparse.Namespace) -> int:
     report = check(subject, *args, seed=options.seed, tolerance=options.tolerance)
     print(report)
     return 0 if report.passed else REFUSED
+
+
+def _help(options: argparse.Namespace) -> int:
+    print(codes.page(options.code) if options.code else codes.overview(), end="")
+    return 0
 
 
 def _check_configured(file: Path | None) -> int:
