@@ -145,6 +145,10 @@ class NoDerivative(DerivativeError):
     """A function on the active path has no derivative rule."""
 
 
+class NoForwardMode(DerivativeError):
+    """A function whose derivatives its user gave has code for reverse mode alone."""
+
+
 class BatchError(S2SError):
     """No batched form exists, or none can be proved right."""
 

@@ -154,17 +154,19 @@ def _of_function(fn: Callable, args: tuple, plan: Plan) -> Iterator[Comparison]:
     exact = _rounding([*modes.value, *map(modes.leaf, range(len(modes.paths)))])
     near = plan.near(modes)
     for i in range(len(modes.paths)):
-        where, forward = modes.label(i), modes.forward(i)
+        where = modes.label(i)
         central, doubts = modes.central(i)
         floors = _floors(modes.value, doubts, near)
         adjoint = _dot([modes.adjoints[i]], [modes.directions[i]])
         sizes = [float(np.max(np.abs(w), initial=0.0)) for w in modes.weights]
         floor = sum(f * w * np.size(y) for f, w, y in zip(floors, sizes, central, strict=True))
         reverse = _error(adjoint, _dot(modes.weights, central), floor)
-        yield Comparison(f"{name}: forward, reverse", where, _duality(modes, i), exact)
+        if modes.has_forward:
+            yield Comparison(f"{name}: forward, reverse", where, _duality(modes, i), exact)
         yield Comparison(f"{name}: reverse, differences", where, reverse, near)
-        error = _worst(forward, central, floors)
-        yield Comparison(f"{name}: forward, differences", where, error, near)
+        if modes.has_forward:
+            error = _worst(modes.forward(i), central, floors)
+            yield Comparison(f"{name}: forward, differences", where, error, near)
 
 
 def _duality(modes: Modes, i: int) -> float:

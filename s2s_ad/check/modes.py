@@ -19,6 +19,7 @@ from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.sharing import lazy
 from s2s_ad.core.tree import Tree
+from s2s_ad.diagnostics import NoForwardMode
 from s2s_ad.emit.write import write
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.load.module import load
@@ -86,6 +87,14 @@ class Modes:
         directions = [like(np.zeros(np.shape(each)), each) for each in self.directions]
         directions[i] = self.directions[i]
         return self._floats(self._tangent(*self.args.values(), *directions)[1])
+
+    @lazy
+    def has_forward(self) -> bool:
+        """Whether there is a forward mode: a rule of the user's may be for reverse mode alone."""
+        try:
+            return callable(self._tangent)
+        except NoForwardMode:
+            return False
 
     @lazy
     def adjoints(self) -> list:

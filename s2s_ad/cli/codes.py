@@ -1,4 +1,4 @@
-"""The page of each error code: what it means, an example that is refused, and what to do instead."""
+"""The page of each error code: what it means, what is refused, and what to do instead."""
 
 from __future__ import annotations
 

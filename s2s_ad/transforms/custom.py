@@ -12,7 +12,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.custom import CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.diagnostics import DerivativeError
+from s2s_ad.diagnostics import DerivativeError, NoForwardMode
 from s2s_ad.transforms.batch.core import batch
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs
 from s2s_ad.transforms.reverse import Reverse
@@ -195,7 +195,7 @@ def custom_tangents(
 ) -> tuple[CustomCallee, tuple[bool, ...]]:
     """(callee of the leaves and the tangents given, which outputs have a tangent)."""
     if call.forward_program is None:
-        raise DerivativeError(
+        raise NoForwardMode(
             "S2S305",
             f"{call.program.name} has no forward derivative",
             origin=call.program.origin,

@@ -10,6 +10,7 @@ from s2s_ad import (
     Parameter,
     S2SError,
     Tensor,
+    custom_rule,
     grad,
     hessian,
     jacfwd,
@@ -176,6 +177,14 @@ def test_wrong_rule_fails_and_names_the_mode(mode, monkeypatch):
     assert "tanh_layer: forward, reverse" in failed
     assert f"tanh_layer: {other}, differences" not in failed
     assert dot_product_test(tanh_layer, (M, X)) > 1e-5
+
+
+@pytest.mark.parametrize("factor, passed", [(1.0, True), (1.001, False)])
+def test_a_rule_for_reverse_mode_alone_is_compared_with_differences(factor, passed):
+    rule = custom_rule(np.tanh, reverse=lambda y_bar, y, x: factor * y_bar * (1 - y * y))
+    report = check(lambda x: np.sum(rule(x) ** 2), X)
+    assert report.passed == passed
+    assert [each.what for each in report.comparisons] == ["<lambda>: reverse, differences"]
 
 
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")

@@ -47,7 +47,7 @@ def refusal(body, x):
     """The error, and its lines of code."""
     with pytest.raises(NoDerivative) as caught:
         grad(module(f"def f(x):\n    {body}\n").f)(x)
-    lines = [each.strip() for each in str(caught.value).split("call ")[-1].splitlines()[1:]]
+    lines = [each.strip() for each in caught.value.help.split("call ")[-1].splitlines()[1:]]
     return caught.value, lines
 
 

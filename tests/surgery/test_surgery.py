@@ -220,6 +220,12 @@ def test_each_code_may_read_globals_that_nothing_else_reads():
     assert "COLUMNS" not in grad(f).source(X)
 
 
+def test_a_lambda_may_have_derivative_code():
+    rule = custom_rule(lambda x: x**2, reverse=lambda y_bar, y, x: 5.0 * y_bar)
+    assert grad(lambda x: rule(x))(3.0) == 5.0
+    assert jit(lambda x: rule(x))(3.0) == 9.0
+
+
 def test_forward_mode_without_forward_code_is_refused():
     with pytest.raises(S2SError, match="forward"):
         jvp(logistic, (0.3,), (1.0,))
