@@ -36,7 +36,6 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 default_role = "code"
-napoleon_custom_sections = [("Methods", "params_style")]
 highlight_language = "python"
 
 # ---- looks ---------------------------------------------------------------------------------------
@@ -63,8 +62,8 @@ html_sidebars = {"index": [], "gallery/index": []}
 
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["pages/tutorial", "pages/gallery"],
-    "gallery_dirs": ["tutorial", "gallery"],
+    "examples_dirs": ["pages/tutorial", "pages/howto", "pages/gallery"],
+    "gallery_dirs": ["tutorial", "howto", "gallery"],
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py$",
     "within_subsection_order": "page_order.PageOrder",

@@ -1,6 +1,7 @@
 """What programs print is shown as Python where it is Python: the text of derivatives."""
 
 import ast
+import re
 from typing import Any
 
 from docutils import nodes
@@ -16,11 +17,15 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def colour(app: Sphinx, doctree: nodes.document) -> None:
-    """Give each output that is a module the language Python."""
+    """Give each output that is a module the language Python; places are those of the file alone."""
+    pages = re.compile(re.escape(str(app.srcdir) + "/pages/") + r"\w+/")
     for block in doctree.findall(nodes.literal_block):
-        if PRINTED in block.parent.get("classes", ()) + block.get("classes", []) and _is_python(
-            block.astext()
-        ):
+        if PRINTED not in (*block.parent.get("classes", ()), *block.get("classes", ())):
+            continue
+        text = pages.sub("", block.astext())
+        block.children = [nodes.Text(text)]
+        block.rawsource = text
+        if _is_python(text):
             block["language"] = "python"
             block["classes"].append("generated-code")
 

@@ -8,6 +8,17 @@ import numpy as np
 from sphinx.application import Sphinx
 
 from s2s_ad import grad
+from s2s_ad.cli import codes
+from s2s_ad.diagnostics import CATALOGUE
+
+ERRORS = """\
+# Error codes
+
+Every refusal begins with a code and ends with the name of its page, which is here and in the
+terminal: `s2s-ad help S2S207`. The first figure says what stopped: 1 the source, 2 the language,
+3 a derivative, 4 a batch, 5 an argument, 6 a Cell, 7 the workers, 9 the compiler itself.
+
+"""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -22,6 +33,12 @@ def write_all(app: Sphinx) -> None:
     energy = module_of(docs / "pages" / "start" / "heat.py").energy
     gradient = grad(energy, (0, 1)).source(np.ones(9), 0.1, 5)
     write(docs / "made" / "heat_gradient.py", gradient)
+    for code in CATALOGUE:
+        write(docs / "errors" / f"{code}.md", codes.page(code))
+    listed = "".join(f"{code}\n" for code in CATALOGUE)
+    write(
+        docs / "errors" / "index.md", ERRORS + "```{toctree}\n:maxdepth: 1\n\n" + listed + "```\n"
+    )
 
 
 def module_of(path: Path) -> Any:

@@ -1,0 +1,67 @@
+"""The programs of the site run; `make docs` makes the pages of them and checks the links."""
+
+import ast
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("tutorial", "howto", "gallery")
+PAGES = [p for each in FOLDERS for p in sorted((ROOT / "docs/pages" / each).glob("*.py"))]
+#: of those without pictures, what takes more than half a second
+LONG = {"drift_check", "newton_cg", "numba_gradients", "scipy_minimize", "sparse_jacobian"}
+sys.path.insert(0, str(ROOT / "docs"))
+
+from check_links import faults  # noqa: E402
+
+
+def of_page(path):
+    """The page by folder and name; those with pictures are slow."""
+    draws = "matplotlib" in path.read_text(encoding="utf-8")
+    marks = [pytest.mark.slow] if draws or path.stem in LONG else []
+    return pytest.param(path, id=f"{path.parent.name}/{path.stem}", marks=marks)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("path", [*map(of_page, PAGES)])
+def test_the_program_of_a_page_runs(path, monkeypatch, tmp_path):
+    text = path.read_text(encoding="utf-8")
+    for library in ("matplotlib", "sklearn", "numba"):
+        if f"import {library}" in text or f"from {library}" in text:
+            pytest.importorskip(library)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    if "matplotlib" in text:
+        from matplotlib import pyplot
+
+        assert pyplot.get_fignums()
+        pyplot.close("all")
+
+
+@pytest.mark.parametrize(
+    "link, fault",
+    [
+        ('<a href="b.html#there">', ""),
+        ('<a href="https://example.org">', ""),
+        ('<a href="c.html">', "leads to no file"),
+        ('<a href="b.html#nowhere">', "b.html has no such place"),
+        ('<script src="https://example.org/x.js">', "is fetched from another place"),
+        ('<img src="x.png">', "leads to no file"),
+    ],
+)
+def test_a_dead_link_and_what_is_fetched_from_elsewhere_are_found(link, fault, tmp_path):
+    (tmp_path / "a.html").write_text(link, encoding="utf-8")
+    (tmp_path / "b.html").write_text('<p id="there">', encoding="utf-8")
+    assert [each.split(": ")[-1] for each in faults(tmp_path)] == [fault] * bool(fault)
+
+
+def test_each_page_has_a_title_and_is_in_the_index():
+    for path in PAGES:
+        head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        title, rule = head.splitlines()[:2]
+        assert rule == "=" * len(title), path.name
+        index = path.parent / "index.rst"
+        assert not index.exists() or f"   {path.stem}\n" in index.read_text(encoding="utf-8")
