@@ -3,13 +3,14 @@
 #
 #   make run        the first examples
 #   make test       linter, formatter and tests, without the slow ones
-#   make test-all   the same with the slow ones, under every supported Python that is on PATH, and
-#                   those of make test-oldest
+#   make test-all   the same with the slow ones, under every supported Python that is on PATH, those
+#                   of make test-oldest, and make notebooks
 #   make test-newest   make test under the newest supported Python that is on PATH
 #   make test-oldest   make test with the oldest releases that setup.cfg admits
 #   make bench      the benchmarks, against the peers; those of every function by itself take longer:
 #                   make bench BENCHMARK=rule_costs.py
 #   make docs       the site, in build/site; all its programs run
+#   make notebooks  the site, and its notebooks in a kernel
 #   make clean      remove what the other targets made
 #
 # PYTHON=python3.12 make test   chooses the interpreter.
@@ -20,7 +21,7 @@ VENV := .venv
 SELECTION := -m "not slow"
 BENCHMARK := run.py
 CONSTRAINTS :=
-DOCS_MADE := $(addprefix docs/,made tutorial howto gallery errors sg_execution_times.rst)
+DOCS_MADE := $(addprefix docs/,tutorial howto gallery errors sg_execution_times.rst)
 
 # The outcome depends on the checkout and its virtual environment alone.
 export PYTHONNOUSERSITE := 1
@@ -31,7 +32,7 @@ unexport PYTHONHOME PYTHONOPTIMIZE PYTHONPATH PYTHONWARNINGS PYTEST_ADDOPTS PYTE
 MADE := $(VENV)/.made-with-$(subst /,-,$(PYTHON))
 INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: run test test-all test-newest test-oldest bench bench-installed docs docs-installed clean
+.PHONY: run test test-all test-newest test-oldest bench bench-installed docs docs-installed notebooks clean
 
 run: $(VENV)/.installed
 	$(VENV)/bin/python examples/td0.py
@@ -56,6 +57,8 @@ test-all:
 	if test -n "$$oldest"; then \
 	    if $(MAKE) PYTHON=$$oldest test-oldest; then passed="$$passed oldest-releases"; \
 	    else failed="$$failed oldest-releases"; fi; \
+	    if $(MAKE) PYTHON=$$oldest notebooks; then passed="$$passed site"; \
+	    else failed="$$failed site"; fi; \
 	fi; \
 	echo "Python passed:$${passed:- none}, failed:$${failed:- none}, missing:$${missing:- none}"; \
 	test -n "$$passed" && test -z "$$failed"
@@ -90,6 +93,10 @@ docs-installed: $(VENV)/.installed-docs
 	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs build/site
 	$(VENV)/bin/python docs/check_links.py build/site
 	@echo "The site is in build/site: open build/site/index.html"
+
+# Those of the site, in a kernel, from the first cell to the last.
+notebooks: docs
+	.venv-docs/bin/python docs/run_notebooks.py build/site
 
 clean:
 	rm -rf $(DOCS_MADE)

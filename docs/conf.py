@@ -20,9 +20,9 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "generated_code",
-    "made_text",
+    "error_pages",
 ]
-exclude_patterns = ["pages", "extensions", "made", "**/sg_execution_times.rst"]
+exclude_patterns = ["pages", "extensions", "**/sg_execution_times.rst"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 nitpicky = True
 # Types that annotations of docstrings name and no page describes.

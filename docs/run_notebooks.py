@@ -18,7 +18,8 @@ def failure(path: Path) -> str:
     """What went wrong in a notebook."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        client = NotebookClient(notebook, timeout=120, kernel_name="python3")
+        quiet = ["--IPKernelApp.log_level=50"]
+        client = NotebookClient(notebook, timeout=120, kernel_name="python3", extra_arguments=quiet)
         try:
             client.execute(cwd=folder)
         except CellExecutionError as error:

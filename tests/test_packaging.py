@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -106,6 +107,28 @@ def test_the_editor_is_made_of_what_its_folder_pins():
     assert parts.items() <= made_of.items()
     licences = (assets / "editor.LICENSES.txt").read_text(encoding="utf-8")
     assert all(f"{name} {version}\n" in licences for name, version in made_of.items())
+
+
+@pytest.mark.parametrize(
+    "address, expected",
+    [
+        ("", "See docs/a.md and [b](https://example.org/b).\n"),
+        (
+            "https://example.org/files",
+            "See [docs/a.md](https://example.org/files/docs/a.md) and [b](https://example.org/b).\n"
+            '<picture>\n<img src="https://example.org/files/docs/x.png">\n</picture>\n',
+        ),
+    ],
+)
+def test_the_page_of_an_index_has_no_link_that_leads_nowhere(address, expected):
+    page = runpy.run_path(str(ROOT / "setup.py"), run_name="imported")["index_page"]
+    picture = '<picture>\n<img src="docs/x.png">\n</picture>\n'
+    assert page(
+        f"See [docs/a.md](docs/a.md) and [b](https://example.org/b).\n{picture}", address
+    ) == (expected)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "](docs/" in readme
+    assert not re.search(r'\]\((?!https?:)|src="(?!https?:)', page(readme, address))
 
 
 def test_console_script_runs_the_command_line():

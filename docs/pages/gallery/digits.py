@@ -83,7 +83,7 @@ print("seen instead:", seen, "after a change of at most", np.round(change.max(),
 
 # %%
 
-fig, axes = plt.subplots(3, 10, figsize=(8.4, 3.3))
+fig, axes = plt.subplots(3, 10, figsize=(8.4, 3.3), layout="constrained")
 fig.get_layout_engine().set(hspace=0.16, h_pad=0.1)
 for i, column in enumerate(axes.T):
     limit = np.abs(speaks[i]).max()

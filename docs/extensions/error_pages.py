@@ -1,13 +1,10 @@
-"""Texts of the site that the project itself writes while the site is built."""
+"""The pages of error codes, which the package holds, as pages of the site."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sphinx.application import Sphinx
 
-from s2s_ad import grad
 from s2s_ad.cli import codes
 from s2s_ad.diagnostics import CATALOGUE
 
@@ -28,25 +25,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def write_all(app: Sphinx) -> None:
-    """What pages include with `literalinclude`, under docs/made."""
+    """The pages of error codes, which are part of the package, with a list of them."""
     docs = Path(app.srcdir)
-    energy = module_of(docs / "pages" / "start" / "heat.py").energy
-    gradient = grad(energy, (0, 1)).source(np.ones(9), 0.1, 5)
-    write(docs / "made" / "heat_gradient.py", gradient)
     for code in CATALOGUE:
         write(docs / "errors" / f"{code}.md", codes.page(code))
     listed = "".join(f"{code}\n" for code in CATALOGUE)
     write(
         docs / "errors" / "index.md", ERRORS + "```{toctree}\n:maxdepth: 1\n\n" + listed + "```\n"
     )
-
-
-def module_of(path: Path) -> Any:
-    """The module in this file."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def write(path: Path, text: str) -> None:
