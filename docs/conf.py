@@ -21,6 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "generated_code",
     "error_pages",
+    "plain_docstrings",
 ]
 exclude_patterns = ["pages", "extensions", "**/sg_execution_times.rst"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
@@ -74,7 +75,7 @@ sphinx_gallery_conf = {
     "capture_repr": ("__repr__",),
     "matplotlib_animations": False,
     "remove_config_comments": True,
-    "thumbnail_size": (560, 330),
+    "thumbnail_size": (560, 240),
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
