@@ -4,11 +4,13 @@ import os
 import sys
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: pages are run side by side
+os.environ.setdefault("MPLBACKEND", "Agg")
+
 from s2s_ad import __version__
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
-os.environ.setdefault("MPLBACKEND", "Agg")
 
 project, author, copyright = "s2s_ad", "the s2s_ad authors", "the s2s_ad authors"
 version = release = __version__
@@ -76,6 +78,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "remove_config_comments": True,
     "thumbnail_size": (560, 240),
+    "line_numbers": True,
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
