@@ -14,7 +14,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def plain(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Bars, as in |x|, are no substitutions; what is Python's own is documented by Python."""
+    """Bars, as in |x|, are no substitutions, a letter may follow code; Python documents its own."""
     if value is functools.partial:
         lines[:] = ["Python's `functools.partial`."]
-    lines[:] = [re.sub(r"(?<!`)\|", r"\\|", line) for line in lines]
+    for number, line in enumerate(lines):
+        line = re.sub(r"(?<!`)\|", r"\\|", line)
+        lines[number] = re.sub(r"(?<!`)`([^`]+)`(?=\w)", r"`\1`\\ ", line)
