@@ -90,7 +90,7 @@ docs:
 	$(MAKE) VENV=.venv-docs docs-installed
 
 docs-installed: $(VENV)/.installed-docs
-	$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs build/site
+	$(VENV)/bin/python -W 'ignore:A worker stopped:UserWarning' -m sphinx -q -W --keep-going docs build/site
 	$(VENV)/bin/python docs/check_links.py build/site
 	@echo "The site is in build/site: open build/site/index.html"
 

@@ -84,7 +84,6 @@ print(
 
 stiffness = hessian(energy)(crystal, 3.0, 0.05).reshape(122, 122)
 squares, modes = np.linalg.eigh(stiffness)
-breathing = np.argmax(np.abs(crystal.ravel() @ modes))
 
 
 def neighbours(positions):

@@ -3,8 +3,8 @@ Throw a soft body
 =================
 
 A block of jelly, masses and springs, is to be thrown so that it bounces once and comes to stand
-over a mark. How fast, and with how much spin? The simulation has three hundred steps, springs,
-friction and a floor. Its gradient runs through all of them, the bounce included.
+over a mark. How fast, and with how much spin? The simulation has four hundred and fifty steps,
+springs, friction and a floor. Its gradient runs through all of them, the bounce included.
 """
 
 import matplotlib.pyplot as plt
