@@ -28,7 +28,7 @@ def of_page(path):
 @pytest.mark.parametrize("path", [*map(of_page, PAGES)])
 def test_the_program_of_a_page_runs(path, monkeypatch, tmp_path):
     text = path.read_text(encoding="utf-8")
-    for library in ("matplotlib", "sklearn", "numba"):
+    for library in ("dask", "matplotlib", "numba", "sklearn"):
         if f"import {library}" in text or f"from {library}" in text:
             pytest.importorskip(library)
     monkeypatch.setenv("MPLBACKEND", "Agg")

@@ -44,13 +44,18 @@ print((folder / "loss_grad.py").read_text())
 # %%
 # Compare it in CI
 # ----------------
+#
+# ``dump --check`` writes nothing. It fails where the file is not what would be written now, and
+# says how.
 
-written = (folder / "loss_grad.py").read_text()
-print("up to date:", s2s_ad(*dump).stdout == written)
+check = (*dump, "--check", "loss_grad.py")
+print("status", s2s_ad(*check).returncode)
 
 model = (folder / "model.py").read_text()
 (folder / "model.py").write_text(model.replace("** 2", "** 4"))
-print("after the loss has changed:", s2s_ad(*dump).stdout == written)
+changed = s2s_ad(*check)
+print("status", changed.returncode, "after the loss has changed")
+print(changed.stdout, changed.stderr)
 
 # %%
 # In a shell that is
@@ -58,7 +63,7 @@ print("after the loss has changed:", s2s_ad(*dump).stdout == written)
 # .. code-block:: console
 #
 #    $ s2s-ad dump model.py 'grad(loss)' --like 'f64[3], f64[5,3], f64[5]' --standalone \\
-#          | diff - loss_grad.py
+#          --check loss_grad.py
 #
 # Check the mathematics, too
 # --------------------------
@@ -68,3 +73,13 @@ print("after the loss has changed:", s2s_ad(*dump).stdout == written)
 
 checked = s2s_ad("check", "model.py", "grad(loss)", "--like", LIKE)
 print(checked.stdout, "status", checked.returncode)
+
+# %%
+# A project lists its checks once, in ``pyproject.toml``, and runs them all with ``s2s-ad check``:
+#
+# .. code-block:: toml
+#
+#    [[tool.s2s_ad.check]]
+#    target = "model.py"
+#    expression = "grad(loss)"
+#    like = "f64[3], f64[5,3], f64[5]"

@@ -6,6 +6,7 @@ Two questions belong into a test: are the derivatives right, and has the generat
 """
 
 import numpy as np
+import pytest
 
 from s2s_ad import custom_rule, grad, vmap
 from s2s_ad.check import check
@@ -52,6 +53,19 @@ print(check(grad(loss), w, x))
 
 wrong = custom_rule(lambda x: 1 / (1 + np.exp(-x)), reverse=lambda y_bar, y, x: y_bar * y)
 print(check(grad(lambda x: np.sum(wrong(x))), w))
+
+# %%
+# The plugin
+# ----------
+#
+# With ``pytest_plugins = ["s2s_ad.pytest_plugin"]`` in ``conftest.py``, a mark does the same
+# before the body of the test runs. Arguments are described, or given with ``args=``.
+
+
+@pytest.mark.derivatives(grad(loss), "f64[2], f64[4,2]")
+def test_the_loss():
+    assert loss(w, x) > 0
+
 
 # %%
 # Unchanged?

@@ -2,19 +2,18 @@
 Sparse Jacobians
 ================
 
-The Jacobian of a discretised equation has a few numbers in each row. It is got from as many
-directions as there are colours, three for a chain of two thousand unknowns, instead of two
-thousand.
+The Jacobian of a discretised equation has a few numbers in each row. ``sparse_jacobian`` reads
+off the program which, and gets them from a few directions: three for a chain of two thousand
+unknowns, instead of two thousand. The result is a matrix of ``scipy.sparse``.
 """
 
 import time
 
 import matplotlib.pyplot as plt
 import numpy as np
-import scipy.sparse
 from scipy.sparse.linalg import spsolve
 
-from s2s_ad import jacfwd, jvp, vmap
+from s2s_ad import jacfwd, sparse_hessian, sparse_jacobian
 
 # %%
 # Burgers' equation, one implicit step: each unknown meets its neighbours alone.
@@ -27,32 +26,13 @@ def residual(new, old, dt):
     return new - old + dt * (slope - 0.002 * (right - 2 * new + left) * n**2)
 
 
-# %%
-# Columns that share no row can be looked at together: here every third.
-
 n = 2000
-colours = np.arange(n) % 3
-seeds = (colours == np.arange(3)[:, None]).astype(float)
-rows, columns = scipy.sparse.diags([np.ones(n)] * 3, [-1, 0, 1], (n, n)).nonzero()
-
-
-def product(seed, new, old, dt):
-    """The Jacobian times a direction."""
-    return jvp(lambda new: residual(new, old, dt), (new,), (seed,))[1]
-
-
-products = vmap(product, in_axes=(0, None, None, None))
-
-
-def jacobian(new, old, dt):
-    compressed = products(seeds, new, old, dt)
-    values = compressed[colours[columns], rows]
-    return scipy.sparse.csr_matrix((values, (rows, columns)), shape=(n, n))
-
-
 x = np.linspace(0, 1, n)
 old = np.sin(np.pi * x) ** 2
-print(products.source(seeds, old, old, 1e-3))
+jacobian = sparse_jacobian(residual)
+print(repr(jacobian(old, old, 1e-3)))
+print(jacobian.directions(old, old, 1e-3), "directions, computed by")
+print(jacobian.source(old, old, 1e-3))
 
 # %%
 # It is the dense Jacobian, in a small part of the time.
@@ -72,7 +52,7 @@ print(f"sparse {1e3 * seconds(jacobian, 20):.2f} ms, dense {1e3 * seconds(dense,
 # %%
 # Newton's method with it: eighty implicit steps.
 
-u, films = old, [old]
+u, film = old, [old]
 for step in range(80):
     new = u
     for _ in range(8):
@@ -81,10 +61,28 @@ for step in range(80):
             break
         new = new - spsolve(jacobian(new, u, 5e-3).tocsc(), off)
     u = new
-    films.append(u)
+    film.append(u)
 
 fig, ax = plt.subplots(figsize=(6.4, 2.7))
 for k in range(0, 81, 8):
-    ax.plot(x, films[k], color=plt.get_cmap("viridis")(k / 90), lw=1.3)
+    ax.plot(x, film[k], color=plt.get_cmap("viridis")(k / 90), lw=1.3)
 ax.set(title="a wave steepens", xlabel="x", xlim=(0, 1))
 plt.show()
+
+# %%
+# Hessians
+# --------
+#
+# ``sparse_hessian`` does the same for a function of which the unknowns meet in small groups.
+
+
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+curvature = sparse_hessian(rosenbrock)(np.ones(1000))
+print(repr(curvature), curvature[:3, :3].toarray(), sep="\n")
+
+# %%
+# Where the pattern is known better than the program says it, or where values decide it, it is
+# given: ``sparse_jacobian(f, pattern=matrix)``.
