@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -49,30 +49,45 @@ def stacks_of(entries: Sequence[Entry], output: Sequence[Any], facts: Any) -> se
             for each in form.reads(atom):
                 kin.setdefault(core, set()).add(each)
                 kin.setdefault(each, set()).add(core)
-        if entry.kind in ("operation", "call", "effect"):
-            escaped.update(read_by(entry), filter(None, (entry.name, *entry.names)))
-            if entry.kind == "operation" and entry.call.func.value is runtime.list_of:
-                escaped.discard(entry.name) if not entry.call.args else None
-        elif entry.kind == "store" and entry.store.kind not in ("append", "pop"):
-            escaped.add(entry.store.base)
-        elif entry.kind == "store" and entry.store.kind == "append":
-            escaped.update(form.reads(entry.call.args[1]))
-        elif entry.kind == "store":  # a list that is popped is an item of another one
-            escaped.add(entry.name)
-    waiting = list(escaped)
-    while waiting:
-        more = kin.get(waiting.pop(), set()) - escaped
-        escaped |= more
-        waiting += more
+        escaped |= _used_otherwise(entry)
     lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
-    unfit = {each for each in lists if not is_number(facts[each].item)}
-    apart = lists - escaped
-    waiting = list(unfit & {n for n in lists if not isinstance(facts[n].item, values.Static)})
+    items = {each: facts[each].item for each in lists}
+    escaped |= {  # of an empty list nothing is known yet
+        each
+        for each, item in items.items()
+        if not is_number(item) and not isinstance(item, values.Static)
+    }
+    return lists - _closed(escaped, kin) - {e for e in lists if not is_number(_item(e, kin, items))}
+
+
+def _used_otherwise(entry: Entry) -> set[str]:
+    """The names that an entry uses for more than to append to a list or to pop from it."""
+    if entry.kind == "operation" and entry.call.func.value is runtime.list_of:
+        return {entry.name} if entry.call.args else set()
+    if entry.kind in ("operation", "call", "effect"):
+        return {*read_by(entry), *filter(None, (entry.name, *entry.names))}
+    if entry.kind != "store":
+        return set()
+    if entry.store.kind == "append":
+        return set(form.reads(entry.call.args[1]))
+    # a list that is popped is an item of another one
+    return {entry.name} if entry.store.kind == "pop" else {entry.store.base}
+
+
+def _closed(names: set[str], kin: Mapping[str, set[str]]) -> set[str]:
+    """The names and all that they are handed on as."""
+    found, waiting = set(names), list(names)
     while waiting:
-        each = waiting.pop()
-        apart.discard(each)
-        waiting += [n for n in kin.get(each, ()) if n in apart]
-    return apart
+        more = kin.get(waiting.pop(), set()) - found
+        found |= more
+        waiting += more
+    return found
+
+
+def _item(name: str, kin: Mapping[str, set[str]], items: Mapping[str, Any]) -> Any:
+    """What an item of a list is, which an empty one is told by what it becomes."""
+    known = (items[each] for each in _closed({name}, kin) if each in items)
+    return next((each for each in known if is_number(each)), None)
 
 
 def is_number(item: Any) -> bool:
