@@ -339,11 +339,26 @@ def flip(writer: Writer, operation: Operation) -> Node:
     return moved(x, x.shape, at)
 
 
+def _one_element(writer: Writer, x: Node, operation: Operation) -> Node:
+    """An array with one element as a number, or the other way round."""
+    one = Length(number(1), 1)
+    for each in x.shape:
+        writer.check_equal(one, each)
+    if any(each != 1 for each in operation.shape):
+        raise NotNative("np.reshape of a number to lengths that are not known")
+    node = writer.named(x, operation.text) if x.rank == 0 else x
+    first = (number(0),) * node.rank
+    shape = (one,) * len(operation.shape)
+    return Node(x.dtype, shape, lambda _: node.at(first), node.reads, node.cost)
+
+
 @native(np.reshape, np.ravel)
 def reshape(writer: Writer, operation: Operation) -> Node:
     x = operation.operands[0]
-    if operation.params.get("order", "C") != "C" or x.rank == 0:
+    if operation.params.get("order", "C") != "C" or not isinstance(x, Node):
         raise NotNative("np.reshape in another order")
+    if x.rank == 0 or not operation.shape:
+        return _one_element(writer, x, operation)
     count: Expression = number(1)
     for each in x.shape:
         count = times(count, each.text)
