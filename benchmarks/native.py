@@ -5,8 +5,6 @@ import copy
 import os
 import time
 
-os.environ["S2S_AD_NATIVE"] = "1"
-
 import numpy as np
 from kernel_arguments import ARGUMENTS
 from kernels import make_case
@@ -40,6 +38,7 @@ def main():
     parser.add_argument("names", nargs="*", help="kernels; all of them without")
     parser.add_argument("--small", action="store_true", help="the sizes at which tests run")
     options = parser.parse_args()
+    os.environ["S2S_AD_NATIVE"] = "1"
     kernels = [each for each in ARGUMENTS if not options.names or each.__name__ in options.names]
     ratios, compiled = [], []
     print(f"{'kernel':<22}{'NumPy':>10}{'native':>10}{'times':>8}{'compiling':>11}")

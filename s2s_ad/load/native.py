@@ -88,14 +88,12 @@ os.register_at_fork(after_in_child=_threads.cache_clear)
 
 def natively(loaded: Loaded, *, parallel: bool = False, wait: bool = True) -> Loaded:
     """The function with loops for the calls that they serve; as it is where Numba refuses them."""
-    from numba.core.errors import NumbaError
-
     try:
+        source = _around(loaded.program, loaded)
         kernel = _compiled(loaded, parallel) if wait else Later(loaded, parallel)
-    except NumbaError as error:
-        reason = str(error).strip().splitlines()[0]
+    except Exception as error:  # of Numba's, of which not all are NumbaErrors
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         return replace(loaded, text=replace(loaded.text, native="", refused=f"Numba: {reason}"))
-    source = _around(loaded.program, loaded)
     space = loaded.namespace
     space[loaded.text.name] = loaded.function  # what answers where native code does not
     name = f"{loaded.text.name}_jitted"

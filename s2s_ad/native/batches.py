@@ -33,6 +33,8 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> str:
         raise NotNative("a batch that captures other values than a sample")
     if any(axis not in (None, 0) for axis in axes):
         raise NotNative("a batch axis that is not the first")
+    if len(axes) != len(sample.leaves()):
+        raise NotNative("a batch whose samples take other arguments")
     facts = [sample.facts[each] for each in sample.leaves()]
     leaves = [
         (name, axis) for name, fact, axis in zip(sample.leaves(), facts, axes, strict=True)

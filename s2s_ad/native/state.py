@@ -63,7 +63,6 @@ class State:
         self.pending: list[dict[str, Node]] = [{}]
         self.stacks = stacks_of(self.entries, self.output, self.program.facts)
         self.counts: dict[str, str] = {}  # of stacks: how many items they have
-        self.owned: set[str] = set()  # arrays that a name of Core has
         self.local: set[str] = set()  # names that the block gives, of Core
         self.inside: frozenset[str] = frozenset()  # names that inner blocks read
         self.left: Counter[str] = Counter()  # reads that are to come, of the blocks that are open
@@ -121,7 +120,6 @@ class State:
                 node = writer.in_memory(node, text) if inside or is_dear else node
             if node.reads and not node.is_view and node.whole is None:
                 self.pending[-1][core] = node
-            self.owned.add(node.kept)
         self._know(core, node)
 
     def _know(self, core: str, node: Any) -> None:

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from native.programs import PROGRAMS
+from native_code.programs import PROGRAMS
 from s2s_ad import grad, jit, value_and_grad, vmap
 from s2s_ad.check import central_differences
 from s2s_ad.core import tree

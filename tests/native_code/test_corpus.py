@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from native.test_native import leaves, loops_alone
+from native_code.test_native import leaves, loops_alone
 from programs.refused import REFUSED
 from programs.test_corpus import CASES
 from s2s_ad import jit, value_and_grad
