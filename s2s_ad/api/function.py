@@ -598,7 +598,7 @@ class Transformed:
         text = write(program)
         if self._native is None:
             return text
-        batch = self if isinstance(self.transform, Vmap) else self.fn
+        batch = self.fn if isinstance(self.transform, Jit) else self
         if not isinstance(batch, Transformed) or not isinstance(batch.transform, Vmap):
             return with_loops(program, text)
         sample = finish(batch.inner_program(arguments), derived=batch._derives())

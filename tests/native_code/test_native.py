@@ -147,6 +147,12 @@ def test_a_batch_is_a_loop_over_samples():
     assert "_of_one(" in jit(vmap(function, in_axes=(0, None))).source(many, a, native=True)
 
 
+def test_what_is_made_of_a_batch_is_no_batch():
+    x = np.linspace(0.1, 0.9, 6).reshape(3, 2)
+    f = grad(vmap(jit(lambda x: np.sum(np.sin(x) ** 2))))
+    np.testing.assert_allclose(loops_alone(f, x), np.sin(2 * x), rtol=1e-12)
+
+
 def test_threads_share_a_batch_and_its_errors():
     one = lambda x, i: x[i] ** 2
     f = jit(vmap(one), parallel=True)
