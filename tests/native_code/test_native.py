@@ -14,7 +14,7 @@ from s2s_ad.diagnostics import ArgumentValueError
 
 pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-QUICK = {"stencil", "views", "a loop that breaks", "masks", "contractions", "numbers of Python"}
+QUICK = {"stencil", "views", "a loop that breaks", "masks", "numbers of Python"}
 
 
 @pytest.fixture(autouse=True)
