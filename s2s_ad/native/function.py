@@ -51,11 +51,13 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             NotNative: something in it has no native form.
         """
         program, writer = self.program, self.writer
+        self.given: set[str] = set()  # the parameters
         facts = {each: program.facts[each] for each in program.leaves()} | captured_by(program)
         shown = []
         for each, fact in facts.items():
             if is_passed(fact):
                 shown.append(writer.fresh(self._text(each)))
+                self.given.add(shown[-1])
                 self.nodes[each] = node_of(writer, shown[-1], fact)
             else:
                 self.nodes[each] = known_now(fact.value)
@@ -77,6 +79,8 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             raise NotNative(f"a result that is {node!r}")
         if node.rank == 0:
             return node.at(())
+        if node.is_view and not node.kept and node.reads & self.given:
+            raise NotNative("a result that shares memory with an argument")
         return self.writer.in_memory(node, self._text(atom), own=not node.kept).whole()
 
     def _statements(

@@ -190,6 +190,12 @@ def test_what_has_no_native_form_says_why():
     assert not plain.specialised((x,), {}).text.native
 
 
+def test_a_result_that_is_an_argument_stays_the_argument():
+    x = np.arange(3.0)
+    assert jit(lambda x: x)(x) is x
+    assert jit(lambda x: x[1:])(x).base is x
+
+
 def test_a_captured_array_may_be_replaced():
     space = {"w": np.ones(3)}
     f = jit(grad(lambda x: np.sum(space["w"] * x**2)))
