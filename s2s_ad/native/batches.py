@@ -13,7 +13,7 @@ from s2s_ad.core import values
 from s2s_ad.core.program import Program
 from s2s_ad.native.module import DECORATOR, Module, functions_of, hint_of
 from s2s_ad.native.nodes import NotNative
-from s2s_ad.native.state import captured_by, is_passed
+from s2s_ad.native.state import RESERVED, captured_by, is_passed
 
 ROWS, FIRST = "_rows", "_first"
 
@@ -43,7 +43,8 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> str:
     names = _named(sample, [name for name, _ in leaves] + [*captured])
     mapped = [names[name] for name, axis in leaves if axis == 0]
     outputs = [sample.fact(each) for each in sample.outputs()]
-    if not mapped or any(values.rank_of(each) is None for each in outputs):
+    known = [values.strong_dtype(e) is not None and values.rank_of(e) is not None for e in outputs]
+    if not mapped or not all(known):
         raise NotNative("a batch of which the results are not known")
     rows = {name: axis == 0 for name, axis in leaves}
     given = [names[name] + ("[{}]" if rows.get(name) else "") for name in names]
@@ -57,7 +58,7 @@ def _named(sample: Program, leaves: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for each in leaves:
         text, count = hint_of(sample, each), 2
-        while text in {*names.values(), "n", "start", "stop", "row"}:
+        while text in {*names.values(), *RESERVED, "n", "start", "stop", "row"}:
             text, count = f"{hint_of(sample, each)}_{count}", count + 1
         names[each] = text
     return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,24 +34,25 @@ def native_text(program: Program) -> str:
 
 def with_loops(program: Program, text: Text) -> Text:
     """The text with the module of its loops, or why it has none."""
-    try:
-        return replace(text, native=native_text(program))
-    except NotNative as error:
-        return replace(text, refused=str(error))
-    except Exception as error:  # the text for NumPy is right, whatever is wrong with the loops
-        if "S2S_AD_VERIFY" in os.environ:
-            raise
-        return replace(text, refused=f"a fault of s2s_ad: {type(error).__name__}: {error}")
+    return _with_native(text, lambda: native_text(program))
 
 
 def with_rows(text: Text, sample: Program, batch: Program, axes: Sequence[Any]) -> Text:
     """The text with the loops of a batch around those of one sample, where these can be had."""
     from s2s_ad.native.batches import native_batch
 
+    return _with_native(text, lambda: native_batch(sample, batch, axes))
+
+
+def _with_native(text: Text, make: Callable[[], str]) -> Text:
     try:
-        return replace(text, native=native_batch(sample, batch, axes), refused="")
-    except NotNative:
-        return text
+        return replace(text, native=make(), refused="")
+    except NotNative as error:
+        return replace(text, refused=str(error))
+    except Exception as error:  # the text for NumPy is right, whatever is wrong with the loops
+        if "S2S_AD_VERIFY" in os.environ:
+            raise
+        return replace(text, refused=f"a fault of s2s_ad: {type(error).__name__}: {error}")
 
 
 def functions_of(program: Program) -> dict:
