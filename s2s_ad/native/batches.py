@@ -68,7 +68,10 @@ def _loops(
     name: str, own: str, names: list[str], mapped: list[str], given: list[str], outputs: list
 ) -> str:
     """The functions that allocate, that compute some rows, and that do both."""
-    results = [f"y{k}" for k in range(len(outputs))]
+    one = "y"
+    while any(each.startswith(one) for each in names):
+        one += "_"
+    results = [f"{one}{k}" for k in range(len(outputs))]
     arrays = [f"{each}_rows" for each in results]
     head, tail = ", ".join(names), ", ".join(arrays)
     results_of_one = ", ".join(results)

@@ -147,6 +147,12 @@ def test_a_batch_is_a_loop_over_samples():
     assert "_of_one(" in jit(vmap(function, in_axes=(0, None))).source(many, a, native=True)
 
 
+def test_names_of_results_are_none_of_parameters():
+    y0, y0_rows = np.arange(1.0, 4.0), np.arange(2.0, 5.0)
+    found = loops_alone(jit(vmap(lambda y0, y0_rows: (y0 * 2, y0 * y0_rows))), y0, y0_rows)
+    np.testing.assert_array_equal(found, (2 * y0, y0 * y0_rows))
+
+
 def test_what_is_made_of_a_batch_is_no_batch():
     x = np.linspace(0.1, 0.9, 6).reshape(3, 2)
     f = grad(vmap(jit(lambda x: np.sum(np.sin(x) ** 2))))
