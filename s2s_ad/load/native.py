@@ -12,6 +12,7 @@ import itertools
 import linecache
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -114,6 +115,7 @@ def _compiled(loaded: Loaded, parallel: bool) -> Callable:
     space: dict[str, Any] = {"__name__": "s2s_ad.native.generated"}
     exec(compile(text, file, "exec"), space)
     kernel = space[loaded.text.name]
+    weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
     program = loaded.program
     kinds = []
     for fact in _leaves(program).values():
