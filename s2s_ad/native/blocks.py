@@ -10,11 +10,7 @@ import gast
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-from s2s_ad.native.entries import (
-    carried,
-    dtype_of,
-)
+from s2s_ad.native.entries import carried, dtype_of
 from s2s_ad.native.nodes import (
     Length,
     ListNode,

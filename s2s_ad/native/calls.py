@@ -10,10 +10,7 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import Unpack
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-from s2s_ad.native.entries import (
-    dtype_of,
-)
+from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.indexing import layout_of, taken
 from s2s_ad.native.nodes import (
     Length,
@@ -22,12 +19,7 @@ from s2s_ad.native.nodes import (
     NotNative,
     SavedNode,
 )
-from s2s_ad.native.spelling import (
-    Expression,
-    assign,
-    name,
-    number,
-)
+from s2s_ad.native.spelling import Expression, assign, name, number
 from s2s_ad.native.state import State, captured_by, is_passed
 from s2s_ad.rules.unpacking import Unpack as Unpacking
 

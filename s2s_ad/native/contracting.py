@@ -8,7 +8,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import sizes, values
-from s2s_ad.native.nodes import Index, Length, Node, NotNative, variable
+from s2s_ad.native.nodes import Index, Length, Node, NotNative, array, variable
 from s2s_ad.native.scalars import cast
 from s2s_ad.native.spelling import (
     Expression,
@@ -248,8 +248,6 @@ def _by_blas(
     right = _as_matrix(writer, y, f"{text}_right", turned=len(b) == 2 and b[1] == k)
     own = writer.fresh(text)
     writer.emit(assign(own, call("product", left, right)))
-    from s2s_ad.native.nodes import array
-
     return array(own, dtype, tuple(lengths[each] for each in out), own=True)
 
 

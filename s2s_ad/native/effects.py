@@ -9,12 +9,7 @@ import numpy as np
 
 from s2s_ad.core import form
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-from s2s_ad.native.nodes import (
-    ListNode,
-    Node,
-    NotNative,
-)
+from s2s_ad.native.nodes import ListNode, Node, NotNative
 from s2s_ad.native.spelling import (
     Expression,
     call,

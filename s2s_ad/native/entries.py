@@ -11,27 +11,6 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-
-RESERVED = {"np", "math", "njit", "len", "range", "min", "max", "abs", "float", "int", "bool"}
-RESERVED |= {
-    "round",
-    "within",
-    "bound",
-    "count",
-    "add",
-    "sub",
-    "mul",
-    "power",
-    "plus",
-    "larger",
-    "smaller",
-    "product",
-    "exp",
-    "log",
-    "tanh",
-    "grown",
-}
 
 
 def carried(entry: Entry) -> list[str]:

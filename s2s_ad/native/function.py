@@ -17,25 +17,12 @@ from s2s_ad.native import structures  # noqa: F401  (fills the table)
 from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
 from s2s_ad.native.effects import Effects
-from s2s_ad.native.entries import (
-    every,
-    inner_of,
-    names_in_atoms,
-    read_by,
-)
+from s2s_ad.native.entries import every, inner_of, names_in_atoms, read_by
 from s2s_ad.native.fusion import fused
 from s2s_ad.native.lists import Lists
-from s2s_ad.native.nodes import (
-    ListNode,
-    Node,
-    NotNative,
-    SavedNode,
-)
+from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
-from s2s_ad.native.spelling import (
-    Expression,
-    name,
-)
+from s2s_ad.native.spelling import Expression, name
 from s2s_ad.native.state import captured_by, is_passed, known_now
 from s2s_ad.native.stores import Stores
 from s2s_ad.native.writer import node_of
@@ -105,11 +92,8 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             self.writer.place = (each.statement.origin, each.statement.phase)
             getattr(self, f"_{each.kind}")(each)
         if not after:
-            self._settle_nothing()
+            self.pending.pop()
         self.inside, self.left, self.local = outer, before, around
-
-    def _settle_nothing(self) -> None:
-        self.pending.pop()
 
     def _operation(self, entry: Entry) -> None:
         call_, core = entry.call, entry.name

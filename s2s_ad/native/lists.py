@@ -11,11 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-from s2s_ad.native.entries import (
-    dtype_of,
-    keyword,
-)
+from s2s_ad.native.entries import dtype_of, keyword
 from s2s_ad.native.nodes import (
     Length,
     ListNode,

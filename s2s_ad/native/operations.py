@@ -17,7 +17,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.native import scalars
 from s2s_ad.native.contracting import contraction, extreme, total
 from s2s_ad.native.indexing import layout_of, taken
-from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, constant, variable
+from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, constant
 from s2s_ad.native.scalars import cast, spelled
 from s2s_ad.native.spelling import (
     Expression,
@@ -32,9 +32,6 @@ from s2s_ad.native.spelling import (
     plus,
     times,
     value_of,
-)
-from s2s_ad.native.spelling import (
-    gast as _gast,  # noqa: F401
 )
 from s2s_ad.native.writer import DTYPE_OF_PYTHON, Writer, constant_node
 
@@ -52,7 +49,6 @@ class Operation:
         params: by name, the same.
         fact: the abstract value of the result.
         text: what the result is called.
-        size_of: the size that an operand is, where it is a whole number.
     """
 
     function: Callable
@@ -139,8 +135,6 @@ def elementwise(writer: Writer, operation: Operation) -> Node:
         return spelled(function, texts, dtypes, weak, dtype)
 
     cost = sum(each.cost for each in operands) + (rule_for(function).cost or 1)
-    known = function in (operator.mul,) and any(each.constant == 0 for each in operands)
-    del known
     return Node(dtype, shape, at, frozenset().union(*(e.reads for e in operands)), cost)
 
 
@@ -580,7 +574,7 @@ def stack(writer: Writer, operation: Operation) -> Node:
     axis = operation.params.get("axis", 0)
     if not all(isinstance(each, Node) for each in items):
         raise NotNative("np.stack of a list that grows")
-    rank, axis = items[0].rank + 1, axis % (items[0].rank + 1)
+    axis %= items[0].rank + 1
     inner = writer.broadcast([each.shape for each in items])
     shape = (*inner[:axis], Length(number(len(items)), len(items)), *inner[axis:])
     made = writer.allocated(operation.dtype, shape, operation.text, "empty")
@@ -589,7 +583,6 @@ def stack(writer: Writer, operation: Operation) -> Node:
             at = (*index[:axis], number(place), *index[axis:])
             value = cast(each.at(index), each.dtype, operation.dtype)
             writer.emit(assign(element(name(made.kept), at, store=True), value))
-    del rank
     return made
 
 
@@ -677,6 +670,3 @@ def contract(writer: Writer, operation: Operation) -> Node:
     if not isinstance(spec, str):
         raise NotNative("a contraction that is not known")
     return contraction(writer, spec, operation.operands, operation.dtype, operation.text)
-
-
-__all__ = ["Operation", "constant_node", "native", "node_of_operation", "variable"]

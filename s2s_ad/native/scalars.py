@@ -16,7 +16,6 @@ from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.spelling import (
     Expression,
     binary,
-    both,
     call,
     compare,
     either,
@@ -275,7 +274,3 @@ def whole_numbers(function: Callable, operands: list[Expression]) -> Expression 
     if function in (builtins.min, builtins.max):
         return _of_one_kind(function, operands, np.dtype(int), np.dtype(int))
     return None
-
-
-def finite(*nodes: Expression) -> Expression:
-    return both(*(call("math.isfinite", each) for each in nodes))

@@ -16,20 +16,10 @@ from s2s_ad.core.callee import Callee, reached
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.emit.tuples import Ready
 from s2s_ad.emit.variables import Opening
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-from s2s_ad.native.entries import (
-    every,
-    stacks_of,
-)
-from s2s_ad.native.nodes import (
-    Node,
-    NotNative,
-    Number,
-)
+from s2s_ad.native.entries import every, stacks_of
+from s2s_ad.native.nodes import Node, NotNative, Number
 from s2s_ad.native.operations import CHEAP
-from s2s_ad.native.spelling import (
-    Expression,
-)
+from s2s_ad.native.spelling import Expression
 from s2s_ad.native.support import SUPPORT
 from s2s_ad.native.writer import Writer, constant_node, node_of
 
@@ -62,6 +52,7 @@ class State:
         self.nodes: dict[str, Any] = {}
         self.pending: list[dict[str, Node]] = [{}]
         self.stacks = stacks_of(self.entries, self.output, self.program.facts)
+        self.shown: dict[str, str] = {}  # the variable of each value that blocks hand over
         self.counts: dict[str, str] = {}  # of stacks: how many items they have
         self.local: set[str] = set()  # names that the block gives, of Core
         self.inside: frozenset[str] = frozenset()  # names that inner blocks read
@@ -156,11 +147,6 @@ class State:
         if isinstance(node, Node) and node.rank and contiguous:
             node = replace(node, kept=text)  # what functions and branches give is contiguous
         self._know(core, node)
-
-    @property
-    def shown(self) -> dict[str, str]:
-        """The variable of each value that blocks hand over."""
-        return self.__dict__.setdefault("_shown", {})
 
 
 def captured_by(program: Program) -> dict[str, Any]:

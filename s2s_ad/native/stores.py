@@ -9,17 +9,9 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
-from s2s_ad.native.entries import (
-    keyword,
-)
+from s2s_ad.native.entries import keyword
 from s2s_ad.native.indexing import Layout, layout_of
-from s2s_ad.native.nodes import (
-    Index,
-    ListNode,
-    Node,
-    NotNative,
-)
+from s2s_ad.native.nodes import Index, ListNode, Node, NotNative
 from s2s_ad.native.operations import broadcast_at
 from s2s_ad.native.scalars import OPERATORS as OPERATORS_OF
 from s2s_ad.native.scalars import cast

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.registry import rule_for
 from s2s_ad.native.contracting import total
 from s2s_ad.native.nodes import Index, Length, ListNode, Node, NotNative, Number, array
 from s2s_ad.native.operations import CHEAP, WHOLE_NUMBER, Operation, elementwise, moved, native
@@ -26,7 +26,6 @@ from s2s_ad.native.spelling import (
     minus,
     name,
     number,
-    plus,
 )
 from s2s_ad.native.writer import Writer, constant_node
 
@@ -119,9 +118,7 @@ def list_array(writer: Writer, operation: Operation) -> Node:
 
 @native(runtime.accumulate)
 def accumulate(writer: Writer, operation: Operation) -> Node:
-    import operator as operators
-
-    made = Operation(operators.add, operation.operands, {}, operation.fact, operation.text)
+    made = Operation(operator.add, operation.operands, {}, operation.fact, operation.text)
     return elementwise(writer, made)
 
 
@@ -329,6 +326,3 @@ def interp(writer: Writer, operation: Operation) -> Node:
     text = writer.fresh(operation.text)
     writer.emit(assign(text, made))
     return array(text, operation.dtype, x.shape, own=True)
-
-
-__all__ = ["plus", "rule_for"]

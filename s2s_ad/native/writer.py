@@ -26,7 +26,6 @@ from s2s_ad.native.nodes import (
 from s2s_ad.native.scalars import cast
 from s2s_ad.native.spelling import (
     Expression,
-    add_to,
     assign,
     call,
     compare,
@@ -40,7 +39,6 @@ from s2s_ad.native.spelling import (
     raised,
     same,
     times,
-    value_of,
 )
 
 INDICES = ("i", "j", "k", "l", "m", "p", "q", "r")
@@ -365,6 +363,3 @@ def constant_node(value: Any) -> Node:
         text = cast(number(value), np.result_type(value.item()), value.dtype)
         return constant(value.item(), value.dtype, (), text)
     raise NotNative(f"{value!r} as a value")
-
-
-__all__ = ["Writer", "add_to", "constant_node", "node_of", "value_of"]
