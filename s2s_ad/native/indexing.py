@@ -110,13 +110,16 @@ class _Layouts:
         self.axes.append(lambda _: text)
         self.texts.append(text)
 
+    def _whole_number(self, item: int | Number) -> tuple[sizes.Size | None, Expression]:
+        """What is known of a whole number in an index, and its text."""
+        if isinstance(item, int):
+            return sizes.of(item), number(item)
+        self.reads |= item.node.reads
+        return item.size, item.node.at(())
+
     def _checked(self, item: Any, length: Length) -> Expression:
         """An index that is certain to be in range, and not below 0."""
-        if isinstance(item, int):
-            size, text = sizes.of(item), number(item)
-        else:
-            size, text = item.size, item.node.at(())
-            self.reads |= item.node.reads
+        size, text = self._whole_number(item)
         count = values.size_of_dim(length.dim)
         if size is not None:
             if sizes.is_natural(size) and _is_below(size, count):
@@ -197,11 +200,7 @@ class _Layouts:
         """Where a slice starts or stops, between 0 and the length."""
         if bound is None:
             return otherwise
-        if isinstance(bound, int):
-            size, text = sizes.of(bound), number(bound)
-        else:
-            size, text = bound.size, bound.node.at(())
-            self.reads |= bound.node.reads
+        size, text = self._whole_number(bound)
         count = values.size_of_dim(length.dim)
         if size is not None:
             if sizes.is_natural(size) and sizes.at_least(count, size):
