@@ -12,7 +12,6 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, Region, region_of
-from s2s_ad.core.registry import rule_for
 
 
 def carries_derivative(program: Program, name: str) -> bool:
@@ -28,29 +27,28 @@ def has_complex(program: Program) -> bool:
     return any(
         _makes_complex(each) or (not general and _takes_apart(program, each))
         for each in program.body
-        if not form.is_effect(each)
+        if isinstance(each, form.Op)
     )
 
 
-def _takes_apart(program: Program, statement: gast.Assign) -> bool:
+def _takes_apart(program: Program, statement: form.Op) -> bool:
     """Whether a part is taken of what may be complex, though the types of the inputs are known.
 
     Text for inputs of which nothing is known is for real numbers.
     """
-    if not rule_for(statement.value.func.value).takes_apart:
+    if not statement.rule.takes_apart:
         return False
-    facts = [program.facts.get(getattr(each, "id", None)) for each in statement.value.args]
+    facts = [program.facts.get(getattr(each, "id", None)) for each in statement.operands]
     return any(isinstance(fact, values.Array) and fact.dtype is None for fact in facts)
 
 
-def _makes_complex(statement: gast.Assign) -> bool:
-    call = statement.value
-    atoms = [*call.args, *(each.value for each in call.keywords)]
+def _makes_complex(statement: form.Op) -> bool:
+    atoms = [*statement.operands, *statement.parameters.values()]
     named = [each.value for each in atoms if isinstance(each, gast.Constant)]
-    return rule_for(call.func.value).gives_complex or any(map(values.names_complex, named))
+    return statement.rule.gives_complex or any(map(values.names_complex, named))
 
 
-def _flat_in(program: Program) -> Callable[[gast.Assign], bool]:
+def _flat_in(program: Program) -> Callable[[form.Op], bool]:
     """Tells of an operation whether no derivative passes through.
 
     What may be complex counts as complex: there fewer functions move in steps.
@@ -64,9 +62,9 @@ def _flat_in(program: Program) -> Callable[[gast.Assign], bool]:
             return values.Array(np.dtype(complex), None)
         return fact
 
-    def is_flat(statement: gast.Assign) -> bool:
-        rule = rule_for(form.function_of(statement))
-        return rule.is_flat([seen(each) for each in statement.value.args])
+    def is_flat(statement: form.Op) -> bool:
+        rule = statement.rule
+        return rule.is_flat([seen(each) for each in statement.operands])
 
     return is_flat
 
@@ -76,11 +74,11 @@ def varied(program: Program, inputs: Iterable[str]) -> set[str]:
     found, is_flat = set(inputs), _flat_in(program)
     outputs: dict[str, frozenset[int]] = {}  # of each region the outputs that do
     for statement in program.body:
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             continue
-        name, region, item = form.target(statement), region_of(statement), item_of(statement)
+        name, region, item = statement.target, region_of(statement), item_of(statement)
         if region is not None:
-            flags = tuple(getattr(each, "id", None) in found for each in statement.value.args)
+            flags = tuple(getattr(each, "id", None) in found for each in statement.operands)
             outputs[name] = varied_outputs(region, flags)
             depends = bool(outputs[name])
         elif item is not None and item[0] in outputs:
@@ -99,12 +97,12 @@ def useful(program: Program, outputs: Iterable[str]) -> set[str]:
     found, is_flat = set(outputs), _flat_in(program)
     items: dict[str, set[int]] = {}  # of each region the outputs that are useful
     for statement in reversed(program.body):
-        if form.is_effect(statement) or form.target(statement) not in found:
+        if isinstance(statement, form.Effect) or statement.target not in found:
             continue
         region, item = region_of(statement), item_of(statement)
         if region is not None:
-            used = useful_operands(region, frozenset(items.get(form.target(statement), ())))
-            args = [statement.value.args[place] for place in used]
+            used = useful_operands(region, frozenset(items.get(statement.target, ())))
+            args = [statement.operands[place] for place in used]
             found.update(each.id for each in args if isinstance(each, gast.Name))
         elif not is_flat(statement):
             found.update(names_read(statement))
@@ -113,18 +111,18 @@ def useful(program: Program, outputs: Iterable[str]) -> set[str]:
     return found
 
 
-def names_read(statement: gast.Assign) -> list[str]:
+def names_read(statement: form.Op) -> list[str]:
     """The names among the operands and parameters."""
     return [*operand_names(statement), *parameter_names(statement)]
 
 
-def operand_names(statement: gast.Assign) -> list[str]:
-    return [each for operand in statement.value.args for each in _names(operand)]
+def operand_names(statement: form.Op) -> list[str]:
+    return [each for operand in statement.operands for each in _names(operand)]
 
 
-def parameter_names(statement: gast.Assign) -> list[str]:
+def parameter_names(statement: form.Op) -> list[str]:
     """The names among the parameters: no rule passes a derivative through these."""
-    return [each for keyword in statement.value.keywords for each in _names(keyword.value)]
+    return [each for atom in statement.parameters.values() for each in _names(atom)]
 
 
 def _names(operand: gast.AST) -> list[str]:

@@ -55,11 +55,11 @@ def copied_fact(program: Program, edge: Edge) -> Any:
         return program.fact(program.outputs()[edge.slot])
     statement = program.body[edge.position]
     if edge.kind == "view":
-        return program.facts[form.target(statement)]
-    return program.fact(statement.value.args[operand_of(statement, edge)])
+        return program.facts[statement.target]
+    return program.fact(statement.operands[operand_of(statement, edge)])
 
 
-def operand_of(statement: gast.Assign, edge: Edge) -> int:
+def operand_of(statement: form.Op, edge: Edge) -> int:
     """The operand that is copied."""
     region = region_of(statement)
     return edge.slot + (3 if isinstance(region, Loop) and region.is_for else 0)
@@ -109,8 +109,7 @@ class _Writer:
             self.block(block, (*path, (position, number)))
             for number, block in enumerate(region.blocks)
         ]
-        call = form.operation(region.with_blocks(blocks), statement.value.args, {})
-        return form.assign(form.target(statement), call, statement.origin, statement.phase)
+        return statement.with_call(region.with_blocks(blocks), statement.operands)
 
 
 def _with_slots(program: Program, made: _Copying, edges: dict, inner: bool) -> Any:
@@ -148,7 +147,7 @@ class _Copying:
         fact, name = self.facts[atom.id], fresh_name()
         self.facts[name] = fact
         self.hints[name] = hint or self.hints.get(atom.id, TEMPORARY)
-        self.body.append(form.assign(name, copy_call(atom, fact), origin, phase))
+        self.body.append(form.op(name, *copy_call(atom, fact), origin, phase))
         return form.name(name)
 
     def statement(self, statement: form.Statement, edges: Sequence[Edge]) -> None:
@@ -157,25 +156,22 @@ class _Copying:
         if not edges:
             self.body.append(statement)
             return
-        operands = list(statement.value.args)
+        operands = list(statement.operands)
         for edge in edges:
             if edge.kind != "view":
                 place, hint = operand_of(statement, edge), _hint(statement, edge)
                 where = statement.origin, statement.phase
                 operands[place] = self.copy(operands[place], *where, hint)
-        name, origin, phase = form.target(statement), statement.origin, statement.phase
-        params = {each.arg: each.value for each in statement.value.keywords}
-        call = form.operation(form.function_of(statement), operands, params)
         if not any(edge.kind == "view" for edge in edges):
-            self.body.append(form.assign(name, call, origin, phase))
+            self.body.append(statement.with_operands(operands))
             return
-        view, fact = fresh_name(), self.facts[name]
+        view, fact = fresh_name(), self.facts[statement.target]
         self.facts[view], self.hints[view] = fact, TEMPORARY
-        self.body.append(form.assign(view, call, origin, phase))
-        self.body.append(form.assign(name, copy_call(form.name(view), fact), origin, phase))
+        self.body.append(statement.beside(view, statement.rule, operands, statement.parameters))
+        self.body.append(statement.with_call(*copy_call(form.name(view), fact)))
 
 
-def _hint(statement: gast.Assign, edge: Edge) -> Hint | None:
+def _hint(statement: form.Op, edge: Edge) -> Hint | None:
     """What a copy is called: what a loop calls the value, nothing where it goes into a list."""
     if edge.kind == "item":
         return TEMPORARY
@@ -187,9 +183,9 @@ def _hint(statement: gast.Assign, edge: Edge) -> Hint | None:
     return hint if hint.text else None
 
 
-def copy_call(atom: gast.Name, fact: Any) -> gast.Call:
-    """`a.copy()`, `items[:]`."""
+def copy_call(atom: gast.Name, fact: Any) -> tuple[Any, list[gast.AST], form.Nodes]:
+    """The function, operands and parameters of `a.copy()`, `items[:]`."""
     if isinstance(fact, values.List):
-        return form.operation(operator.getitem, [atom], {"index": gast.Slice(None, None, None)})
+        return operator.getitem, [atom], {"index": gast.Slice(None, None, None)}
     perhaps = values.may_be_absent(fact) or values.may_be_python(fact)
-    return form.operation(runtime.copied if perhaps else np.copy, [atom], {})
+    return runtime.copied if perhaps else np.copy, [atom], {}

@@ -13,7 +13,6 @@ from s2s_ad import runtime
 from s2s_ad.core import form
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sharing import lazy
 
 LONGEST, LONGEST_PHRASE = 20, 16
@@ -141,9 +140,9 @@ class Described:
         self._texts: dict[str, str] | None = None
 
     @lazy
-    def made(self) -> dict[str, gast.Assign]:
+    def made(self) -> dict[str, form.Op]:
         """What computes each value."""
-        return {form.target(each): each for each in self.body if not form.is_effect(each)}
+        return {each.target: each for each in self.body if isinstance(each, form.Op)}
 
     @lazy
     def readers(self) -> dict[str, list[form.Statement]]:
@@ -180,26 +179,26 @@ class Described:
     def kind(self, name: str) -> str:
         """The function that computes a value, or what it is an element of."""
         statement = self.made.get(name)
-        function = None if statement is None else form.function_of(statement)
+        function = None if statement is None else statement.function
         if function in (runtime.index_set, runtime.index_add):
-            base = statement.value.args[0]
+            base = statement.operands[0]
             return self._called(base) or self.kind(getattr(base, "id", ""))
         if function is operator.getitem:
             return self._element(statement)
-        rule = None if statement is None else rule_for(form.function_of(statement))
+        rule = None if statement is None else statement.rule
         named = rule is not None and rule.function not in BETWEEN and rule.name.isidentifier()
         return rule.name if named and not rule.view and item_of(statement) is None else ""
 
     def _called(self, atom: Any) -> str:
         return self.hints.get(getattr(atom, "id", ""), TEMPORARY).text
 
-    def _helper(self, name: str, statement: gast.Assign) -> str:
+    def _helper(self, name: str, statement: form.Op) -> str:
         """The helper of which a value is the result, where it was written in place."""
         function = _function(statement)
         read_in = {_function(each) for each in self.readers[name] if each.phase == "forward"}
         return function if read_in and function not in read_in and function.isidentifier() else ""
 
-    def _argument(self, statement: gast.Assign, helper: str) -> str:
+    def _argument(self, statement: form.Op, helper: str) -> str:
         """What the first argument of a helper is called."""
         waiting, seen = [*reversed(form.reads(statement))], set()
         while waiting:
@@ -216,26 +215,26 @@ class Described:
     def _stored(self, name: str) -> str:
         """The element that a value is stored in: `L_ij`."""
         for each in self.readers[name]:
-            if not form.is_effect(each) and form.function_of(each) is runtime.index_set:
-                base, value = each.value.args[:2]
+            if isinstance(each, form.Op) and each.function is runtime.index_set:
+                base, value = each.operands[:2]
                 if getattr(value, "id", "") == name:
-                    return element(self._base(base), each.value.keywords[0].value, self._called)
+                    return element(self._base(base), each.parameters["index"], self._called)
         return ""
 
     def _base(self, atom: Any) -> str:
         """What an array is called that is changed in place, step by step."""
         while not self._called(atom):
             statement = self.made.get(getattr(atom, "id", ""))
-            if statement is None or not rule_for(form.function_of(statement)).updates:
+            if statement is None or not statement.rule.updates:
                 return ""
-            atom = statement.value.args[0]
+            atom = statement.operands[0]
         return self._called(atom)
 
     def _phrase(self, statement: form.Statement) -> str:
         """`x_minus_mean`, `exp_x`: the operands in the words of the operation."""
-        rule = rule_for(form.function_of(statement))
-        args = statement.value.args
-        if rule is None or not args or item_of(statement) is not None:
+        rule = statement.rule
+        args = statement.operands
+        if not args or item_of(statement) is not None:
             return ""
         if rule.function in BETWEEN and len(args) == 2:
             return BETWEEN[rule.function](*map(self._word, args))
@@ -255,19 +254,19 @@ class Described:
             statement = self.made.get(getattr(atom, "id", ""))
             text = self._called(atom)
             if not text and statement is not None:
-                named = form.function_of(statement) not in COMPOUND and self.text(atom.id)
+                named = statement.function not in COMPOUND and self.text(atom.id)
                 text = named or self._element(statement)
-            names = [] if statement is None else form.reads(statement.value)
+            names = [] if statement is None else form.reads(statement)
             if text or not names:
                 return text
             atom = form.name(names[0])
         return ""
 
     def _element(self, statement: form.Statement) -> str:
-        if form.function_of(statement) is not operator.getitem:
+        if statement.function is not operator.getitem:
             return ""
-        index = statement.value.keywords[0].value
-        return element(self._called(statement.value.args[0]), index, self._called)
+        index = statement.parameters["index"]
+        return element(self._called(statement.operands[0]), index, self._called)
 
     def _word(self, atom: Any) -> Word:
         """What an operand is called, a view after what it is a view of."""
@@ -277,9 +276,9 @@ class Described:
         text, statement = self._called(atom) or self.text(name), self.made.get(name)
         if text or statement is None:
             return text
-        rule, args = rule_for(form.function_of(statement)), statement.value.args
+        rule, args = statement.rule, statement.operands
         text = self._element(statement)
-        if text or rule is None:
+        if text:
             return text
         inside = args if rule.hands_on else args[:1] if rule.view else []
         return next(filter(None, map(self._word, inside)), "")

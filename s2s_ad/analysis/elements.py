@@ -69,7 +69,7 @@ class Element:
     place: int
     lasts: bool
     index: gast.AST
-    statement: gast.Assign
+    statement: form.Op
 
 
 @dataclass(slots=True)
@@ -194,10 +194,10 @@ class Nest:
         self._inner: dict[int, Nest] = {}
 
     @classmethod
-    def outermost(cls, statement: gast.Assign, around: Program) -> Nest:
+    def outermost(cls, statement: form.Op, around: Program) -> Nest:
         """A loop that stands in no other."""
         loop = region_of(statement)
-        facts = [around.fact(each) for each in statement.value.args]
+        facts = [around.fact(each) for each in statement.operands]
         fixed = frozenset(atom for fact in facts for atom in _atoms(fact))
         made = cls(loop.body, (_level(statement, loop),), (), [])
         leaves, results = loop.leaves(loop.body).carried, loop.results()[0]
@@ -224,7 +224,7 @@ class Nest:
         if self.around is None or any(self.levels[-1] in each.levels for each in array.stores):
             return names
         loop = region_of(statement := self.around.body.body[self.position[-1]])
-        operands = loop.parts(statement.value.args).fixed
+        operands = loop.parts(statement.operands).fixed
         known, fixed = self.around._versions(array), loop.leaves(loop.body).fixed
         pairs = zip(fixed, operands, strict=True)
         return names | {name for name, each in pairs if getattr(each, "id", None) in known}
@@ -244,15 +244,15 @@ class Nest:
                     (*self.position, position),
                     spans(_index(statement), self.body.facts[operand], self.body.fact),
                 )
-                if form.function_of(statement) is operator.getitem:
-                    name = form.target(statement)
+                if statement.function is operator.getitem:
+                    name = statement.target
                 elif _is_whole(statement, self.body.facts):
-                    name = statement.value.args[1].id
+                    name = statement.operands[1].id
                 else:
                     continue
                 if array.lasts(access):
                     yield name, Element(array.place, True, _index(statement), statement)
-                elif name == form.target(statement) and array.is_first(access):
+                elif name == statement.target and array.is_first(access):
                     yield name, Element(array.place, False, _index(statement), statement)
 
 
@@ -267,9 +267,9 @@ class _Chain:
 
     def collect(self, array: Written, first: str, last: str) -> bool:
         computed = {
-            form.target(each): (place, each)
+            each.target: (place, each)
             for place, each in enumerate(self.block.body)
-            if not form.is_effect(each)
+            if isinstance(each, form.Op)
         }
         names = array.versions.setdefault(self.position, set()) if self.at is None else set()
         while last != first:
@@ -289,17 +289,17 @@ class _Chain:
         names.add(first)
         return True
 
-    def _update(self, array: Written, place: int, statement: gast.Assign) -> str | None:
-        if form.function_of(statement) not in UPDATES:
+    def _update(self, array: Written, place: int, statement: form.Op) -> str | None:
+        if statement.function not in UPDATES:
             return None
-        operand = getattr(statement.value.args[0], "id", None)
+        operand = getattr(statement.operands[0], "id", None)
         fact = self.block.facts.get(operand)
         where = (*self.position, place if self.at is None else self.at)
         found = spans(_index(statement), fact, self.block.fact)
         array.stores.append(Access(self.nest.levels, where, found))
         return operand
 
-    def _region(self, array: Written, place: int, statement: gast.Assign, index: int) -> str | None:
+    def _region(self, array: Written, place: int, statement: form.Op, index: int) -> str | None:
         region = region_of(statement)
         if isinstance(region, Loop) and self.at is None:
             return self._loop(array, place, statement, region, index)
@@ -308,7 +308,7 @@ class _Chain:
         return None
 
     def _loop(
-        self, array: Written, place: int, statement: gast.Assign, loop: Loop, index: int
+        self, array: Written, place: int, statement: form.Op, loop: Loop, index: int
     ) -> str | None:
         inner = self.nest.inside(place)
         results, _ = loop.results()
@@ -317,10 +317,10 @@ class _Chain:
             return None
         if not inner._collect(array, names[index], results[index].id):
             return None
-        return getattr(loop.parts(statement.value.args).carried[index], "id", None)
+        return getattr(loop.parts(statement.operands).carried[index], "id", None)
 
     def _branch(
-        self, array: Written, place: int, statement: gast.Assign, branch: Branch, index: int
+        self, array: Written, place: int, statement: form.Op, branch: Branch, index: int
     ) -> str | None:
         at = place if self.at is None else self.at
         operands = set()
@@ -328,7 +328,7 @@ class _Chain:
             result = block.outputs()[index]
             made = _Chain(self.nest, block, self.position, at)
             first = made._start(result)
-            leaves = dict(zip(block.leaves(), statement.value.args[1:], strict=True))
+            leaves = dict(zip(block.leaves(), statement.operands[1:], strict=True))
             if first not in leaves or not made.collect(array, first, result.id):
                 return None
             operands.add(getattr(leaves[first], "id", None))
@@ -336,20 +336,20 @@ class _Chain:
 
     def _start(self, result: gast.AST) -> str | None:
         """The leaf of the block that a result is an update of."""
-        computed = {form.target(e): e for e in self.block.body if not form.is_effect(e)}
+        computed = {e.target: e for e in self.block.body if isinstance(e, form.Op)}
         name = getattr(result, "id", None)
-        while name in computed and form.function_of(computed[name]) in UPDATES:
-            name = getattr(computed[name].value.args[0], "id", None)
+        while name in computed and computed[name].function in UPDATES:
+            name = getattr(computed[name].operands[0], "id", None)
         return name
 
 
-def _level(statement: gast.Assign, loop: Loop) -> Level:
+def _level(statement: form.Op, loop: Loop) -> Level:
     if not loop.is_for:
         return Level(None, 0)
     (name,) = loop.leaves(loop.body).bounds
     size = getattr(loop.body.facts[name], "size", None)
     atom = next(iter(sizes.atoms_of(size))) if size is not None and size.terms else None
-    step = getattr(statement.value.args[2], "value", None)
+    step = getattr(statement.operands[2], "value", None)
     if atom is None or size != sizes.of(atom) or type(step) is not int:
         return Level(atom, 0)
     return Level(atom, -1 if (step < 0) != loop.backwards else 1)
@@ -366,22 +366,22 @@ def _atoms(fact: values.AbstractValue) -> Iterator[Atom]:
 
 def _operand(statement: form.Statement) -> str | None:
     """The array that is indexed."""
-    if form.is_effect(statement) or not statement.value.args:
+    if isinstance(statement, form.Effect) or not statement.operands:
         return None
-    if form.function_of(statement) not in (operator.getitem, *UPDATES):
+    if statement.function not in (operator.getitem, *UPDATES):
         return None
-    return getattr(statement.value.args[0], "id", None)
+    return getattr(statement.operands[0], "id", None)
 
 
-def _index(statement: gast.Assign) -> gast.AST:
-    return statement.value.keywords[0].value
+def _index(statement: form.Op) -> gast.AST:
+    return statement.parameters["index"]
 
 
-def _is_whole(statement: gast.Assign, facts: Mapping[str, values.AbstractValue]) -> bool:
+def _is_whole(statement: form.Op, facts: Mapping[str, values.AbstractValue]) -> bool:
     """Whether a statement stores just what is read there."""
-    if form.function_of(statement) is not runtime.index_set:
+    if statement.function is not runtime.index_set:
         return False
-    array, value = (facts.get(getattr(x, "id", None)) for x in statement.value.args)
+    array, value = (facts.get(getattr(x, "id", None)) for x in statement.operands)
     if not isinstance(value, values.Array) or not isinstance(array, values.Array):
         return False
     index = _index(statement)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import gast
-
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
 from s2s_ad.core import form, values
@@ -75,15 +73,15 @@ class _Walk:
         """Walk a block; `own` are leaves that are the only names of lists. Says so of outputs."""
         names = _Names(block, own)
         for statement in block.body:
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 continue
-            compound, args = compound_of(statement), statement.value.args
+            compound, args = compound_of(statement), statement.operands
             flags = [names.is_own(each) for each in args]
             if isinstance(compound, Region):
-                names.ends[form.target(statement)] = self._region(compound, args, flags)
+                names.ends[statement.target] = self._region(compound, args, flags)
             elif type(compound) is Callee:
                 self._call(compound, block, args, flags)
-                names.ends[form.target(statement)] = self.results(compound)
+                names.ends[statement.target] = self.results(compound)
             else:
                 names.enter(statement, flags)
         return [names.is_own(each) for each in block.outputs()]
@@ -149,10 +147,10 @@ class _Names:
         fact = self.program.fact(atom)
         return self.is_own(atom) or not isinstance(fact, values.List | values.Unknown)
 
-    def enter(self, statement: gast.Assign, flags: list[bool]) -> None:
+    def enter(self, statement: form.Op, flags: list[bool]) -> None:
         """Note what an operation makes, or takes of a result; `flags` are those of its operands."""
-        function, args, item = form.function_of(statement), statement.value.args, item_of(statement)
-        name, fine = form.target(statement), False
+        function, args, item = statement.function, statement.operands, item_of(statement)
+        name, fine = statement.target, False
         if item is not None:
             known = self.ends.get(item[0], [])
             fine = item[1] < len(known) and known[item[1]]

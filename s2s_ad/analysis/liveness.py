@@ -13,7 +13,6 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import compound_of, may_raise
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Path, Region, region_of
-from s2s_ad.core.registry import rule_for
 
 
 def counts(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> Counter[str]:
@@ -87,8 +86,8 @@ class Contents:
         for position, statement in enumerate(program.body):
             for name in self._read_by(program, statement, path, position):
                 self._read(path, name, position)
-            if not form.is_effect(statement):
-                self.defined[path, form.target(statement)] = position
+            if isinstance(statement, form.Op):
+                self.defined[path, statement.target] = position
         for atom in program.outputs():
             if isinstance(atom, gast.Name):
                 self._read(path, atom.id, len(program.body))
@@ -102,21 +101,20 @@ class Contents:
         region = region_of(statement)
         if region is not None:
             return self._read_by_region(region, statement, path, position)
-        if form.is_effect(statement) or compound_of(statement) is not None:
+        if isinstance(statement, form.Effect) or compound_of(statement) is not None:
             return form.reads(statement)
-        rule = rule_for(form.function_of(statement))
-        skipped = shape_operands(statement, program) if rule is not None else ()
-        operands = [each for i, each in enumerate(statement.value.args) if i not in skipped]
-        nodes = [*operands, *(each.value for each in statement.value.keywords)]
+        skipped = shape_operands(statement, program)
+        operands = [each for i, each in enumerate(statement.operands) if i not in skipped]
+        nodes = [*operands, *statement.parameters.values()]
         return [name for node in nodes for name in form.reads(node)]
 
     def _read_by_region(
-        self, region: Region, statement: gast.Assign, path: Path, position: int
+        self, region: Region, statement: form.Op, path: Path, position: int
     ) -> list[str]:
         inner = [(*path, (position, number)) for number in range(len(region.blocks))]
         for block, own in zip(region.blocks, inner, strict=True):
             self._scan(block, own)
-        operands = statement.value.args
+        operands = statement.operands
         if isinstance(region, Attempt):
             may = [i for i, s in enumerate(region.body.body) if may_raise(s, region.body.fact)]
             self.raises[path, position] = max(may, default=-1)
@@ -155,12 +153,12 @@ class Contents:
         return read
 
 
-def shape_operands(statement: gast.Assign, program: Program) -> set[int]:
+def shape_operands(statement: form.Op, program: Program) -> set[int]:
     """The positions of the operands that are read for their shape alone."""
-    rule = rule_for(form.function_of(statement))
+    rule = statement.rule
     if rule.like_position is not None:
         return {rule.like_position}
     if rule.length or rule.uniform:
-        operands = enumerate(statement.value.args)
+        operands = enumerate(statement.operands)
         return {i for i, each in operands if isinstance(program.fact(each), values.Array)}
     return set()

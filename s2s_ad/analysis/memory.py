@@ -130,22 +130,22 @@ class Memory(Operations):
 
     def _walk(self, program: Program, path: Path, position: int, held: dict[str, Held]) -> None:
         statement = program.body[position]
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             return
         site, given = (path, position), self._given(statement, held)
         known = self._walked.get(site)
         if known is None or known[0] != given:
             result = self._statement(Place(program, path, position, statement, held))
             known = self._walked[site] = given, result
-        self._bind(held, path, form.target(statement), known[1])
+        self._bind(held, path, statement.target, known[1])
 
-    def _given(self, statement: gast.Assign, held: Mapping[str, Held]) -> list[Any]:
+    def _given(self, statement: form.Op, held: Mapping[str, Held]) -> list[Any]:
         """All that the cells of a statement's result depend on: where it is the same, so are they.
 
         What shares memory with a cell only grows while it is walked, so its number says it all.
         """
         found: list[Any] = []
-        for operand in statement.value.args:
+        for operand in statement.operands:
             if type(operand) is gast.Name and operand.id in held:
                 cells = held[operand.id]
                 found.append(cells)
@@ -168,7 +168,7 @@ class Memory(Operations):
         return [] if self._contents is None else [each for each in held.cells if each != OUTSIDE]
 
     def _statement(self, place: Place) -> Held:
-        function = form.function_of(place.statement)
+        function = place.statement.function
         if not isinstance(function, Region):
             return self.result(place)
         walk = {Branch: self._branch, Loop: self._loop, Attempt: self._attempt}[type(function)]

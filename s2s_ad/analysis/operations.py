@@ -17,7 +17,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Path
-from s2s_ad.core.registry import ITEM, Rule, rule_for
+from s2s_ad.core.registry import ITEM, Rule
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Place:
     program: Program
     path: Path
     position: int
-    statement: gast.Assign
+    statement: form.Op
     held: Mapping[str, Held]
 
     @property
@@ -36,15 +36,15 @@ class Place:
 
     @property
     def target(self) -> str:
-        return form.target(self.statement)
+        return self.statement.target
 
     @property
     def operands(self) -> list[gast.AST]:
-        return self.statement.value.args
+        return self.statement.operands
 
     @property
     def index(self) -> gast.AST:
-        return self.statement.value.keywords[0].value
+        return self.statement.parameters["index"]
 
     def atom(self, node: gast.AST) -> Held:
         return self.held.get(node.id, NUMBER) if isinstance(node, gast.Name) else NUMBER
@@ -79,7 +79,7 @@ class Operations(Cells):
 
     def result(self, place: Place) -> Held:
         """What the result of an operation without blocks holds."""
-        function = form.function_of(place.statement)
+        function = place.statement.function
         if isinstance(function, Compound) and not function.marker:
             return self._call(place, function)
         for special, walk in SPECIAL:
@@ -112,10 +112,9 @@ class Operations(Cells):
         return cell, index_text(place.index)
 
     def _operation(self, place: Place) -> Held:
-        call = place.statement.value
-        rule = rule_for(call.func.value)
-        is_view = rule is not None and (rule.marker or rule.is_view(call, place.program.fact))
-        if not is_view or not call.args:
+        rule, operands = place.statement.rule, place.statement.operands
+        is_view = rule.marker or rule.is_view(operands, place.program.fact)
+        if not is_view or not operands:
             return self._fresh(place)
         return self._view(place, 0.9, overlapping=rule.overlapping)
 

@@ -10,8 +10,6 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import gast
-
 from s2s_ad import runtime
 from s2s_ad.analysis.elements import UPDATES
 from s2s_ad.core import form, values
@@ -34,7 +32,7 @@ class Restoring:
 
     program: Program
     leaves: set[str]
-    again: dict[str, gast.Assign]
+    again: dict[str, form.Op]
     after: dict[str, int]
     overwritten: list[str]
     indices: list[str]
@@ -42,7 +40,7 @@ class Restoring:
 
 def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restoring | None:
     """The arrays of these places, (at the start, at the end of a pass), that can be restored."""
-    computed = {form.target(e): e for e in program.body if not form.is_effect(e)}
+    computed = {e.target: e for e in program.body if isinstance(e, form.Op)}
     scratch = _writer(program)
     chains = {
         place: chain
@@ -54,10 +52,10 @@ def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restor
     if not chains:
         return None
     writer, before = _writer(program), {}
-    instead: dict[str, gast.Assign] = {}
+    instead: dict[str, form.Op] = {}
     for statement in (each for chain in chains.values() for each in chain):
-        array = statement.value.args[0].id
-        before[form.target(statement)], instead[array] = _restored(writer, statement, array)
+        array = statement.operands[0].id
+        before[statement.target], instead[array] = _restored(writer, statement, array)
     body = [
         each
         for statement in program.body
@@ -66,11 +64,11 @@ def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restor
     made = program.with_(body=tuple(body), facts=writer.facts, hints=writer.hints)
     starts = {places[place][0] for place in chains}
     after = {places[place][1]: place for place in chains}
-    overwritten = [form.target(each) for reading in before.values() for each in reading]
+    overwritten = [each.target for reading in before.values() for each in reading]
     return Restoring(made, starts, instead, after, overwritten, _circular(computed, instead))
 
 
-def _circular(computed: Mapping[str, gast.Assign], instead: Mapping[str, gast.Assign]) -> list[str]:
+def _circular(computed: Mapping[str, form.Op], instead: Mapping[str, form.Op]) -> list[str]:
     """The indices that a store needs to be undone and that are known only when it is.
 
     `x[x > 1.0] *= 2.0` changes what the mask was computed from.
@@ -79,12 +77,12 @@ def _circular(computed: Mapping[str, gast.Assign], instead: Mapping[str, gast.As
     return [
         name
         for array, restored in instead.items()
-        for name in form.reads(restored.value.keywords[0].value)
+        for name in form.reads(restored.parameters["index"])
         if array in _ancestors(name, ways)
     ]
 
 
-def _ancestors(name: str, ways: Mapping[str, gast.Assign]) -> set[str]:
+def _ancestors(name: str, ways: Mapping[str, form.Op]) -> set[str]:
     """What a value is computed from."""
     waiting, found = [name], set()
     while waiting:
@@ -96,26 +94,26 @@ def _ancestors(name: str, ways: Mapping[str, gast.Assign]) -> set[str]:
 
 
 def _target(statement: form.Statement) -> str | None:
-    return None if form.is_effect(statement) else form.target(statement)
+    return statement.target
 
 
-def _chain(computed: Mapping[str, gast.Assign], start: str, end: str) -> Sequence[gast.Assign]:
+def _chain(computed: Mapping[str, form.Op], start: str, end: str) -> Sequence[form.Op]:
     """The updates that lead from one name to the other; none where it is not so."""
     found = []
     while end != start:
         statement = computed.get(end)
-        if statement is None or form.function_of(statement) not in UPDATES:
+        if statement is None or statement.function not in UPDATES:
             return ()
         found.append(statement)
-        end = getattr(statement.value.args[0], "id", "")
+        end = getattr(statement.operands[0], "id", "")
     return found[::-1]
 
 
-def _overwrites_all(writer: Builder, statement: gast.Assign) -> bool:
+def _overwrites_all(writer: Builder, statement: form.Op) -> bool:
     """Whether what a store overwrites is the array itself, so that nothing less could be kept."""
-    array = statement.value.args[0].id
+    array = statement.operands[0].id
     _, restored = _restored(writer, statement, array)
-    return getattr(restored.value.args[1], "id", None) == array
+    return getattr(restored.operands[1], "id", None) == array
 
 
 def _writer(program: Program) -> Builder:
@@ -125,15 +123,14 @@ def _writer(program: Program) -> Builder:
 
 
 def _restored(
-    writer: Builder, statement: gast.Assign, array: str
-) -> tuple[list[form.Statement], gast.Assign]:
+    writer: Builder, statement: form.Op, array: str
+) -> tuple[list[form.Statement], form.Op]:
     """(what reads the elements before the store, what puts them back)."""
-    index = statement.value.keywords[0].value
+    index = statement.parameters["index"]
     atoms = {name: Symbol(writer, name) for name in writer.facts}
     first = len(writer.body)
     with writer.at(statement.origin, statement.phase):
         old = writer.call(operator.getitem, (atoms[array], writer.view(index, atoms)), {})
     reading = writer.body[first:]
-    operands = [form.name(form.target(statement)), to_node(old)]
-    call = form.operation(runtime.index_set, operands, {"index": index})
-    return reading, form.assign(array, call, statement.origin, statement.phase)
+    operands = [form.name(statement.target), to_node(old)]
+    return reading, statement.beside(array, runtime.index_set, operands, {"index": index})

@@ -11,7 +11,6 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, Region, region_of
-from s2s_ad.core.registry import rule_for
 
 
 class Valued:
@@ -53,25 +52,25 @@ class Valued:
     def _scan(self, program: Program) -> None:
         for statement in program.body:
             region, item = region_of(statement), item_of(statement)
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 self._read([statement])
             elif region is not None:
                 self._scan_region(region, statement)
             elif item is not None:
                 outputs = self._results.get(item[0])
-                atoms = statement.value.args if outputs is None else outputs[item[1]]
-                self._flow(form.target(statement), atoms)
-            elif getattr(rule_for(form.function_of(statement)), "hands_on", False):
-                self._flow(form.target(statement), statement.value.args)
-            elif form.function_of(statement) is not operator.not_:
-                self._read([statement.value])
+                atoms = statement.operands if outputs is None else outputs[item[1]]
+                self._flow(statement.target, atoms)
+            elif statement.rule.hands_on:
+                self._flow(statement.target, statement.operands)
+            elif statement.function is not operator.not_:
+                self._read([statement])
 
-    def _scan_region(self, region: Region, statement: gast.Assign) -> None:
+    def _scan_region(self, region: Region, statement: form.Op) -> None:
         for block in region.blocks:
             self._scan(block)
-        operands = statement.value.args
+        operands = statement.operands
         if isinstance(region, Loop):
-            self._results[form.target(statement)] = self._flows_of_loop(region, operands)
+            self._results[statement.target] = self._flows_of_loop(region, operands)
             return
         operands = operands[1:] if isinstance(region, Branch) else operands
         for block in region.blocks:
@@ -79,7 +78,7 @@ class Valued:
                 self._flow(leaf, [operand])
         columns = zip(*(block.outputs() for block in region.blocks), strict=True)
         position = [] if isinstance(region, Branch) else [[]]  # which block of a `try` came to run
-        self._results[form.target(statement)] = [*map(list, columns), *position]
+        self._results[statement.target] = [*map(list, columns), *position]
 
     def _flows_of_loop(self, loop: Loop, operands: Sequence[gast.AST]) -> list[list[gast.AST]]:
         parts, (ends, _) = loop.parts(operands), loop.results()

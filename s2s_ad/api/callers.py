@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad.api.inside import Local
 from s2s_ad.api.parts import Part, as_array, label_of, names_of
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static, to_node
 from s2s_ad.core.callee import callee_of, item_of
 from s2s_ad.core.program import Hint, Program
@@ -86,15 +86,15 @@ def _opened(program: Program) -> Program:
         return program
     builder = Builder(merge=False)
     atoms = {name: builder.import_name(program, name) for name in program.leaves()}
-    own = [builder.view(each, atoms) for each in first.value.args]
+    own = [builder.view(each, atoms) for each in first.operands]
     inner = call.program
     found = tree.leaves(builder.splice(inner, dict(zip(inner.leaves(), own, strict=True))))
     if not call.several:
-        atoms[form.target(first)] = found[0]
+        atoms[first.target] = found[0]
     for each in rest:
         item = item_of(each)
-        if item is not None and item[0] == form.target(first):
-            atoms[form.target(each)] = found[item[1]]
+        if item is not None and item[0] == first.target:
+            atoms[each.target] = found[item[1]]
             continue
         with builder.at(each.origin, each.phase):
             builder.replay(each, atoms, program)

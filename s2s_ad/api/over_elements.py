@@ -304,9 +304,9 @@ def _is_harmless(lowering: Any, start: int) -> bool:
     """Whether all that was computed since is elementwise and total."""
     builder = lowering.builder
     for statement in builder.body[start:]:
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             return False
-        rule, operands, _ = builder.definitions.get(form.target(statement), (None, [], {}))
+        rule, operands, _ = builder.definitions.get(statement.target, (None, [], {}))
         if rule is None or not rule.elementwise or not rule.is_total(operands):
             return False
     return True

@@ -144,7 +144,7 @@ def _program(fn: Callable, args: tuple) -> Program:
     plain = jit(fn)
     plain.source(*args)  # finds out which arguments count by value
     program = list(plain.lower(*args).values())[-1]
-    body = tuple(statement for statement in program.body if not form.is_effect(statement))
+    body = tuple(statement for statement in program.body if isinstance(statement, form.Op))
     return program.with_(body=body, inputs=tuple(Input(i.name, i.tree) for i in program.inputs))
 
 
@@ -154,10 +154,10 @@ def _evaluator(fn: Callable, program: Program, bound: inspect.BoundArguments) ->
     Differences would see through `stop_gradient`. So where there is one, what it holds is computed
     once and handed to the rest of the program, and that is what is evaluated.
     """
-    stops = [each for each in program.body if form.function_of(each) is runtime.stop_gradient]
+    stops = [each for each in program.body if each.function is runtime.stop_gradient]
     if not stops:
         return lambda args: _call(fn, bound, args)
-    names = [form.target(each) for each in stops]
+    names = [each.target for each in stops]
     held = program.with_(output=pair(*(gast.Name(n, gast.Load(), None, None) for n in names)))
     rest = program.with_(
         body=tuple(each for each in program.body if each not in stops),

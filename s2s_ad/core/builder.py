@@ -231,12 +231,12 @@ class Builder:
         builder.has_complex = program.knows_complex
         atoms = {name: Symbol(builder, name) for name in builder.facts}
         for statement in program.body:
-            if not form.is_effect(statement):
+            if isinstance(statement, form.Op):
                 made = builder.operation(statement, atoms)
                 entry = (made.rule, made.operands, made.params)
-                builder.definitions[form.target(statement)] = entry
+                builder.definitions[statement.target] = entry
                 if statement.phase in DERIVED:
-                    builder.derived_names.add(form.target(statement))
+                    builder.derived_names.add(statement.target)
         return builder
 
     # ---- names
@@ -354,8 +354,8 @@ class Builder:
             atoms = (*operands, *params.values())
             self.has_complex |= rule.gives_complex or any(map(values.names_complex, atoms))
             nodes = {name: to_node(value) for name, value in params.items()}
-            call = form.operation(rule.function, [to_node(each) for each in operands], nodes)
-            self.body.append(form.assign(result.name, call, self.origin, self.phase))
+            atoms = tuple(map(to_node, operands))
+            self.body.append(form.Op(result.name, rule, atoms, nodes, self.origin, self.phase))
             self.definitions[result.name] = (rule, operands, params)
             self._numbered[key] = result
             if self.derived:
@@ -395,11 +395,10 @@ class Builder:
         """One output of an operation with several."""
         return self.emit(ITEM, [result], {"index": index})
 
-    def effect(self, statement: form.Statement, atoms: Mapping[str, Any]) -> None:
+    def effect(self, node: gast.stmt, atoms: Mapping[str, Any]) -> None:
         """Append an effect with its names replaced."""
         nodes = {name: to_node(value) for name, value in atoms.items()}
-        copy = form.substitute(statement, nodes)
-        self.body.append(form.place(copy, self.origin, self.phase))
+        self.body.append(form.Effect(form.substitute(node, nodes), self.origin, self.phase))
 
     def definition(self, value: Any) -> tuple[Rule | None, list, dict]:
         """How a Symbol was computed: rule, operands, parameters (rule None: an input)."""
@@ -452,23 +451,20 @@ class Builder:
         kind = tuple if isinstance(node, gast.Tuple) else list
         return kind(self.view(item, atoms) for item in node.elts)
 
-    def operation(self, statement: gast.Assign, atoms: Mapping[str, Any]) -> Operation:
+    def operation(self, statement: form.Op, atoms: Mapping[str, Any]) -> Operation:
         """The statement as a rule sees it, its names read from `atoms`."""
-        rule = rule_for(form.function_of(statement))
-        if rule is None:
-            raise InternalError("S2S901", f"no rule for {form.function_of(statement)!r}")
-        operands = [self.view(each, atoms) for each in statement.value.args]
-        params = {each.arg: self.view(each.value, atoms) for each in statement.value.keywords}
-        return Operation(rule, operands, params, atoms.get(form.target(statement)))
+        operands = [self.view(each, atoms) for each in statement.operands]
+        params = {key: self.view(each, atoms) for key, each in statement.parameters.items()}
+        return Operation(statement.rule, operands, params, atoms.get(statement.target))
 
     def replay(self, statement: form.Statement, atoms: dict[str, Any], program: Program) -> None:
         """Emit a statement of another program; its result is entered in `atoms`."""
-        if form.is_effect(statement):
-            self.effect(statement, atoms)
+        if isinstance(statement, form.Effect):
+            self.effect(statement.node, atoms)
             return
         operation = self.operation(statement, atoms)
         result = self.emit(operation.rule, operation.operands, operation.params)
-        name = form.target(statement)
+        name = statement.target
         atoms[name] = self.named(result, program.hints.get(name, TEMPORARY))
 
     def splice(

@@ -12,7 +12,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import DERIVED, Builder, Symbol
 from s2s_ad.core.magnitudes import may_be_infinite, may_overflow
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import ITEM, Rule, rule_for
+from s2s_ad.core.registry import ITEM, Rule
 from s2s_ad.core.sharing import lazy
 
 #: what is asked of the outputs of blocks, by the name of the attribute that answers for all
@@ -201,17 +201,14 @@ def reached(blocks: Sequence[Program]) -> list[Compound]:
 
 def has_effect(statement: form.Statement) -> bool:
     """Whether the statement does more than to compute a value."""
-    if form.is_effect(statement):
-        return True
-    rule = rule_for(form.function_of(statement))
-    return rule is not None and rule.effects
+    return statement.rule.effects
 
 
 def drawn(program: Program) -> Iterator[form.Statement]:
     """The operations in it that give another value each time: draws, clocks."""
     for each in (program, *(block for inner in reached([program]) for block in inner.blocks)):
         for statement in each.body:
-            simple = not form.is_effect(statement) and compound_of(statement) is None
+            simple = isinstance(statement, form.Op) and compound_of(statement) is None
             if simple and has_effect(statement):
                 yield statement
 
@@ -224,8 +221,8 @@ def may_run_again(body: Iterable[form.Statement]) -> bool:
     waiting, seen = [body], set()
     while waiting:
         for statement in waiting.pop():
-            if form.is_effect(statement):
-                if any(isinstance(node, gast.Expr) for node in gast.walk(statement)):
+            if isinstance(statement, form.Effect):
+                if any(isinstance(node, gast.Expr) for node in gast.walk(statement.node)):
                     return False
                 continue
             inner = compound_of(statement)
@@ -241,19 +238,18 @@ def may_run_again(body: Iterable[form.Statement]) -> bool:
 
 def checks(statement: form.Statement) -> bool:
     """Whether the statement is there to raise, too, where arguments do not fit."""
-    rule = None if form.is_effect(statement) else rule_for(form.function_of(statement))
-    return rule is not None and rule.checks
+    return statement.rule.checks
 
 
 def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:
     """Whether a statement may raise an exception; `fact` gives the abstract value of an atom."""
-    if form.is_effect(statement):
+    if isinstance(statement, form.Effect):
         return True
     compound = compound_of(statement)
     if compound is not None:
         return not compound.marker and _blocks_may_raise(compound)
-    rule, result = rule_for(form.function_of(statement)), fact(statement.targets[0])
-    return rule is None or rule.may_raise([*map(fact, statement.value.args)], result)
+    rule, result = statement.rule, fact(form.name(statement.target))
+    return rule.may_raise([*map(fact, statement.operands)], result)
 
 
 def _blocks_may_raise(compound: Compound) -> bool:
@@ -269,18 +265,12 @@ def _blocks_may_raise(compound: Compound) -> bool:
 
 def compound_of(statement: form.Statement) -> Compound | None:
     """The function of an operation with programs inside."""
-    if not isinstance(statement, gast.Assign):
-        return None
-    function = statement.value.func.value
-    return function if isinstance(function, Compound) else None
+    return statement.rule if isinstance(statement.rule, Compound) else None
 
 
 def callee_of(statement: form.Statement) -> Callee | None:
     """The function of a call that keeps its name."""
-    if form.is_effect(statement):
-        return None
-    function = form.function_of(statement)
-    return function if isinstance(function, Callee) else None
+    return statement.rule if isinstance(statement.rule, Callee) else None
 
 
 def captured_names(statement: form.Statement) -> list[str]:
@@ -292,10 +282,9 @@ def captured_names(statement: form.Statement) -> list[str]:
 
 def item_of(statement: form.Statement) -> tuple[str, int] | None:
     """(result, index) where the statement takes an output of a call."""
-    if not isinstance(statement, gast.Assign) or statement.value.func.value is not ITEM:
+    if statement.rule is not ITEM:
         return None
-    operand: gast.AST = statement.value.args[0]
-    return operand.id, statement.value.keywords[0].value.value
+    return statement.operands[0].id, statement.parameters["index"].value
 
 
 def items_of(program: Program) -> dict[str, dict[int, str]]:
@@ -304,5 +293,5 @@ def items_of(program: Program) -> dict[str, dict[int, str]]:
     for statement in program.body:
         item = item_of(statement)
         if item is not None:
-            found.setdefault(item[0], {})[item[1]] = form.target(statement)
+            found.setdefault(item[0], {})[item[1]] = statement.target
     return found

@@ -1,24 +1,123 @@
-"""The form of Core: one operation on atoms per statement, in gast; how to build, read, check it.
+"""The form of Core: a statement is an operation on atoms, or an effect; how to build and check it.
 
-Statements are either `name = function(atoms, parameter=atoms)`, where the function is a Constant
-that holds the very object (so it is told apart by identity, never by name), or an *effect*: a
-print, assert or raise kept whole, whose names are atoms. Operands are Names, Constants, and
-tuples, lists and slices of these. Every name is assigned once. Nodes are never changed once built.
+An `Op` applies a rule to operands, and its result has a name; an `Effect` is a print, assert or
+raise kept whole, whose names are atoms. Operands are Names, Constants, and tuples, lists and slices
+of these, in gast, as is what an effect does. Every name is assigned once; statements are frozen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as data
 from typing import Any
 
 import gast
 import numpy as np
 
+from s2s_ad.core.registry import EFFECT, Rule, rule_for
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import InternalError, Origin
 
-Statement = gast.stmt
 Atom = gast.Name | gast.Constant
+Nodes = Mapping[str, gast.AST]
+NONE: Nodes = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """target = rule(*operands, **parameters).
+
+    Attributes:
+        operands: what derivatives may be asked of.
+        parameters: what they are not asked of: axes, indices, options.
+        origin: where in the user's code it comes from.
+        phase: the sweep that it belongs to: "forward", "backward", "tangent" or "".
+    """
+
+    target: str
+    rule: Rule
+    operands: tuple[gast.AST, ...]
+    parameters: Nodes
+    origin: Origin | None
+    phase: str
+    _names: tuple[str, ...] | None = data(init=False, repr=False, default=None)
+
+    @property
+    def function(self) -> Any:
+        return self.rule.function
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names that it reads, in order, with repeats."""
+        if self._names is None:
+            names = tuple(reads([*self.operands, *self.parameters.values()]))
+            object.__setattr__(self, "_names", names)  # it is asked often, and never changes
+        return self._names
+
+    @property
+    def call(self) -> gast.Call:
+        """The operation as an expression."""
+        return operation(self.rule.function, [*self.operands], self.parameters)
+
+    def with_call(
+        self, function: Any, operands: Sequence[gast.AST], parameters: Nodes = NONE
+    ) -> Op:
+        """Another operation whose result has the name of this one's."""
+        return self.beside(self.target, function, operands, parameters)
+
+    def beside(
+        self, target: str, function: Any, operands: Sequence[gast.AST], parameters: Nodes = NONE
+    ) -> Op:
+        """An operation whose result has another name, from the same place in the user's code."""
+        return op(target, function, operands, parameters, self.origin, self.phase)
+
+    def with_operands(self, operands: Sequence[gast.AST]) -> Op:
+        """The operation on other operands."""
+        made = (self.target, self.rule, tuple(operands), self.parameters, self.origin, self.phase)
+        return Op(*made)
+
+    def at(self, origin: Origin | None, phase: str) -> Op:
+        """The operation at another place."""
+        return Op(self.target, self.rule, self.operands, self.parameters, origin, phase)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effect:
+    """A statement of Python that is kept whole; the names in it are atoms."""
+
+    node: gast.stmt
+    origin: Origin | None
+    phase: str
+
+    rule, function, target = EFFECT, None, None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names that it reads, in order, with repeats; names it binds itself are left out."""
+        return tuple(reads(self.node))
+
+    def at(self, origin: Origin | None, phase: str) -> Effect:
+        """The effect at another place."""
+        return Effect(self.node, origin, phase)
+
+
+Statement = Op | Effect
+
+
+def op(
+    target: str,
+    function: Any,
+    operands: Sequence[gast.AST],
+    parameters: Nodes = NONE,
+    origin: Origin | None = None,
+    phase: str = "",
+) -> Op:
+    """The operation that applies a function for which there is a rule."""
+    rule = rule_for(function)
+    if rule is None:
+        raise InternalError("S2S901", f"no rule for {function!r}", origin=origin)
+    return Op(target, rule, tuple(operands), parameters, origin, phase)
 
 
 _CONTEXTS = {kind: kind() for kind in (gast.Load, gast.Store, gast.Param)}
@@ -41,6 +140,7 @@ def constant(value: Any) -> gast.Constant:
 
 
 def operation(function: Any, operands: list[gast.AST], params: Mapping[str, gast.AST]) -> gast.Call:
+    """A call as an expression; the function is a Constant that holds the very object."""
     node = gast.Call.__new__(gast.Call)
     node.func, node.args = constant(function), operands
     node.keywords = [_keyword(key, value) for key, value in params.items()] if params else []
@@ -53,43 +153,16 @@ def _keyword(arg: str, value: gast.AST) -> gast.keyword:
     return node
 
 
-def assign(target: str, value: gast.Call, origin: Origin | None, phase: str = "") -> gast.Assign:
-    node = gast.Assign.__new__(gast.Assign)
-    node.targets, node.value, node.type_comment = [name(target, gast.Store)], value, None
-    return place(node, origin, phase)
+def place(line: gast.stmt, origin: Origin | None, phase: str = "") -> gast.stmt:
+    """Note on a fresh line of text where it comes from and which sweep it belongs to."""
+    line.origin, line.phase = origin, phase
+    return line
 
 
-def place(statement: Statement, origin: Origin | None, phase: str = "") -> Statement:
-    """Note on a fresh statement where it comes from and which sweep it belongs to."""
-    statement.origin, statement.phase = origin, phase
-    return statement
-
-
-def is_effect(statement: Statement) -> bool:
-    return not isinstance(statement, gast.Assign)
-
-
-def target(statement: gast.Assign) -> str:
-    return statement.targets[0].id
-
-
-def function_of(statement: gast.Assign) -> Any:
-    return statement.value.func.value
-
-
-def reads(node: gast.AST) -> list[str]:
-    """The names that the node reads, in order, with repeats; names it binds itself are left out.
-
-    A statement is asked often, and never changes: it remembers them.
-    """
-    if not isinstance(node, gast.Assign):
-        return _reads(node)
-    if not hasattr(node, "names_read"):
-        node.names_read = _reads(node)
-    return node.names_read[:]
-
-
-def _reads(node: gast.AST) -> list[str]:
+def reads(node: Any) -> list[str]:
+    """The names that the node reads, in order, with repeats; names it binds itself are left out."""
+    if isinstance(node, Op | Effect):
+        return [*node.reads]
     found: list[str] = []
     bound: set[str] = set()
     _collect(node, found, bound)
@@ -100,8 +173,6 @@ def _collect(node: Any, found: list[str], bound: set[str]) -> None:
     kind = type(node)
     if kind is gast.Name:
         (found.append if isinstance(node.ctx, gast.Load) else bound.add)(node.id)
-    elif kind is gast.Assign:
-        _collect(node.value, found, bound)
     elif kind is gast.Call:
         for item in (node.func, *node.args, *(each.value for each in node.keywords)):
             _collect(item, found, bound)
@@ -116,6 +187,10 @@ def _collect(node: Any, found: list[str], bound: set[str]) -> None:
 def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
     """The node in which each name that `atoms` holds is replaced; a statement is a fresh one."""
     kind = type(node)
+    if kind is Op:
+        return _substituted(node, atoms)
+    if kind is Effect:
+        return Effect(substitute(node.node, atoms), node.origin, node.phase)
     if kind is gast.Name:
         return atoms.get(node.id, node)
     if kind is gast.Constant or not isinstance(node, gast.AST | list):
@@ -125,9 +200,14 @@ def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
     copy = kind.__new__(kind)
     for field in node._fields:
         setattr(copy, field, substitute(getattr(node, field, None), atoms))
-    if isinstance(node, gast.stmt) and hasattr(node, "origin"):
-        place(copy, node.origin, node.phase)
     return copy
+
+
+def _substituted(op: Op, atoms: Mapping[str, gast.AST]) -> Op:
+    target = atoms[op.target].id if op.target in atoms else op.target
+    operands = tuple(substitute(each, atoms) for each in op.operands)
+    parameters = {key: substitute(each, atoms) for key, each in op.parameters.items()}
+    return Op(target, op.rule, operands, parameters, op.origin, op.phase)
 
 
 def as_value(index: gast.AST) -> gast.AST:
@@ -162,44 +242,40 @@ def is_undefined(atom: Any) -> bool:
     return isinstance(atom, gast.Constant) and atom.value is UNDEFINED
 
 
+def raised(statement: Statement) -> gast.Raise | None:
+    """What a statement does that is certain to raise."""
+    node = getattr(statement, "node", None)
+    return node if isinstance(node, gast.Raise) else None
+
+
 def verify(body: list[Statement], inputs: list[str], outputs: list[gast.AST]) -> None:
     """Raise InternalError where a body breaks the form that this module's docstring gives."""
     defined = set(inputs)
     for statement in body:
-        if not hasattr(statement, "origin"):
-            raise _broken("a statement without provenance", statement)
-        for each in reads(statement):
+        if not isinstance(statement, Op | Effect):
+            raise _broken(f"a {type(statement).__name__} as a statement", statement)
+        for each in statement.reads:
             if each not in defined:
                 raise _broken(f"{each} is read before it is assigned", statement)
-        if is_effect(statement):
-            continue
-        _verify_operation(statement)
-        if target(statement) in defined:
-            raise _broken(f"{target(statement)} is assigned twice", statement)
-        defined.add(target(statement))
+        if isinstance(statement, Op):
+            _verify_operands(statement)
+            if statement.target in defined:
+                raise _broken(f"{statement.target} is assigned twice", statement)
+            defined.add(statement.target)
     for atom in outputs:
         if isinstance(atom, gast.Name) and atom.id not in defined:
             raise _broken(f"{atom.id} is returned and never assigned", atom)
 
 
-def _verify_operation(statement: gast.Assign) -> None:
-    """Check a statement by itself: once, for it never changes and most passes hand it on."""
-    if hasattr(statement, "verified"):
-        return
-    value = statement.value
-    if len(statement.targets) != 1 or not isinstance(statement.targets[0], gast.Name):
-        raise _broken("an assignment to anything but one name", statement)
-    if not isinstance(value, gast.Call) or not isinstance(value.func, gast.Constant):
-        raise _broken("a value that is not one operation", statement)
-    for operand in [*value.args, *(keyword.value for keyword in value.keywords)]:
+def _verify_operands(op: Op) -> None:
+    for operand in (*op.operands, *op.parameters.values()):
         for atom in atoms_of(operand):
             if not isinstance(atom, gast.Name | gast.Constant):
-                raise _broken(f"an operand that is a {type(atom).__name__}", statement)
+                raise _broken(f"an operand that is a {type(atom).__name__}", op)
             if isinstance(getattr(atom, "value", None), np.ndarray):  # computed past the builder
-                raise _broken("an array as a constant", statement)
-    statement.verified = True
+                raise _broken("an array as a constant", op)
 
 
-def _broken(what: str, node: gast.AST) -> InternalError:
+def _broken(what: str, node: Any) -> InternalError:
     origin = getattr(node, "origin", None)
     return InternalError("S2S901", f"Core is malformed: {what}", origin=origin)

@@ -211,8 +211,8 @@ class Program:
     @lazy
     def compounds(self) -> list[Any]:
         """The functions of its operations that have programs inside, each once."""
-        functions = (form.function_of(s) for s in self.body if not form.is_effect(s))
-        return list({id(each): each for each in functions if hasattr(each, "blocks")}.values())
+        rules = (statement.rule for statement in self.body)
+        return list({id(each): each for each in rules if hasattr(each, "blocks")}.values())
 
     def captured(self) -> Iterator[Capture]:
         return (each for each in self.captures if each.name is not None)
@@ -247,12 +247,11 @@ class Program:
         known = [*self.leaves(), *(each.name for each in self.captured())]
         form.verify(list(self.body), known, self.outputs())
         for statement in self.body:
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 continue
-            if form.target(statement) not in self.facts:
-                raise form._broken(f"no fact for {form.target(statement)}", statement)
-            function = form.function_of(statement)
-            stub = getattr(function, "is_stub", False)  # its body is not known yet
-            for block in () if stub else getattr(function, "blocks", ()):
+            if statement.target not in self.facts:
+                raise form._broken(f"no fact for {statement.target}", statement)
+            stub = getattr(statement.rule, "is_stub", False)  # its body is not known yet
+            for block in () if stub else getattr(statement.rule, "blocks", ()):
                 block.verify()
         return self

@@ -173,10 +173,7 @@ class LoopParts:
 
 def region_of(statement: form.Statement) -> Region | None:
     """The function of a branch or loop."""
-    if not isinstance(statement, gast.Assign):
-        return None
-    function = statement.value.func.value
-    return function if isinstance(function, Region) else None
+    return statement.rule if isinstance(statement.rule, Region) else None
 
 
 def map_blocks(program: Program, change: Callable[[Program], Program]) -> Program:
@@ -193,12 +190,11 @@ def map_blocks(program: Program, change: Callable[[Program], Program]) -> Progra
     return program.with_body(body)
 
 
-def with_blocks(statement: gast.Assign, region: Region, blocks: Sequence[Program]) -> gast.Assign:
+def with_blocks(statement: form.Op, region: Region, blocks: Sequence[Program]) -> form.Op:
     """The operation of a statement with other blocks; itself where they are its own."""
     if all(map(operator.is_, blocks, region.blocks)):
         return statement
-    call = form.operation(region.with_blocks(blocks), statement.value.args, {})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+    return statement.with_call(region.with_blocks(blocks), statement.operands)
 
 
 def tried(program: Program) -> Program:
@@ -215,8 +211,7 @@ def _with_tried_call(statement: form.Statement) -> form.Statement:
     if call is None or call.is_stub or call.program.tried:
         return statement
     made = call.derived.get(tried) or call.with_program(tried)
-    value = form.operation(made, statement.value.args, {})
-    return form.assign(form.target(statement), value, statement.origin, statement.phase)
+    return statement.with_call(made, statement.operands)
 
 
 def everywhere(change: Callable[[Program], Program]) -> Callable[[Program], Program]:

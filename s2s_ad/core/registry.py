@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -263,13 +263,24 @@ class Rule:
         """
         return None
 
-    def is_view(self, call: gast.Call, facts: Callable[[gast.AST], AbstractValue]) -> bool:
+    def is_view(
+        self, operands: Sequence[gast.AST], fact: Callable[[gast.AST], AbstractValue]
+    ) -> bool:
         """Whether the result may share memory with the first operand."""
         return self.view
 
     def surface(self, call: gast.Call, facts: Callable[[gast.AST], AbstractValue]) -> gast.AST:
         """The expression that a reader expects for the operation."""
         return call
+
+
+class Unknown(Rule):
+    """What Python does where no rule says what that is."""
+
+    effects = True
+
+
+EFFECT = Unknown(None, "effect")
 
 
 class Item(Rule):

@@ -14,10 +14,9 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
-from s2s_ad.core.callee import Callee, callee_of, item_of, items_of, reached
+from s2s_ad.core.callee import Callee, item_of, items_of, reached
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sizes import Atom, atoms_of, size_text
 from s2s_ad.core.tree import Tree
 
@@ -134,17 +133,17 @@ class _Writer:
         items = items_of(program)
         for statement in program.body:
             item = item_of(statement)
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 yield from self._effect(statement, program, depth)
-            elif item is None or items[item[0]][item[1]] != form.target(statement):
+            elif item is None or items[item[0]][item[1]] != statement.target:
                 yield from self._statement(statement, program, items, depth)
 
     def _statement(
-        self, statement: gast.Assign, program: Program, items: dict, depth: int
+        self, statement: form.Op, program: Program, items: dict, depth: int
     ) -> Iterator[CoreLine]:
-        name, region = form.target(statement), region_of(statement)
+        name, region = statement.target, region_of(statement)
         used = items.get(name, {})
-        count = rule_for(form.function_of(statement)).count
+        count = statement.rule.count
         targets = [name] if count is None else [used.get(i) for i in range(count)]
         blocks: list[CoreLine] = []
         if region is None:
@@ -177,10 +176,10 @@ class _Writer:
     # ---- blocks
 
     def _region(
-        self, region: Region, statement: gast.Assign, program: Program, depth: int
+        self, region: Region, statement: form.Op, program: Program, depth: int
     ) -> tuple[str, list[CoreLine]]:
         """The head of a region, and the lines of its blocks."""
-        given = [self._atom(each, program) for each in statement.value.args]
+        given = [self._atom(each, program) for each in statement.operands]
         if isinstance(region, Branch):
             inside = [
                 *self._block(region.then, region.then.leaves(), given[1:], depth),
@@ -198,7 +197,7 @@ class _Writer:
         return self._loop(region, given, statement, depth)
 
     def _loop(
-        self, loop: Loop, given: list[str], statement: gast.Assign, depth: int
+        self, loop: Loop, given: list[str], statement: form.Op, depth: int
     ) -> tuple[str, list[CoreLine]]:
         parts, leaves = loop.parts(given), loop.leaves(loop.body)
         for leaf, text in zip(leaves.fixed, parts.fixed, strict=True):
@@ -240,10 +239,10 @@ class _Writer:
 
     # ---- operations
 
-    def _operation(self, statement: gast.Assign, program: Program) -> str:
-        function, call = form.function_of(statement), statement.value
-        args = [self._atom(each, program) for each in call.args]
-        params = {each.arg: self._atom(each.value, program) for each in call.keywords}
+    def _operation(self, statement: form.Op, program: Program) -> str:
+        function = statement.function
+        args = [self._atom(each, program) for each in statement.operands]
+        params = {key: self._atom(each, program) for key, each in statement.parameters.items()}
         item = item_of(statement)
         if item is not None:
             return f"{self._name(item[0], program)}[{item[1]}]"
@@ -254,22 +253,16 @@ class _Writer:
         if function is operator.getitem and "index" in params:
             return f"{args[0]}[{params['index']}]"
         known = [f"{key}={value}" for key, value in params.items()]
-        return f"{self._function(statement, function)}({', '.join([*args, *known])})"
+        return f"{self._function(statement)}({', '.join([*args, *known])})"
 
-    def _function(self, statement: gast.Assign, function: Any) -> str:
-        call = callee_of(statement)
-        if call is not None:
-            return call.name
-        rule = rule_for(function)
-        if rule is function:
-            return rule.name
-        return describe(function).removeprefix("s2s_ad.runtime.")
+    def _function(self, statement: form.Op) -> str:
+        if statement.function is statement.rule:
+            return statement.rule.name
+        return describe(statement.function).removeprefix("s2s_ad.runtime.")
 
-    def _effect(
-        self, statement: form.Statement, program: Program, depth: int
-    ) -> Iterator[CoreLine]:
+    def _effect(self, statement: form.Effect, program: Program, depth: int) -> Iterator[CoreLine]:
         atoms = {each: form.name(self._name(each, program)) for each in form.reads(statement)}
-        node = gast.gast_to_ast(form.substitute(statement, atoms))
+        node = gast.gast_to_ast(form.substitute(statement.node, atoms))
         text = ast.unparse(ast.fix_missing_locations(_plain(node)))
         for line in text.split("\n"):
             yield CoreLine(line, statement, depth)

@@ -41,12 +41,8 @@ def apart(program: Program) -> Program:
 
 
 def _targets(program: Program) -> list[str]:
-    return [form.target(each) for each in program.body if not form.is_effect(each)]
+    return [each.target for each in program.body if isinstance(each, form.Op)]
 
 
 def _renamed(statement: form.Statement, atoms: dict[str, gast.Name]) -> form.Statement:
-    if form.is_effect(statement):
-        return form.substitute(statement, atoms)
-    value = form.substitute(statement.value, atoms)
-    name = atoms[form.target(statement)].id
-    return form.assign(name, value, statement.origin, statement.phase)
+    return form.substitute(statement, atoms)

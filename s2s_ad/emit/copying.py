@@ -56,8 +56,8 @@ class CopyPlan:
         """Whether the old value is read later, and the update is certain to change it."""
         update = self.updates[site]
         path, position = site
-        if update.kind == "set" and isinstance(update.statement.value.args[1], gast.Name):
-            value = update.program.facts[update.statement.value.args[1].id]
+        if update.kind == "set" and isinstance(update.statement.operands[1], gast.Name):
+            value = update.program.facts[update.statement.operands[1].id]
             if isinstance(value, values.Array | values.Unknown | values.List):
                 return False  # it may be in memory already
         return self.contents.live(path, update.base, path, position)
@@ -192,7 +192,7 @@ class CopyPlan:
         """Whether what is updated bears the name of the result, or comes round to be it."""
         update = self.updates[site]
         hints = update.program.hints
-        result, base = (hints.get(each) for each in (form.target(update.statement), update.base))
+        result, base = (hints.get(each) for each in (update.statement.target, update.base))
         if result is not None and base is not None and result.text and result.text == base.text:
             return True
         cell = self.memory.changed[site]
@@ -259,8 +259,8 @@ class CopyPlan:
 
 def _sets(statement: form.Statement, name: str, index: str) -> bool:
     """Whether the statement is `index_set(name, index, value)`, and reads `name` for that alone."""
-    if form.is_effect(statement) or form.function_of(statement) is not runtime.index_set:
+    if isinstance(statement, form.Effect) or statement.function is not runtime.index_set:
         return False
-    base = getattr(statement.value.args[0], "id", None)
-    same = index_text(statement.value.keywords[0].value) == index
+    base = getattr(statement.operands[0], "id", None)
+    same = index_text(statement.parameters["index"]) == index
     return base == name and same and form.reads(statement).count(name) == 1

@@ -127,7 +127,7 @@ class Refold:
             self.bases.add(entry.store.base)
             if entry.store.kind in ("set", "add"):
                 value = entry.call.args[1]
-                self.stored[getattr(value, "id", "")] = form.target(entry.statement)
+                self.stored[getattr(value, "id", "")] = entry.statement.target
         if entry.kind == "operation":
             derived = (
                 each for each in read if self.program.hints.get(each, TEMPORARY).kind == "derived"
@@ -278,7 +278,7 @@ class Refold:
         goes_on = hint.kind == "derived" and name in self.added
         return called is not None and (called.text == hint.text or (goes_on and not called.text))
 
-    def _is_users(self, statement: gast.Assign) -> bool:
+    def _is_users(self, statement: form.Op) -> bool:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
 

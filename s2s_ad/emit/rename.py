@@ -17,7 +17,6 @@ from s2s_ad.analysis.described import LONGEST, Described, element
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.live_ranges import flat
@@ -316,15 +315,14 @@ def _may_be_array(program: Program, line: Line) -> bool:
     """
     if line.kind != "assign" or values.shape_of(program.facts.get(line.name)) != ():
         return False
-    call = getattr(line.statement, "value", None)
-    rule = rule_for(call.func.value) if isinstance(call, gast.Call) else None
-    if rule is None or isinstance(program.facts[line.name], values.Scalar):
+    op = line.statement
+    if isinstance(program.facts[line.name], values.Scalar):
         return False
-    if rule.function is operator.getitem:
-        fact = program.fact(call.args[0])
-        kind = index_kind(call.keywords[0].value, fact, program.fact)
+    if op.function is operator.getitem:
+        fact = program.fact(op.operands[0])
+        kind = index_kind(op.parameters["index"], fact, program.fact)
         return isinstance(fact, values.List) or kind not in ("number", "new")
-    return rule.is_view(call, program.fact) or rule.keeps_array
+    return op.rule.is_view(op.operands, program.fact) or op.rule.keeps_array
 
 
 def _reached(names: Iterable[str], lines: list[Line], variables: Variables) -> set[str]:

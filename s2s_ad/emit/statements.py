@@ -168,9 +168,7 @@ class Statements:
     def _is_truth(self, line: Line) -> bool:
         """Whether a branch on one truth decides on values that have no name of the user's."""
         program = self.naming.program
-        condition = (
-            program.fact(line.statement.value.args[0]) if line.statement.value.args else None
-        )
+        condition = program.fact(line.statement.operands[0]) if line.statement.operands else None
         names = [name for block in line.blocks for each in block for name in each.assigns()]
         return values.shape_of(condition) == () and all(
             program.hints.get(name, TEMPORARY).kind == "temporary" for name in names
@@ -275,8 +273,8 @@ def _computes(statement: gast.stmt) -> bool:
 
 def _defined(line: Line) -> list[str]:
     """The values that a line computes, and those that it puts into a list."""
-    kept = line.kind == "store" and isinstance(line.statement, gast.Assign)
-    return [*line.assigns(), *([form.target(line.statement)] if kept else [])]
+    kept = line.kind == "store" and isinstance(line.statement, form.Op)
+    return [*line.assigns(), *([line.statement.target] if kept else [])]
 
 
 def _is_atom(node: gast.AST) -> bool:

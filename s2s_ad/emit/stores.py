@@ -75,7 +75,7 @@ def _handed_out(program: Program, plan: CopyPlan) -> Program:
     """
     atoms = program.outputs()
     last = takewhile(_is_copy, reversed(program.body))  # what runs after them may change memory
-    copies = {form.target(each): each.value.args[0] for each in last}
+    copies = {each.target: each.operands[0] for each in last}
     cells = {
         atom.id: held.cells
         for atom, held in zip(atoms, plan.memory.outputs, strict=True)
@@ -94,14 +94,14 @@ def _handed_out(program: Program, plan: CopyPlan) -> Program:
     if not instead:
         return program
     body = tuple(
-        each for each in program.body if form.is_effect(each) or form.target(each) not in instead
+        each for each in program.body if isinstance(each, form.Effect) or each.target not in instead
     )
     output = tree.tree_map(lambda atom: form.substitute(atom, instead), program.output)
     return program.with_(body=body, output=output)
 
 
 def _is_copy(statement: form.Statement) -> bool:
-    return not form.is_effect(statement) and form.function_of(statement) in (
+    return isinstance(statement, form.Op) and statement.function in (
         np.copy,
         runtime.copied,
     )
@@ -113,8 +113,7 @@ class _Stores:
     def __init__(self, plan: CopyPlan, program: Program):
         self.memory = plan.memory
         self.updates = {
-            form.target(plan.updates[site].statement): (site, plan.updates[site])
-            for site in plan.chosen
+            plan.updates[site].statement.target: (site, plan.updates[site]) for site in plan.chosen
         }
         self.known = {name for _, name in plan.contents.defined}
         self.known |= {each.name for each in plan.program.captured()}
@@ -128,19 +127,19 @@ class _Stores:
     def _walk(self, program: Program) -> None:
         items = items_of(program)
         for statement in program.body:
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 continue
             region = region_of(statement)
             for block in () if region is None else region.blocks:
                 self._walk(block)
-            name = form.target(statement)
+            name = statement.target
             self._note_kin(statement, items.get(name, {}))
             if name in self.updates:
                 self._enter(statement, items.get(name, {}))
 
-    def _note_kin(self, statement: gast.Assign, items: Mapping[int, str]) -> None:
+    def _note_kin(self, statement: form.Op, items: Mapping[int, str]) -> None:
         """A name that a copy brought may be memory of what it was read from or handed to."""
-        name, region = form.target(statement), region_of(statement)
+        name, region = statement.target, region_of(statement)
         if name not in self.known:
             self.kin += [(name, each) for each in form.reads(statement)]
         for each in form.reads(statement):
@@ -167,17 +166,17 @@ class _Stores:
         """The name whose memory the results of updates before have taken over, one by one."""
         return self._roots.get(name, name)
 
-    def _enter(self, statement: gast.Assign, items: Mapping[int, str]) -> None:
-        name = form.target(statement)
+    def _enter(self, statement: form.Op, items: Mapping[int, str]) -> None:
+        name = statement.target
         site, update = self.updates[name]
-        base = statement.value.args[update.place].id
+        base = statement.operands[update.place].id
         self._roots[name] = self._variable(base)
         if site in self.memory.same:
             self.stores[name] = Store("same", base)
             return
         changed = frozenset({self._variable(base), *self._changed(site)})
         if update.kind == "update":
-            function, other = form.function_of(statement), statement.value.args[1 - update.place]
+            function, other = statement.function, statement.operands[1 - update.place]
             self.stores[name] = Store("update", base, changed, function, other)
             return
         self.stores[name] = Store(update.kind, base, changed)
@@ -219,9 +218,9 @@ def _renamed(program: Program, stores: Mapping[str, Store]) -> Program:
             if name in results
         }
         body.append(form.substitute(statement, atoms) if atoms else statement)
-        store = None if form.is_effect(statement) else stores.get(form.target(statement))
+        store = stores.get(statement.target)
         if store is not None and store.kind not in ("append", "pop"):
-            results[store.base] = form.target(statement)
+            results[store.base] = statement.target
     return program.with_(body=tuple(body))
 
 

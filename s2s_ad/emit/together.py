@@ -275,12 +275,12 @@ def _kept_beside(
     for each in travels.results:
         if each.function is not function or each.slot != slot:
             continue
-        name = _item(each.block, form.target(each.call), slot)
+        name = _item(each.block, each.call.target, slot)
         whole = next((w for w in _appended(each.block) if name in form.reads(w[1])), None)
         if whole is None:
             return None
         items = travels.list_of(Node(each.node.function, whole[0]))
-        args = [getattr(atom, "id", None) for atom in each.call.value.args]
+        args = [getattr(atom, "id", None) for atom in each.call.operands]
         parts = [getattr(atom, "id", "") for atom in whole[1].elts]
         given = {k: args.index(part) for k, part in enumerate(parts) if part in args}
         if found.setdefault(items, given) != given:
@@ -299,7 +299,7 @@ def _given_beside(
     for each in travels.operands:
         if each.function is not function or each.slot != slot:
             continue
-        args = [getattr(atom, "id", None) for atom in each.call.value.args]
+        args = [getattr(atom, "id", None) for atom in each.call.operands]
         parts, items = _parts_with(travels, each.node.function, each.block, args[slot])
         counts = liveness.counts(each.block.body, each.block.outputs())
         given = {
@@ -311,14 +311,14 @@ def _given_beside(
 
 
 def _item(block: Program, result: str, slot: int) -> str | None:
-    return next((form.target(s) for s in block.body if item_of(s) == (result, slot)), None)
+    return next((s.target for s in block.body if item_of(s) == (result, slot)), None)
 
 
 def _appended(block: Program) -> Iterator[tuple[str, gast.Tuple]]:
     """The tuples that a block appends to lists."""
     for each in block.body:
-        if not form.is_effect(each) and form.function_of(each) is runtime.list_append:
-            items, whole = each.value.args
+        if isinstance(each, form.Op) and each.function is runtime.list_append:
+            items, whole = each.operands
             if isinstance(whole, gast.Tuple):
                 yield items.id, whole
 
@@ -327,13 +327,13 @@ def _parts_with(
     travels: Travels, function: Any, block: Program, name: str
 ) -> tuple[dict[int, str], Node | None]:
     """The parts of the tuple that a name is a part of, and the list that it comes from."""
-    made = {form.target(each): each for each in block.body if not form.is_effect(each)}
+    made = {each.target: each for each in block.body if isinstance(each, form.Op)}
     result = item_of(made[name])[0] if name in made and item_of(made[name]) else ""
-    if result not in made or not isinstance(form.function_of(made[result]), Unpack):
+    if result not in made or not isinstance(made[result].function, Unpack):
         return {}, None
     whole = form.reads(made[result])[0]
     popped = item_of(made[whole]) if whole in made else None
-    if popped is None or form.function_of(made[popped[0]]) is not runtime.list_pop:
+    if popped is None or made[popped[0]].function is not runtime.list_pop:
         return {}, None
     parts = {
         item[1]: n for n, each in made.items() if (item := item_of(each)) and item[0] == result

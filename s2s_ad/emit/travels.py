@@ -41,7 +41,7 @@ class HandedOver(NamedTuple):
     node: Node
     function: Callee
     slot: int
-    call: gast.Assign
+    call: form.Op
     block: Program
 
 
@@ -163,14 +163,14 @@ class _Blocks:
 
     def block(self, program: Program, *, tried: bool) -> None:
         for statement in program.body:
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 self._use(statement)
             else:
                 self._statement(program, statement, tried or program.tried)
 
-    def _statement(self, block: Program, statement: gast.Assign, tried: bool) -> None:
-        function, args = form.function_of(statement), statement.value.args
-        target = Node(self.function, form.target(statement))
+    def _statement(self, block: Program, statement: form.Op, tried: bool) -> None:
+        function, args = statement.function, statement.operands
+        target = Node(self.function, statement.target)
         item = item_of(statement)
         if item is not None:
             output = Node(self.function, *item)
@@ -195,15 +195,15 @@ class _Blocks:
             self.travels._join(target, self._node(args[0]))
             self.travels._note(target, "copied", id(block))
         else:
-            self._use(statement.value)
+            self._use(statement)
             self.travels._mixed.append(target)
 
     # ---- lists
 
-    def _update(self, block: Program, statement: gast.Assign, tried: bool) -> None:
-        travels, args = self.travels, statement.value.args
-        items, target = self._node(args[0]), Node(self.function, form.target(statement))
-        if form.function_of(statement) is runtime.list_pop:
+    def _update(self, block: Program, statement: form.Op, tried: bool) -> None:
+        travels, args = self.travels, statement.operands
+        items, target = self._node(args[0]), Node(self.function, statement.target)
+        if statement.function is runtime.list_pop:
             self.known.add(target.name)
             travels._join(items, target._replace(slot=1))
             plain = not tried and items.name in block.leaves()
@@ -226,19 +226,19 @@ class _Blocks:
 
     # ---- what is handed on
 
-    def _hand(self, statement: gast.Assign, atom: gast.AST, to: Node, *event: Any) -> None:
+    def _hand(self, statement: form.Op, atom: gast.AST, to: Node, *event: Any) -> None:
         node = self._node(atom)
         if node is None:
             self.travels._note(to, "constant", id(statement), *event)
         else:
             self.travels._join(node, to)
 
-    def _region(self, statement: gast.Assign, region: Region, tried: bool) -> None:
-        result = Node(self.function, form.target(statement))
+    def _region(self, statement: form.Op, region: Region, tried: bool) -> None:
+        result = Node(self.function, statement.target)
         if isinstance(region, Loop):
             self._loop(statement, region, result, tried)
             return
-        operands = statement.value.args
+        operands = statement.operands
         if isinstance(region, Branch):
             self._use(operands[0])
             operands = operands[1:]
@@ -254,15 +254,15 @@ class _Blocks:
             self.travels._mixed.append(result._replace(slot=count))
 
     def _leaves(
-        self, statement: gast.Assign, operands: list, leaves: list[str], block: Program
+        self, statement: form.Op, operands: list, leaves: list[str], block: Program
     ) -> None:
         for atom, leaf in zip(operands, leaves, strict=True):
             node = Node(self.function, leaf)
             self._hand(statement, atom, node, "leaf", id(block))
             self.travels._note(node, "leaf", id(block))
 
-    def _loop(self, statement: gast.Assign, loop: Loop, result: Node, tried: bool) -> None:
-        parts = loop.parts(statement.value.args)
+    def _loop(self, statement: form.Op, loop: Loop, result: Node, tried: bool) -> None:
+        parts = loop.parts(statement.operands)
         self._use(*parts.bounds)
         results, stop = loop.results()
         if stop is not None:
@@ -283,10 +283,10 @@ class _Blocks:
 
     # ---- calls
 
-    def _call(self, block: Program, statement: gast.Assign, function: Callee) -> None:
+    def _call(self, block: Program, statement: form.Op, function: Callee) -> None:
         travels, program = self.travels, self.travels.functions[function]
         travels.calls[function] += 1
-        for slot, atom in enumerate(statement.value.args):
+        for slot, atom in enumerate(statement.operands):
             node, leaf = self._node(atom), program.leaves()[slot]
             inner = Node(function, leaf)
             if travels._ends(program.facts[leaf]):
@@ -298,7 +298,7 @@ class _Blocks:
             else:
                 travels._join(node, inner)
                 travels._note(node, "operand", id(statement))
-        target = Node(self.function, form.target(statement))
+        target = Node(self.function, statement.target)
         if function.several:
             self.known.add(target.name)
         for slot, atom in enumerate(program.outputs()):
@@ -316,8 +316,8 @@ def _is_list(block: Program, atom: Any) -> bool:
     return isinstance(block.facts.get(getattr(atom, "id", None)), values.List)
 
 
-def is_copy(statement: gast.Assign) -> bool:
+def is_copy(statement: form.Op) -> bool:
     """items[:]"""
-    index = statement.value.keywords[0].value if statement.value.keywords else None
+    index = statement.parameters.get("index")
     whole = isinstance(index, gast.Slice) and not (index.lower or index.upper or index.step)
-    return form.function_of(statement) is operator.getitem and whole
+    return statement.function is operator.getitem and whole

@@ -265,40 +265,37 @@ class _Function:
     def _statement(
         self, statement: form.Statement, position: int, updates: _Updates
     ) -> list[form.Statement]:
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             return [statement]
         if position in updates.instead:
             return updates.instead[position]
-        function, item = form.function_of(statement), item_of(statement)
+        function, item = statement.function, item_of(statement)
         if item is not None:
             return self._item(statement, *item)
         if isinstance(function, Region):
             return [self._region(statement, function)]
         if function in self.change.callees or isinstance(function, Caller):
             return [self._call(statement, function)]
-        target = form.target(statement)
+        target = statement.target
         if is_copy(statement) and self._root(target) in self.change.moved:
-            self.atoms[target] = statement.value.args[0]
+            self.atoms[target] = statement.operands[0]
             return []
         return [] if self._is_gone(target) else [statement]
 
-    def _item(self, statement: gast.Assign, result: str, slot: int) -> list[form.Statement]:
+    def _item(self, statement: form.Op, result: str, slot: int) -> list[form.Statement]:
         places = self.kept.get(result)
         if self._is_gone(result, slot) or (places is not None and slot not in places):
             return []
         slot = slot if places is None else places[slot]
-        return [self._made(statement, ITEM, statement.value.args, index=slot)]
+        return [self._made(statement, ITEM, statement.operands, index=slot)]
 
-    def _made(
-        self, statement: gast.Assign, function: Any, args: list, **params: Any
-    ) -> gast.Assign:
+    def _made(self, statement: form.Op, function: Any, args: list, **params: Any) -> form.Op:
         nodes = {key: form.constant(value) for key, value in params.items()}
-        call = form.operation(function, args, nodes)
-        return form.assign(form.target(statement), call, statement.origin, statement.phase)
+        return statement.with_call(function, args, nodes)
 
-    def _region(self, statement: gast.Assign, region: Region) -> gast.Assign:
+    def _region(self, statement: form.Op, region: Region) -> form.Op:
         """A region that is handed, and hands over, what is left."""
-        args, name, blocks = statement.value.args, form.target(statement), []
+        args, name, blocks = statement.operands, statement.target, []
         left = [slot for slot in range(region.count) if not self._is_gone(name, slot)]
         for block in region.blocks:
             stays = [each for each in block.inputs if not self._is_gone(each.tree)]
@@ -326,16 +323,16 @@ class _Function:
     def _root(self, name: str, slot: int = -1) -> Node:
         return self.change.travels.root(self._node(name, slot))
 
-    def _call(self, statement: gast.Assign, function: Callee | Caller) -> gast.Assign:
+    def _call(self, statement: form.Op, function: Callee | Caller) -> form.Op:
         if isinstance(function, Caller):
-            return self._made(statement, self.change.caller(function), statement.value.args)
+            return self._made(statement, self.change.caller(function), statement.operands)
         gone = self.change.inputs.get(function, ())
-        args = [each for place, each in enumerate(statement.value.args) if place not in gone]
+        args = [each for place, each in enumerate(statement.operands) if place not in gone]
         lost = self.change.outputs.get(function, ())
         if lost:
             outputs = len(self.change.functions[function].program.outputs())
             left = [slot for slot in range(outputs) if slot not in lost]
-            self.kept[form.target(statement)] = {slot: i for i, slot in enumerate(left)}
+            self.kept[statement.target] = {slot: i for i, slot in enumerate(left)}
         return self._made(statement, self.change.callees[function], args)
 
     def new(self, fact: Any, hint: Hint = TEMPORARY) -> str:
@@ -359,9 +356,9 @@ class _Updates:
         updates: defaultdict[tuple, dict[Node, int]] = defaultdict(dict)
         roots = {each: first for first, group in function.change.tuples.items() for each in group}
         for position, statement in enumerate(block.body) if roots else ():
-            kind = None if form.is_effect(statement) else form.function_of(statement)
+            kind = statement.function
             if kind in (runtime.list_append, runtime.list_pop):
-                root = function._root(getattr(statement.value.args[0], "id", ""))
+                root = function._root(getattr(statement.operands[0], "id", ""))
                 if root in roots:
                     updates[roots[root], kind][root] = position
         if function.change.slots:
@@ -376,10 +373,10 @@ class _Updates:
         pops: dict[str, set[int]] = {}  # the result of a pop -> the parts that are gone
         wholes: dict[str, int] = {}  # an item -> where it is taken of the result of a pop
         for position, statement in enumerate(self.block.body):
-            if form.is_effect(statement) or not statement.value.args:
+            if isinstance(statement, form.Effect) or not statement.operands:
                 continue
-            first, item = getattr(statement.value.args[0], "id", ""), item_of(statement)
-            function, name = form.function_of(statement), form.target(statement)
+            first, item = getattr(statement.operands[0], "id", ""), item_of(statement)
+            function, name = statement.function, statement.target
             if function in (runtime.list_append, runtime.list_pop):
                 gone = self._gone(first)
                 if gone and function is runtime.list_pop:
@@ -396,78 +393,70 @@ class _Updates:
         change = self.function.change
         return change.slots.get(change.travels.list_of(self.function._node(items)), set())
 
-    def _narrow_append(self, position: int, statement: gast.Assign, gone: set[int]) -> None:
-        items, whole = statement.value.args
+    def _narrow_append(self, position: int, statement: form.Op, gone: set[int]) -> None:
+        items, whole = statement.operands
         left = [each for slot, each in enumerate(whole.elts) if slot not in gone]
         args = [items, left[0] if len(left) == 1 else gast.Tuple(left, gast.Load())]
         self.instead[position] = [self.function._made(statement, runtime.list_append, args)]
 
-    def _narrow_parts(
-        self, position: int, statement: gast.Assign, whole: int, gone: set[int]
-    ) -> None:
+    def _narrow_parts(self, position: int, statement: form.Op, whole: int, gone: set[int]) -> None:
         body = self.block.body
-        rule, result = form.function_of(statement), form.target(statement)
+        rule, result = statement.function, statement.target
         left = [slot for slot in range(rule.count) if slot not in gone]
         parts = {}
         for at, each in enumerate(body):
             item = item_of(each)
             if item is not None and item[0] == result:
-                parts[item[1]], self.instead[at] = form.target(each), []
+                parts[item[1]], self.instead[at] = each.target, []
         names = [parts.get(slot) for slot in left]
         self.instead[position] = []
         if len(left) == 1:
-            call = body[whole].value
-            name = names[0] or form.target(body[whole])
-            made = form.assign(name, call, statement.origin, statement.phase)
+            source = body[whole]
+            name = names[0] or source.target
+            made = statement.beside(name, source.rule, source.operands, source.parameters)
             self.instead[whole] = [made]
         else:
-            name = form.target(body[whole])
+            name = body[whole].target
             self.instead[position] = [*self._unpacked(statement, name, names)]
 
     def _append(self, first: Node, positions: Mapping[Node, int]) -> None:
         """One tuple for the items, when the last of them is there."""
         change, body = self.function.change, self.block.body
-        items = [body[positions[each]].value.args[1] for each in change.parts(first)]
+        items = [body[positions[each]].operands[1] for each in change.parts(first)]
         item = items[0] if len(items) == 1 else gast.Tuple(items, gast.Load())
         own, last = body[positions[first]], max(positions.values())
-        call = form.operation(runtime.list_append, [own.value.args[0], item], {})
-        where = body[last].origin, body[last].phase
-        self.instead[last] = [form.assign(form.target(own), call, *where)]
+        operands = [own.operands[0], item]
+        self.instead[last] = [body[last].beside(own.target, runtime.list_append, operands)]
 
     def _pop(self, first: Node, positions: Mapping[Node, int]) -> None:
         """One tuple, and its parts, when the first of them is needed."""
         function, own = self.function, self.block.body[positions[first]]
-        lists = {form.target(self.block.body[p]): each for each, p in positions.items()}
+        lists = {self.block.body[p].target: each for each, p in positions.items()}
         names: dict[Node, str] = {}
         for position, statement in enumerate(self.block.body):
             item = item_of(statement)
             if item is not None and item[0] in lists and item[1] == 0:
-                names[lists[item[0]]] = form.target(statement)
+                names[lists[item[0]]] = statement.target
                 self.instead[position] = []
         parts = [names.get(each) for each in function.change.parts(first)]
         whole = function.new(values.Saved(), Hint("step", "derived"))
         made = [own]
         if len(parts) == 1:
             whole = parts[0] or whole
-        item = form.operation(ITEM, [form.name(form.target(own))], {"index": form.constant(0)})
-        made.append(form.assign(whole, item, own.origin, own.phase))
+        made.append(own.beside(whole, ITEM, [form.name(own.target)], {"index": form.constant(0)}))
         if len(parts) > 1:
             made += self._unpacked(own, whole, parts)
         self.instead[min(positions.values())] = made
 
-    def _unpacked(
-        self, own: gast.Assign, whole: str, parts: Sequence[str | None]
-    ) -> Iterator[gast.Assign]:
+    def _unpacked(self, own: form.Op, whole: str, parts: Sequence[str | None]) -> Iterator[form.Op]:
         function = self.function
         rule = Unpack([function.facts.get(name, values.Unknown()) for name in parts])
         result = function.new(rule.infer([], {}))
-        call = form.operation(rule, [form.name(whole)], {})
-        yield form.assign(result, call, own.origin, own.phase)
+        yield own.beside(result, rule, [form.name(whole)])
         for slot, name in enumerate(parts):
             if name is not None:
                 index = {"index": form.constant(slot)}
-                call = form.operation(ITEM, [form.name(result)], index)
-                yield form.assign(name, call, own.origin, own.phase)
+                yield own.beside(name, ITEM, [form.name(result)], index)
 
 
 def _remade(region: Region, blocks: list[Program], facts: list[Any]) -> Region:

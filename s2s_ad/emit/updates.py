@@ -39,23 +39,23 @@ class Update:
 
     kind: str
     program: Program
-    statement: gast.Assign
+    statement: form.Op
     place: int = 0  # of the operand that is changed
 
     @property
     def base(self) -> str:
-        return self.statement.value.args[self.place].id
+        return self.statement.operands[self.place].id
 
 
 def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
     builder = None
     for position, statement in enumerate(program.body):
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             continue
         region = region_of(statement)
         for number, block in enumerate(() if region is None else region.blocks):
             yield from updates_in(block, (*path, (position, number)))
-        if form.function_of(statement) is runtime.index_add and builder is None:
+        if statement.function is runtime.index_add and builder is None:
             builder = Builder.of(program)
         kind = _kind(program, statement, builder)
         if kind:
@@ -66,9 +66,9 @@ def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
                 yield (path, position), Update("update", program, statement, place)
 
 
-def _kind(program: Program, statement: gast.Assign, builder: Builder | None) -> str:
+def _kind(program: Program, statement: form.Op, builder: Builder | None) -> str:
     """What the update of elements or of a list is in the text; "" where it is an expression."""
-    function, operands = form.function_of(statement), statement.value.args
+    function, operands = statement.function, statement.operands
     base = operands[0] if operands else None
     if not isinstance(base, gast.Name):
         return ""
@@ -83,7 +83,7 @@ def _kind(program: Program, statement: gast.Assign, builder: Builder | None) -> 
     if function is runtime.index_add and is_array and fact.shape:
         if not _takes(fact, program, operands[1]):
             return ""
-        rule, _, params = builder.definitions[form.target(statement)]
+        rule, _, params = builder.definitions[statement.target]
         return "add at" if rule.may_repeat(params["index"], builder) else "add"
     return ""
 
@@ -101,14 +101,14 @@ def _takes(fact: values.Array, program: Program, value: gast.AST) -> bool:
     return dtype is not None and np.can_cast(dtype, fact.dtype, "same_kind")
 
 
-def _whole(program: Program, statement: gast.Assign) -> int | None:
+def _whole(program: Program, statement: form.Op) -> int | None:
     """The operand that may take the result of an operator: `x = x + y` as `x += y`."""
-    function = form.function_of(statement)
-    if function not in AUGMENTED or statement.value.keywords:
+    function = statement.function
+    if function not in AUGMENTED or statement.parameters:
         return None
-    name = form.target(statement)
+    name = statement.target
     for place in (0, 1) if AUGMENTED[function] else (0,):
-        base = getattr(statement.value.args[place], "id", None)
+        base = getattr(statement.operands[place], "id", None)
         fits = base is not None and _same_kind(program.facts[name], program.facts[base])
         if fits and _is_variable(program, statement, base):
             return place
@@ -126,12 +126,12 @@ def _same_kind(result: Any, base: Any) -> bool:
     return same and all(a == b or values.known_not_one(a) for a, b in pairs)
 
 
-def _is_variable(program: Program, statement: gast.Assign, base: str) -> bool:
+def _is_variable(program: Program, statement: form.Op, base: str) -> bool:
     """Whether the result is worth a statement of its own, not only a part of an expression."""
-    name = form.target(statement)
+    name = statement.target
     result, before = (program.hints.get(each) for each in (name, base))
     if result is not None and before is not None and result.text and result.text == before.text:
         return True
     handed = any(getattr(atom, "id", None) == name for atom in program.outputs())
-    sums = form.function_of(statement) in (operator.add, operator.sub)
+    sums = statement.function in (operator.add, operator.sub)
     return handed or (statement.phase == "backward" and sums)

@@ -19,7 +19,7 @@ from s2s_ad.core.callee import item_of, items_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
-from s2s_ad.core.registry import Field, rule_for
+from s2s_ad.core.registry import Field
 from s2s_ad.emit.stores import Store
 
 Moves = list[tuple[str, gast.AST]]  # (variable, atom), all at once
@@ -81,10 +81,10 @@ class Opening:
     def _statement(
         self, statement: form.Statement, items: dict[str, dict[int, str]]
     ) -> Iterator[Entry]:
-        if form.is_effect(statement):
-            yield Entry("effect", statement, call=self.atom(statement))
+        if isinstance(statement, form.Effect):
+            yield Entry("effect", statement, call=self.atom(statement.node))
             return
-        name = form.target(statement)
+        name = statement.target
         if item_of(statement) is not None:
             source, index = item_of(statement)
             first = items[source][index]
@@ -94,12 +94,12 @@ class Opening:
                 call = form.operation(Field(self.objects[source][index]), [form.name(source)], {})
                 yield Entry("operation", statement, name, self.atom(call))
             return
-        region, rule = region_of(statement), rule_for(form.function_of(statement))
+        region, rule = region_of(statement), statement.rule
         used = items.get(name, {})
         if region is not None:
             opened = {Branch: self._branch, Loop: self._loop, Attempt: self._attempt}
             yield from opened[type(region)](statement, region, used)
-        elif form.function_of(statement) is runtime.list_pop:
+        elif statement.function is runtime.list_pop:
             yield self._pop(statement, used)
         elif name in self.stores:
             yield from self._store(statement, self.stores[name])
@@ -107,15 +107,13 @@ class Opening:
             yield from self._object(statement, rule, used)
         elif rule.count is not None:
             names = tuple(used.get(i) for i in range(rule.count))
-            yield Entry("call", statement, call=self.atom(statement.value), names=names)
+            yield Entry("call", statement, call=self.atom(statement.call), names=names)
         else:
-            yield Entry("operation", statement, name, self.atom(statement.value))
+            yield Entry("operation", statement, name, self.atom(statement.call))
 
-    def _object(
-        self, statement: gast.Assign, rule: Caller, used: dict[int, str]
-    ) -> Iterator[Entry]:
+    def _object(self, statement: form.Op, rule: Caller, used: dict[int, str]) -> Iterator[Entry]:
         """A call whose results are attributes of one object."""
-        name, call, alone = form.target(statement), self.atom(statement.value), rule.alone()
+        name, call, alone = statement.target, self.atom(statement.call), rule.alone()
         if set(used) == {0} and alone is not None:
             call = form.operation(alone, call.args, {})
             yield Entry("operation", statement, used[0], call)
@@ -125,10 +123,10 @@ class Opening:
 
     # ---- updates in place
 
-    def _store(self, statement: gast.Assign, store: Store) -> Iterator[Entry]:
-        name = form.target(statement)
+    def _store(self, statement: form.Op, store: Store) -> Iterator[Entry]:
+        name = statement.target
         if store.kind != "same":
-            call = self.atom(statement.value)
+            call = self.atom(statement.call)
             value = None if store.value is None else self.atom(store.value)
             made = self._with_base(store, value)
             yield Entry("store", statement, made.base, call, store=made)
@@ -142,15 +140,15 @@ class Opening:
     def _variable(self, name: str) -> str:
         return getattr(self.atoms.get(name), "id", name)
 
-    def _pop(self, statement: gast.Assign, used: dict[int, str]) -> Entry:
-        store = self.stores.get(form.target(statement))
+    def _pop(self, statement: form.Op, used: dict[int, str]) -> Entry:
+        store = self.stores.get(statement.target)
         if store is None:
             names = (used.get(0), used.get(1))
-            return Entry("call", statement, call=self.atom(statement.value), names=names)
+            return Entry("call", statement, call=self.atom(statement.call), names=names)
         made = self._with_base(store)
         if 1 in used:
             self._alias(used[1], made.base)
-        return Entry("store", statement, used.get(0, ""), self.atom(statement.value), store=made)
+        return Entry("store", statement, used.get(0, ""), self.atom(statement.call), store=made)
 
     # ---- regions
 
@@ -158,17 +156,15 @@ class Opening:
         for leaf, operand in zip(leaves, operands, strict=True):
             self.atoms[leaf] = self.atom(operand)
 
-    def _block(self, statement: gast.Assign, block: Program, outputs: Mapping[int, str]) -> list:
+    def _block(self, statement: form.Op, block: Program, outputs: Mapping[int, str]) -> list:
         """A block of a branch: its entries, and the outputs assigned at its end."""
         entries = self.body(block)
         atoms = block.outputs()
         moves = [(name, self.atom(atoms[i])) for i, name in sorted(outputs.items())]
         return [*entries, Entry("moves", statement, moves=moves)]
 
-    def _branch(
-        self, statement: gast.Assign, region: Branch, used: dict[int, str]
-    ) -> Iterator[Entry]:
-        condition, *operands = statement.value.args
+    def _branch(self, statement: form.Op, region: Branch, used: dict[int, str]) -> Iterator[Entry]:
+        condition, *operands = statement.operands
         blocks = []
         for block in region.blocks:
             self._bind(block.leaves(), operands)
@@ -176,21 +172,21 @@ class Opening:
         yield Entry("if", statement, call=self.atom(condition), blocks=tuple(blocks))
 
     def _attempt(
-        self, statement: gast.Assign, region: Attempt, used: dict[int, str]
+        self, statement: form.Op, region: Attempt, used: dict[int, str]
     ) -> Iterator[Entry]:
         last = region.count - 1
         outputs = {i: name for i, name in used.items() if i != last}
         blocks = []
         for number, block in enumerate(region.blocks):
-            self._bind(block.leaves(), statement.value.args)
+            self._bind(block.leaves(), statement.operands)
             entries = self._block(statement, block, outputs)
             if last in used:
                 entries[-1].moves.append((used[last], form.constant(number)))
             blocks.append(entries)
         yield Entry("try", statement, blocks=tuple(blocks), errors=region.errors)
 
-    def _loop(self, statement: gast.Assign, region: Loop, used: dict[int, str]) -> Iterator[Entry]:
-        parts = region.parts(statement.value.args)
+    def _loop(self, statement: form.Op, region: Loop, used: dict[int, str]) -> Iterator[Entry]:
+        parts = region.parts(statement.operands)
         leaves = region.leaves(region.body)
         before = [
             (leaf, self.atom(init))
@@ -228,7 +224,7 @@ class Opening:
             yield Entry("while", statement, blocks=(test, entries), test=condition)
 
 
-def _leave(entries: list[Entry], stop: gast.AST, end: Entry, statement: gast.Assign) -> None:
+def _leave(entries: list[Entry], stop: gast.AST, end: Entry, statement: form.Op) -> None:
     """Leave the loop where `stop` is true, as early as a branch knows it."""
     if isinstance(stop, gast.Constant):
         if stop.value:
@@ -240,7 +236,7 @@ def _leave(entries: list[Entry], stop: gast.AST, end: Entry, statement: gast.Ass
     entries.append(Entry("if", statement, call=stop, blocks=(leaving, [])))
 
 
-def _leave_inside(body: list[Entry], stop: gast.AST, end: Entry, statement: gast.Assign) -> bool:
+def _leave_inside(body: list[Entry], stop: gast.AST, end: Entry, statement: form.Op) -> bool:
     """Put `break` into the branch at the end of the body that says whether the loop ends."""
     last = body[-1] if body else None
     if last is None or last.kind != "if" or not isinstance(stop, gast.Name):

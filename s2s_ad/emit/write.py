@@ -21,7 +21,6 @@ from s2s_ad.core.callers import Caller
 from s2s_ad.core.homes import is_optional
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import map_blocks
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin, UnsupportedError
 from s2s_ad.emit.apart import apart
@@ -360,15 +359,15 @@ def with_value_names(program: Program) -> Program:
         return program
     hints, described = dict(program.hints), Described(program)
     counts = liveness.counts(program.body, program.outputs())
-    made = {form.target(each): each for each in program.body if not form.is_effect(each)}
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     backward = any(each.phase == "backward" for each in program.body)
     own = len(program.outputs()) - program.kept
     for place, atom in enumerate(program.outputs()):
         if isinstance(atom, gast.Name) and not hints[atom.id].text:
             statement = made.get(atom.id)
-            copied = statement is not None and rule_for(form.function_of(statement)).copy
+            copied = statement is not None and statement.rule.copy
             if copied:
-                inner = hints.get(statement.value.args[0].id)
+                inner = hints.get(statement.operands[0].id)
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"
             elif backward or counts[atom.id] > 1 or statement is None or item_of(statement):
                 words = (described.text(atom.id), described.kind(atom.id), "value")

@@ -53,7 +53,7 @@ def _origin_of_call(program: Program, row: Row, helpers: frozenset) -> Origin | 
     """Where the call of a helper stands that is in this line."""
 
     def calls(statement: form.Statement) -> bool:
-        return not form.is_effect(statement) and form.function_of(statement) in helpers
+        return isinstance(statement, form.Op) and statement.function in helpers
 
     places = [each for each in _places(program, calls, set()) if each is not None]
     here = [each for each in places if each in row.origins]
@@ -70,7 +70,7 @@ def _places(
     for statement in program.body:
         if wanted(statement):
             yield statement.origin
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             continue
         call, region = callee_of(statement), region_of(statement)
         inner = [] if call is None or call.is_stub else [call.program]

@@ -120,7 +120,7 @@ class Lists(State):
         base = entry.store.base
         items = self._node(form.name(base))
         if isinstance(items, ListNode) and not items.text:
-            fact = self.program.facts[form.target(entry.statement)]
+            fact = self.program.facts[entry.statement.target]
             items = self._as_list(items, fact, stack=base in self.stacks)
             self._know(base, items)
         return items

@@ -10,10 +10,9 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, sizes, tree, values
+from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import DerivativeError, UnsupportedError
 from s2s_ad.load.doors import wrapped
@@ -162,7 +161,7 @@ def refuse_state(label: str, loaded: Loaded) -> None:
     for statement in drawn(program):
         raise DerivativeError(
             "S2S203",
-            f"{label}: {rule_for(form.function_of(statement)).name} in {program.name} gives "
+            f"{label}: {statement.rule.name} in {program.name} gives "
             "another value for each chunk, and whenever a chunk is computed again",
             origin=statement.origin,
             why="results have to be the same whatever the number of workers and their deaths",

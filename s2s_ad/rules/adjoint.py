@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -192,8 +192,8 @@ class BroadcastLike(TwoOperands):
         shape = (batch.size, *support.lengths(array, range(rank)))
         return batch.builder.call(np.broadcast_to, (value, shape), {})
 
-    def is_view(self, call: gast.Call, facts: Callable) -> bool:
-        return not isinstance(facts(call.args[0]), values.Scalar)
+    def is_view(self, operands: Sequence[gast.AST], fact: Callable) -> bool:
+        return not isinstance(fact(operands[0]), values.Scalar)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """np.zeros_like(x), np.ones_like(x), np.full_like(x, 2.0), np.broadcast_to(s, x.shape)."""

@@ -12,7 +12,6 @@ from s2s_ad.core.callee import Compound
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Loop, region_of, with_blocks
-from s2s_ad.core.registry import rule_for
 
 Known = Mapping[Hashable, str]
 
@@ -34,11 +33,11 @@ def _shared(program: Program, known: Known) -> Program:
             statement = _with_blocks(statement, found)
         key = None if program.tried else _key(statement)
         name = found.get(key)
-        if name is None or _is_named(program, form.target(statement)):
-            found.update({key: form.target(statement)} if key is not None else {})
+        if name is None or _is_named(program, statement.target):
+            found.update({key: statement.target} if key is not None else {})
             body.append(statement)
         else:
-            atoms[form.target(statement)] = form.name(name)
+            atoms[statement.target] = form.name(name)
     if not atoms:
         return program.with_body(body)
     output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
@@ -49,13 +48,13 @@ def _is_named(program: Program, name: str) -> bool:
     return program.hints.get(name, TEMPORARY).kind == "user"
 
 
-def _with_blocks(statement: gast.Assign, known: Known) -> gast.Assign:
+def _with_blocks(statement: form.Op, known: Known) -> form.Op:
     region = region_of(statement)
     blocks = [_shared(block, dict(_inside(statement, block, known))) for block in region.blocks]
     return with_blocks(statement, region, blocks)
 
 
-def _inside(statement: gast.Assign, block: Program, known: Known) -> Iterator[tuple[Hashable, str]]:
+def _inside(statement: form.Op, block: Program, known: Known) -> Iterator[tuple[Hashable, str]]:
     """What is known in a block of what is computed before it: in terms of its leaves."""
     leaves = dict(_handed_in(statement, block))
     for (function, operands, params, settings), name in known.items():
@@ -65,9 +64,9 @@ def _inside(statement: gast.Assign, block: Program, known: Known) -> Iterator[tu
             yield (function, tuple(own), params, settings), leaves[name]
 
 
-def _handed_in(statement: gast.Assign, block: Program) -> Iterator[tuple[str, str]]:
+def _handed_in(statement: form.Op, block: Program) -> Iterator[tuple[str, str]]:
     """(a name outside, the leaf that it is inside, in all passes)."""
-    region, args = region_of(statement), statement.value.args
+    region, args = region_of(statement), statement.operands
     pairs: Iterable = ()
     if isinstance(region, Branch):
         pairs = zip(args[1:], block.leaves(), strict=True)
@@ -78,16 +77,18 @@ def _handed_in(statement: gast.Assign, block: Program) -> Iterator[tuple[str, st
 
 def _key(statement: form.Statement) -> Hashable:
     """What two statements have in common that compute the same; None where that is unknown."""
-    if form.is_effect(statement) or statement.phase not in DERIVED:
+    rule = statement.rule
+    if (
+        statement.phase not in DERIVED
+        or rule.effects
+        or rule.distinct
+        or isinstance(rule, Compound)
+    ):
         return None
-    function = form.function_of(statement)
-    rule = rule_for(function)
-    if rule is None or rule.effects or rule.distinct or isinstance(function, Compound):
-        return None
-    operands = tuple(map(_atom, statement.value.args))
-    params = tuple((each.arg, _atom(each.value)) for each in statement.value.keywords)
+    operands = tuple(map(_atom, statement.operands))
+    params = tuple((key, _atom(each)) for key, each in statement.parameters.items())
     settings = () if statement.origin is None else statement.origin.settings
-    return function, operands, params, settings
+    return rule, operands, params, settings
 
 
 def _atom(node: object) -> Hashable:

@@ -101,7 +101,7 @@ class _Block:
         self.marks, self.program, self.use = marks, program, use
         self.needed: set[str] = set()
         self.uses: dict[str, _Use] = {}
-        self.definitions = {form.target(s): s for s in program.body if not form.is_effect(s)}
+        self.definitions = {s.target: s for s in program.body if isinstance(s, form.Op)}
 
     @lazy
     def leaves(self) -> dict[str, int]:
@@ -123,8 +123,8 @@ class _Block:
 
     def need_statement(self, statement: form.Statement) -> None:
         """An effect, or an operation that has to run."""
-        if not form.is_effect(statement):
-            self.need_name(form.target(statement))
+        if isinstance(statement, form.Op):
+            self.need_name(statement.target)
             return
         for name in form.reads(statement):
             self.need_name(name)
@@ -148,8 +148,8 @@ class _Block:
         if region is not None:
             self._use_of(source, region).need_output(item[1])
 
-    def _use_of(self, statement: gast.Assign, region: Region) -> _Use:
-        name = form.target(statement)
+    def _use_of(self, statement: form.Op, region: Region) -> _Use:
+        name = statement.target
         if name not in self.uses:
             kind = {Branch: _Sides, Loop: _Passes, Attempt: _Tries}[type(region)]
             self.uses[name] = kind(self, statement, region)
@@ -160,9 +160,9 @@ class _Block:
         """The block without what is not needed, with this output."""
         program, body = self.program, []
         for statement in program.body:
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 body.append(statement)
-            elif form.target(statement) in self.needed:
+            elif statement.target in self.needed:
                 body.append(self._swept_statement(statement))
         same = len(body) == len(program.body) and all(map(_is, body, program.body))
         live = {name for each in body for name in (*form.reads(each), *captured_names(each))}
@@ -170,7 +170,7 @@ class _Block:
         captures = program.captures
         if not all(each.name is None or each.name in live for each in captures):
             captures, same = tuple(e for e in captures if e.name is None or e.name in live), False
-        regions = {form.target(each): region for each in body if (region := region_of(each))}
+        regions = {each.target: region for each in body if (region := region_of(each))}
         if same and output is program.output and not regions:
             return _cleaned(program)
         facts = program.facts
@@ -180,7 +180,7 @@ class _Block:
         made.__dict__["knows_complex"] = program.knows_complex  # regions are no numbers
         return _cleaned(made)
 
-    def _swept_statement(self, statement: gast.Assign) -> gast.Assign:
+    def _swept_statement(self, statement: form.Op) -> form.Op:
         item = item_of(statement)
         if item is not None and item[0] in self.uses:
             use = self.uses[item[0]]
@@ -188,11 +188,10 @@ class _Block:
             if number == item[1]:
                 return statement
             params = {"index": form.constant(number)}
-            call = form.operation(form.function_of(statement), [form.name(item[0])], params)
-            return form.assign(form.target(statement), call, statement.origin, statement.phase)
+            return statement.with_call(statement.function, [form.name(item[0])], params)
         if region_of(statement) is None:
             return statement
-        return self.uses[form.target(statement)].swept().statement
+        return self.uses[statement.target].swept().statement
 
 
 def _is(a: object, b: object) -> bool:
@@ -206,7 +205,7 @@ def _is(a: object, b: object) -> bool:
 class _Swept:
     """A region without what is not needed: its statement, and the new number of each output."""
 
-    statement: gast.Assign
+    statement: form.Op
     numbers: dict[int, int]
 
 
@@ -220,9 +219,9 @@ class _Use:
         outputs: the outputs that are needed.
     """
 
-    def __init__(self, outer: _Block, statement: gast.Assign, region: Region):
+    def __init__(self, outer: _Block, statement: form.Op, region: Region):
         self.outer, self.statement, self.region = outer, statement, region
-        self.operands = statement.value.args
+        self.operands = statement.operands
         self.asked: set[int] = set()
         self.outputs: set[int] = set()
         self.blocks: list[_Block] = []
@@ -280,8 +279,7 @@ class _Use:
             region.whole_for = frozenset(numbers[each] for each in self.asked)
         if "effects" in self.region.__dict__:
             region.__dict__["effects"] = self.region.effects  # no effect went
-        old, call = self.statement, form.operation(region, operands, {})
-        return _Swept(form.assign(form.target(old), call, old.origin, old.phase), numbers)
+        return _Swept(self.statement.with_call(region, operands), numbers)
 
     def _begin(self) -> None:
         """Mark what the region needs in any case."""
@@ -303,7 +301,7 @@ class _Sides(_Use):
 
     first = 1
 
-    def __init__(self, outer: _Block, statement: gast.Assign, region: Region):
+    def __init__(self, outer: _Block, statement: form.Op, region: Region):
         super().__init__(outer, statement, region)
         self.read: set[int] = set()  # the leaves that a block needs
 
@@ -354,7 +352,7 @@ class _Tries(_Sides):
 class _Passes(_Use):
     """Of a loop: what a carried value is needed for may be another carried value."""
 
-    def __init__(self, outer: _Block, statement: gast.Assign, region: Loop):
+    def __init__(self, outer: _Block, statement: form.Op, region: Loop):
         super().__init__(outer, statement, region)
         self.parts = region.parts(self.operands)
         self.fixed: set[int] = set()

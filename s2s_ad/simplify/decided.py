@@ -14,7 +14,7 @@ from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, everywhere, region_of
 
-Makers = Mapping[str, gast.Assign]
+Makers = Mapping[str, form.Op]
 
 
 def decide(program: Program) -> Program:
@@ -29,20 +29,18 @@ def _decide(program: Program, valued: Container[str]) -> Program:
     Before: `failed = False if done else True`, `if not stopped: stopped = False`;
     after: `failed = not done`, and nothing.
     """
-    makers: dict[str, gast.Assign] = {}
+    makers: dict[str, form.Op] = {}
     atoms: dict[str, gast.AST] = {}
     body = []
     for each in program.body:
         statement = form.substitute(each, atoms) if atoms else each
         found = _decided(program, makers, statement, valued)
         if isinstance(found, gast.Name):
-            atoms[form.target(statement)] = found
+            atoms[statement.target] = found
             continue
-        if found is not None:
-            name, origin, phase = form.target(statement), statement.origin, statement.phase
-            statement = form.assign(name, found, origin, phase)
-        if not form.is_effect(statement):
-            makers[form.target(statement)] = statement
+        statement = found or statement
+        if isinstance(statement, form.Op):
+            makers[statement.target] = statement
         body.append(statement)
     output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
     return program.with_(body=tuple(body), output=output)
@@ -50,23 +48,23 @@ def _decide(program: Program, valued: Container[str]) -> Program:
 
 def _decided(
     program: Program, makers: Makers, statement: form.Statement, valued: Container[str]
-) -> gast.AST | None:
+) -> gast.Name | form.Op | None:
     """What an output of a branch is in terms of the condition."""
     item = item_of(statement)
     branch = makers.get(item[0]) if item is not None else None
     if branch is None or not isinstance(region_of(branch), Branch):
         return None
-    condition = branch.value.args[0]
+    condition = branch.operands[0]
     if not isinstance(condition, gast.Name):
         return None
     fact = program.fact(condition)
-    if fact != values.Scalar(bool) and (form.target(statement) in valued or not _is_truth(fact)):
+    if fact != values.Scalar(bool) and (statement.target in valued or not _is_truth(fact)):
         return None
     truths = [_truth(makers, branch, side, item[1]) for side in (0, 1)]
     if truths == [True, False]:
         return condition
     if truths == [False, True]:
-        return _opposite(makers, condition) or form.operation(operator.not_, [condition], {})
+        return _opposite(makers, condition) or statement.with_call(operator.not_, [condition])
     return None
 
 
@@ -75,9 +73,9 @@ def _is_truth(fact: values.AbstractValue) -> bool:
     return values.shape_of(fact) == () and values.is_dtype(getattr(fact, "dtype", None), bool)
 
 
-def _truth(makers: Makers, branch: gast.Assign, side: int, place: int) -> bool | None:
+def _truth(makers: Makers, branch: form.Op, side: int, place: int) -> bool | None:
     """What an output is certain to be on a side; None where that is open."""
-    condition, *operands = branch.value.args
+    condition, *operands = branch.operands
     block = region_of(branch).blocks[side]
     atom = block.outputs()[place]
     if isinstance(atom, gast.Name) and atom.id in block.leaves():
@@ -97,9 +95,9 @@ def _truth(makers: Makers, branch: gast.Assign, side: int, place: int) -> bool |
 def _opposite(makers: Makers, atom: gast.Name) -> gast.Name | None:
     """x of an atom that is `not x`."""
     made = makers.get(atom.id)
-    if made is None or form.function_of(made) is not operator.not_:
+    if made is None or made.function is not operator.not_:
         return None
-    return made.value.args[0] if isinstance(made.value.args[0], gast.Name) else None
+    return made.operands[0] if isinstance(made.operands[0], gast.Name) else None
 
 
 DECIDE = Pass("decide truths", decide)

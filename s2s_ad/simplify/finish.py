@@ -20,7 +20,7 @@ from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
-from s2s_ad.core.registry import ITEM, Item, Rule, rule_for
+from s2s_ad.core.registry import ITEM, Item
 
 
 def erase_markers(program: Program) -> Program:
@@ -31,8 +31,8 @@ def erase_markers(program: Program) -> Program:
     atoms: dict[str, gast.AST] = {}
     body = []
     for statement in program.body:
-        if not form.is_effect(statement) and _rule(statement).marker:
-            atoms[form.target(statement)] = form.substitute(statement.value.args[0], atoms)
+        if statement.rule.marker:
+            atoms[statement.target] = form.substitute(statement.operands[0], atoms)
         else:
             body.append(form.substitute(statement, atoms) if atoms else statement)
     output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
@@ -85,23 +85,23 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
         body.append(statement)
     program = program.with_body(body)
     inputs = [name for name in leaves if _is_array(program.facts[name])]
-    made = {form.target(each): each for each in program.body if not form.is_effect(each)}
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     for_shapes = _only_for_shapes(program, made)
     body, facts = [], dict(program.facts)
     for statement in program.body:
-        rule = None if form.is_effect(statement) else _rule(statement)
-        if rule is not None and rule.length:
+        rule = statement.rule
+        if rule.length:
             statement = _nearest_length(program, statement, inputs)
-        elif rule is not None and rule.like_position is not None:
+        elif rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
-            if statement.value.args:
+            if statement.operands:
                 *before, statement = _with_known_shape(
                     program, statement, rule.like_position, inputs, for_shapes, made
                 )
-                facts |= {form.target(each): values.Scalar(int) for each in before}
+                facts |= {each.target: values.Scalar(int) for each in before}
                 body += before
-        elif rule is not None and rule.shape_position is not None:
+        elif rule.shape_position is not None:
             statement = _before_elementwise(program, statement, rule.shape_position, made)
         body.append(statement)
     return (
@@ -111,15 +111,15 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
     )
 
 
-Made = dict[str, gast.Assign]  # how each name of a body is made
+Made = dict[str, form.Op]  # how each name of a body is made
 FILLED = {0.0: np.zeros, 1.0: np.ones}
 
 
 def _nearest_like(
-    program: Program, statement: gast.Assign, position: int, inputs: list[str], made: Made
-) -> gast.Assign:
+    program: Program, statement: form.Op, position: int, inputs: list[str], made: Made
+) -> form.Op:
     """The same operation with an input for the operand that gives shape and dtype."""
-    like = statement.value.args[position]
+    like = statement.operands[position]
     fact = program.facts.get(getattr(like, "id", None))
     found = next((each for each in inputs if program.facts[each] == fact), None)
     if like.id in inputs:
@@ -128,56 +128,55 @@ def _nearest_like(
     return statement if found is None else form.substitute(statement, {like.id: found})
 
 
-def _made_directly(
-    program: Program, statement: gast.Assign, position: int, made: Made
-) -> gast.Assign:
+def _made_directly(program: Program, statement: form.Op, position: int, made: Made) -> form.Op:
     """`np.ones(n)` for ones like `np.zeros(n)`."""
-    value, like = statement.value.args[0], statement.value.args[position]
+    value, like = statement.operands[0], statement.operands[position]
     source = made.get(getattr(like, "id", ""))
     number = value.value if position and isinstance(value, gast.Constant) else None
-    function = None if source is None else _rule(source).fillings.get(number)
-    dtypes = [values.strong_dtype(program.fact(each)) for each in (like, *statement.targets)]
+    function = None if source is None else source.rule.fillings.get(number)
+    dtypes = [
+        values.strong_dtype(program.fact(each)) for each in (like, form.name(statement.target))
+    ]
     if function is None or values.missing(dtypes) or dtypes[0] != dtypes[1]:
         return statement
-    keywords = {each.arg: each.value for each in source.value.keywords}
-    call = form.operation(function, [], keywords)
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+    keywords = dict(source.parameters)
+    return statement.with_call(function, [], keywords)
 
 
 def _with_known_shape(
     program: Program,
-    statement: gast.Assign,
+    statement: form.Op,
     position: int,
     inputs: list[str],
     for_shapes: set[str],
     made: Made,
-) -> list[gast.Assign]:
+) -> list[form.Op]:
     """The same array made of its lengths, or else like something that takes less work."""
     found = _of_known_shape(program, statement, position, inputs, for_shapes)
     if found is not None:
         return found
-    like = getattr(statement.value.args[position], "id", None)
+    like = getattr(statement.operands[position], "id", None)
     if like not in for_shapes:
         return [statement]
     return [_before_elementwise(program, statement, position, made)]
 
 
 def _of_known_shape(
-    program: Program, statement: gast.Assign, position: int, inputs: list[str], for_shapes: set[str]
-) -> list[gast.Assign] | None:
+    program: Program, statement: form.Op, position: int, inputs: list[str], for_shapes: set[str]
+) -> list[form.Op] | None:
     """What makes the same array of its lengths, and before that what reads these.
 
     `np.zeros(3)` for zeros like a value of three, `np.ones(len(x))` for ones like `A @ x`.
     """
-    like = statement.value.args[position]
-    facts = [program.fact(each) for each in (like, *statement.targets)]
-    value = statement.value.args[0] if position else form.constant(0.0)
+    like = statement.operands[position]
+    facts = [program.fact(each) for each in (like, form.name(statement.target))]
+    value = statement.operands[0] if position else form.constant(0.0)
     filled = isinstance(value, gast.Constant) and type(value.value) is float
     known = all(_is_array(each) and values.is_dtype(each.dtype, float) for each in facts)
-    made = position or rule_for(form.function_of(statement)).zeros
+    made = position or statement.rule.zeros
     if not (known and filled and made) or getattr(like, "id", None) in inputs:
         return None
-    before: list[gast.Assign] = []
+    before: list[form.Op] = []
     nodes = []
     for dim in facts[0].shape:
         axis = _axis_of(program, dim, inputs) if like.id in for_shapes else None
@@ -186,15 +185,17 @@ def _of_known_shape(
         elif axis is None:
             return None
         else:
-            length = form.operation(np.size, [form.name(axis[0])], {"axis": form.constant(axis[1])})
             name = fresh_name()
-            before.append(form.assign(name, length, statement.origin, statement.phase))
+            before.append(
+                statement.beside(
+                    name, np.size, [form.name(axis[0])], {"axis": form.constant(axis[1])}
+                )
+            )
             nodes.append(form.name(name))
     function = FILLED.get(value.value, np.full)
     single = len(nodes) == 1 and function is not np.full  # whose shape is a tuple
     whole = nodes[0] if single else gast.Tuple(nodes, gast.Load())
-    call = form.operation(function, [] if value.value in FILLED else [value], {"shape": whole})
-    made = form.assign(form.target(statement), call, statement.origin, statement.phase)
+    made = statement.with_call(function, [] if value.value in FILLED else [value], {"shape": whole})
     return [*before, made]
 
 
@@ -208,17 +209,17 @@ def _only_for_shapes(program: Program, made: Made) -> set[str]:
     """The arrays that it takes work to compute and that are read for their shape alone."""
     counts, likes = liveness.counts(program.body, program.outputs()), Counter()
     for statement in program.body:
-        position = None if form.is_effect(statement) else _rule(statement).like_position
+        position = statement.rule.like_position
         if position is not None:
-            likes[getattr(statement.value.args[position], "id", None)] += 1
+            likes[getattr(statement.operands[position], "id", None)] += 1
     found = {name for name, count in likes.items() if name in made and counts[name] == count}
     return {
         name for name in found if _takes_work(made[name]) and _fits(program, name, made, counts)
     }
 
 
-def _takes_work(statement: gast.Assign) -> bool:
-    rule = _rule(statement)
+def _takes_work(statement: form.Op) -> bool:
+    rule = statement.rule
     return not (isinstance(rule, Compound | Item) or rule.cheap or rule.view)
 
 
@@ -227,10 +228,10 @@ def _fits(program: Program, name: str, made: Made, counts: Counter) -> bool:
     if name not in made:
         return True
     statement = made[name]
-    if isinstance(_rule(statement), Compound | Item):
+    if isinstance(statement.rule, Compound | Item):
         return False
-    operands = [program.fact(each) for each in statement.value.args]
-    if not _rule(statement).fits(operands, program.facts[name], _params(statement.value)):
+    operands = [program.fact(each) for each in statement.operands]
+    if not statement.rule.fits(operands, program.facts[name], _params(statement)):
         return False
     alone = [each for each in form.reads(statement) if counts[each] == 1]
     return all(_fits(program, each, made, counts) for each in alone)
@@ -248,7 +249,7 @@ def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | N
     loop = None if statement is None else region_of(statement)
     if not isinstance(loop, Loop):
         return None
-    start = loop.parts(statement.value.args).carried[item[1]]
+    start = loop.parts(statement.operands).carried[item[1]]
     leaf, end = loop.leaves(loop.body).carried[item[1]], loop.results()[0][item[1]]
     facts = [program.facts[like.id], program.fact(start), loop.body.fact(end)]
     arrays = isinstance(start, gast.Name) and all(map(_is_array, facts))
@@ -257,9 +258,9 @@ def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | N
     return start if alike else None
 
 
-def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str]) -> gast.Assign:
+def _nearest_length(program: Program, statement: form.Op, inputs: list[str]) -> form.Op:
     """The same length, read off an input."""
-    like, params = statement.value.args[0].id, _params(statement.value)
+    like, params = statement.operands[0].id, _params(statement)
     fact = program.facts[like]
     if like in inputs or not _is_array(fact):
         return statement
@@ -271,24 +272,21 @@ def _nearest_length(program: Program, statement: gast.Assign, inputs: list[str])
             found = {"axis": form.constant(shape.index(fact.shape[params["axis"]]))}
         else:
             continue
-        value = form.operation(form.function_of(statement), [form.name(name)], found)
-        return form.assign(form.target(statement), value, statement.origin, statement.phase)
+        return statement.with_call(statement.function, [form.name(name)], found)
     return statement
 
 
-def _before_elementwise(
-    program: Program, statement: gast.Assign, position: int, made: Made
-) -> gast.Assign:
+def _before_elementwise(program: Program, statement: form.Op, position: int, made: Made) -> form.Op:
     """The same operation with what elementwise operations that nobody else reads, and that cannot
     fail, are applied to: it has the same shape.
 
     Before: `y = x[1:] - x[:-1]; b = unbroadcast(w, y)`; after: `b = unbroadcast(w, x[1:])`.
     """
-    like = found = statement.value.args[position]
+    like = found = statement.operands[position]
     fact = program.fact(like)
     counts = liveness.counts(program.body, program.outputs())
     while _is_array(fact) and counts[found.id] == 1 and found.id in made:
-        rule, args = _rule(made[found.id]), made[found.id].value.args
+        rule, args = made[found.id].rule, made[found.id].operands
         if not rule.elementwise or not rule.fits(list(map(program.fact, args)), fact, {}):
             break
         names = [each for each in args if isinstance(each, gast.Name)]
@@ -310,33 +308,26 @@ def keep_dimensions(program: Program) -> Program:
     """
     counts = liveness.counts(program.body, program.outputs())
     reductions = {
-        form.target(statement): statement
-        for statement in program.body
-        if not form.is_effect(statement) and _rule(statement).reduction
+        statement.target: statement for statement in program.body if statement.rule.reduction
     }
     body = []
     for statement in program.body:
         source = None
-        if not form.is_effect(statement) and _rule(statement).inserts_axes:
-            source = reductions.get(getattr(statement.value.args[0], "id", None))
-        params = _params(source.value) if source is not None else {}
-        same = source is not None and params.get("axis") == _params(statement.value)["axis"]
-        if not same or counts[form.target(source)] > 1 or "keepdims" in params:
+        if statement.rule.inserts_axes:
+            source = reductions.get(getattr(statement.operands[0], "id", None))
+        params = _params(source) if source is not None else {}
+        same = source is not None and params.get("axis") == _params(statement)["axis"]
+        if not same or counts[source.target] > 1 or "keepdims" in params:
             body.append(statement)
             continue
-        keep = {k.arg: k.value for k in source.value.keywords} | {"keepdims": form.constant(True)}
-        value = form.operation(form.function_of(source), source.value.args, keep)
-        copy = form.assign(form.target(statement), value, statement.origin, statement.phase)
+        keep = dict(source.parameters) | {"keepdims": form.constant(True)}
+        copy = statement.with_call(source.function, source.operands, keep)
         body.append(copy)
     return program.with_(body=tuple(body))
 
 
-def _rule(statement: gast.Assign) -> Rule:
-    return rule_for(form.function_of(statement))
-
-
-def _params(call: gast.Call) -> dict[str, Any]:
-    return {each.arg: _literal(each.value) for each in call.keywords}
+def _params(statement: form.Op) -> dict[str, Any]:
+    return {key: _literal(each) for key, each in statement.parameters.items()}
 
 
 def _literal(node: gast.AST) -> Any:
@@ -354,11 +345,11 @@ def divide(program: Program) -> Program:
     reciprocals: dict[str, gast.AST] = {}
     body = []
     for statement in program.body:
-        if not form.is_effect(statement) and statement.phase in ("backward", "tangent"):
-            operands = statement.value.args
-            if form.function_of(statement) is operator.truediv and _is_one(operands[0]):
-                reciprocals[form.target(statement)] = operands[1]
-            elif form.function_of(statement) is operator.mul:
+        if isinstance(statement, form.Op) and statement.phase in ("backward", "tangent"):
+            operands = statement.operands
+            if statement.function is operator.truediv and _is_one(operands[0]):
+                reciprocals[statement.target] = operands[1]
+            elif statement.function is operator.mul:
                 statement = _as_quotient(statement, reciprocals, counts)
         body.append(statement)
     return program.with_(body=tuple(body))
@@ -368,13 +359,12 @@ def _is_one(node: gast.AST) -> bool:
     return isinstance(node, gast.Constant) and node.value == 1
 
 
-def _as_quotient(statement: gast.Assign, reciprocals: dict, counts: Any) -> gast.Assign:
-    a, b = statement.value.args
+def _as_quotient(statement: form.Op, reciprocals: dict, counts: Any) -> form.Op:
+    a, b = statement.operands
     for dividend, factor in ((a, b), (b, a)):
         name = getattr(factor, "id", None)
         if name in reciprocals and counts[name] == 1 and isinstance(dividend, gast.Name):
-            value = form.operation(operator.truediv, [dividend, reciprocals[name]], {})
-            return form.assign(form.target(statement), value, statement.origin, statement.phase)
+            return statement.with_call(operator.truediv, [dividend, reciprocals[name]])
     return statement
 
 
@@ -447,19 +437,19 @@ def _is_certain(program: Program, atom: gast.Name) -> bool:
     if program.facts[atom.id].shape != () or atom.id in program.leaves():
         return True
     statement = next((s for s in program.body if _is_target(s, atom.id)), None)
-    return statement is not None and form.function_of(statement) is not ITEM
+    return statement is not None and statement.function is not ITEM
 
 
 def _is_item(program: Program, atom: gast.Name) -> bool:
     """Whether it is an item of a list, which is a number where it has no axes."""
     statement = next((s for s in program.body if _is_target(s, atom.id)), None)
-    if statement is None or form.function_of(statement) is not operator.getitem:
+    if statement is None or statement.function is not operator.getitem:
         return False
-    return isinstance(program.fact(statement.value.args[0]), values.List)
+    return isinstance(program.fact(statement.operands[0]), values.List)
 
 
 def _is_target(statement: form.Statement, name: str) -> bool:
-    return not form.is_effect(statement) and form.target(statement) == name
+    return isinstance(statement, form.Op) and statement.target == name
 
 
 DIVIDE = Pass("divide", everywhere(divide))

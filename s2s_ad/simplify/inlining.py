@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import gast
-
 from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, to_node
@@ -62,7 +60,7 @@ class Writer:
         self.captures: list = []
 
     def written(
-        self, program: Program, atoms: Mapping[str, Any], call: gast.Assign | None
+        self, program: Program, atoms: Mapping[str, Any], call: form.Op | None
     ) -> list[Any]:
         """The outputs of a program whose leaves are `atoms`; `call` is what runs it."""
         atoms = dict(atoms)
@@ -81,17 +79,17 @@ class Writer:
         if item is not None and item[0] in results:
             value = results[item[0]][item[1]]
         elif is_own(callee):
-            operands = [self.builder.view(each, atoms) for each in statement.value.args]
+            operands = [self.builder.view(each, atoms) for each in statement.operands]
             leaves = dict(zip(callee.program.leaves(), operands, strict=True))
             outputs = self.written(_unnamed(callee.program), leaves, statement)
             if callee.count is not None:
-                results[form.target(statement)] = outputs
+                results[statement.target] = outputs
                 return
             (value,) = outputs
         else:
             self.builder.replay(statement, atoms, program)
             return
-        name = form.target(statement)
+        name = statement.target
         atoms[name] = self.builder.named(value, program.hints[name])
 
 
@@ -101,7 +99,7 @@ def _unnamed(program: Program) -> Program:
     return program.with_(hints=hints)
 
 
-def _place(statement: form.Statement, call: gast.Assign | None) -> tuple[Origin | None, str]:
+def _place(statement: form.Statement, call: form.Op | None) -> tuple[Origin | None, str]:
     """What is written for a call stands where the call stands, under its own settings too."""
     if call is None or call.origin is None:
         return statement.origin, statement.phase

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gast
-
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.callee import has_effect, item_of
@@ -32,7 +30,7 @@ def _merged_once(program: Program) -> Program | None:
     for place, statement in enumerate(program.body):
         if not isinstance(region_of(statement), Branch):
             continue
-        condition = getattr(statement.value.args[0], "id", None)
+        condition = getattr(statement.operands[0], "id", None)
         if condition in seen:
             merged = _merged(program, seen[condition], place)
             if merged is not None:
@@ -49,34 +47,32 @@ def _merged(program: Program, one: int, two: int) -> Program | None:
     effects = [each for each in (first, second) if has_effect(each)]
     if effects and any(map(has_effect, between)):
         return None
-    depends, early, late = {form.target(first)}, [], []
+    depends, early, late = {first.target}, [], []
     for each in between:
         is_late = bool(depends & set(form.reads(each)))
         (late if is_late else early).append(each)
-        if is_late and not form.is_effect(each):
-            depends.add(form.target(each))
+        if is_late and isinstance(each, form.Op):
+            depends.add(each.target)
     items = {
-        form.target(each): item[1]
+        each.target: item[1]
         for each in late
-        if (item := item_of(each)) is not None and item[0] == form.target(first)
+        if (item := item_of(each)) is not None and item[0] == first.target
     }
     needed = set(form.reads(second)) & depends
     if not needed <= items.keys():
         return None
     made = _joined(program, first, second, items)
     count = region_of(first).count
-    target = form.target(first)
-    rest = [_renumbered(each, form.target(second), target, count) for each in body[two + 1 :]]
-    facts = program.facts | {target: form.function_of(made).infer([], {})}
+    target = first.target
+    rest = [_renumbered(each, second.target, target, count) for each in body[two + 1 :]]
+    facts = program.facts | {target: made.function.infer([], {})}
     return program.with_(body=(*body[:one], *early, made, *late, *rest), facts=facts)
 
 
-def _joined(
-    program: Program, first: gast.Assign, second: gast.Assign, items: dict[str, int]
-) -> gast.Assign:
+def _joined(program: Program, first: form.Op, second: form.Op, items: dict[str, int]) -> form.Op:
     """One branch with the outputs of both."""
-    condition, *one = first.value.args
-    two = [each for each in second.value.args[1:] if getattr(each, "id", None) not in items]
+    condition, *one = first.operands
+    two = [each for each in second.operands[1:] if getattr(each, "id", None) not in items]
     operands = [*one, *two]
     blocks = []
     for a, b in zip(region_of(first).blocks, region_of(second).blocks, strict=True):
@@ -94,7 +90,7 @@ def _joined(
         shared = {getattr(each, "id", None): given[i] for i, each in enumerate(one)}
         others = iter(given[len(one) :])
         passed = {}
-        for leaf, operand in zip(b.leaves(), second.value.args[1:], strict=True):
+        for leaf, operand in zip(b.leaves(), second.operands[1:], strict=True):
             name = getattr(operand, "id", None)
             passed[leaf] = outputs[items[name]] if name in items else next(others)
             if name in shared and shared[name].fact == b.facts[leaf]:
@@ -105,8 +101,8 @@ def _joined(
         captures = {id(each): each for each in (*a.captures, *b.captures)}
         names = [each.name for each in given]
         blocks.append(block(builder, names, outputs, captures=list(captures.values())))
-    call = form.operation(Branch(*blocks), [condition, *operands], {})
-    return form.assign(form.target(first), call, first.origin, second.phase)
+    made = first.with_call(Branch(*blocks), [condition, *operands])
+    return made.at(first.origin, second.phase)
 
 
 def _renumbered(each: form.Statement, old: str, new: str, count: int) -> form.Statement:
@@ -114,8 +110,7 @@ def _renumbered(each: form.Statement, old: str, new: str, count: int) -> form.St
     if item is None or item[0] != old:
         return each
     params = {"index": form.constant(item[1] + count)}
-    call = form.operation(form.function_of(each), [form.name(new)], params)
-    return form.assign(form.target(each), call, each.origin, each.phase)
+    return each.with_call(each.function, [form.name(new)], params)
 
 
 MERGE = Pass("merge branches", everywhere_inwards(merge))

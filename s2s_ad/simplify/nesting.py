@@ -49,23 +49,23 @@ def _is_elif(region: Region, inner: Program) -> bool:
     regions = [each for each in inner.body if region_of(each) is not None]
     if len(regions) != 1 or not isinstance(region_of(regions[0]), Branch):
         return False
-    wanted, others = {getattr(regions[0].value.args[0], "id", None)}, []
+    wanted, others = {getattr(regions[0].operands[0], "id", None)}, []
     for each in reversed(inner.body):
-        item = None if form.is_effect(each) else item_of(each)
-        if each is regions[0] or (item is not None and item[0] == form.target(regions[0])):
+        item = item_of(each)
+        if each is regions[0] or (item is not None and item[0] == regions[0].target):
             continue
         others.append(each)
-        if form.is_effect(each) or form.target(each) not in wanted:
+        if isinstance(each, form.Effect) or each.target not in wanted:
             return False
         wanted.update(form.reads(each))
     read = [name for each in (*others, regions[0]) for name in form.reads(each)]
-    return all(read.count(form.target(each)) == 1 for each in others)
+    return all(read.count(each.target) == 1 for each in others)
 
 
 def _as_call(program: Program, name: str) -> Program | None:
     """The block as a call of a function; None where it hands nothing over."""
     leaves = program.leaves()
-    made = {form.target(each) for each in program.body if not form.is_effect(each)}
+    made = {each.target for each in program.body if isinstance(each, form.Op)}
     handed = [getattr(each, "id", None) for each in program.outputs()]
     results = [name for name in dict.fromkeys(handed) if name in made]
     if not results:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import operator
 
-import gast
-
 from s2s_ad import runtime
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, tree, values
@@ -13,7 +11,6 @@ from s2s_ad.core.callee import compound_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
-from s2s_ad.core.registry import rule_for
 
 MOST = 4  # operations that are moved for one view
 
@@ -31,7 +28,7 @@ def readers_first(program: Program) -> Program:
 
 def _is_update(statement: form.Statement) -> bool:
     functions = (runtime.index_add, runtime.index_set)
-    return not form.is_effect(statement) and form.function_of(statement) in functions
+    return isinstance(statement, form.Op) and statement.function in functions
 
 
 class _Order:
@@ -49,8 +46,8 @@ class _Order:
             self.positions[statement] = position
             for name in form.reads(statement):
                 self.readers.setdefault(name, []).append(statement)
-            if not form.is_effect(statement):
-                self.definitions[form.target(statement)] = statement
+            if isinstance(statement, form.Op):
+                self.definitions[statement.target] = statement
 
     def moved(self) -> list[form.Statement]:
         position = 0
@@ -66,14 +63,14 @@ class _Order:
         return self.body
 
     def _note_view(self, statement: form.Statement) -> None:
-        if not form.is_effect(statement) and statement.value.args:
-            base = getattr(statement.value.args[0], "id", None)
+        if isinstance(statement, form.Op) and statement.operands:
+            base = getattr(statement.operands[0], "id", None)
             if base is not None and _may_be_view(self.program, statement):
-                self.views.setdefault(base, []).append(form.target(statement))
+                self.views.setdefault(base, []).append(statement.target)
 
     def _movable(self, position: int) -> list[int]:
         """The places of what reads views of the updated array after the update."""
-        base = getattr(self.body[position].value.args[0], "id", None)
+        base = getattr(self.body[position].operands[0], "id", None)
         found: set[int] = set()
         for view in self.views.get(base, ()):
             needed = self._needed_by_readers(position, view)
@@ -88,7 +85,7 @@ class _Order:
         """
         if view in self.handed_out:
             return set()
-        update = form.target(self.body[position])
+        update = self.body[position].target
         waiting = [self.positions[each] for each in self.readers.get(view, ())]
         waiting = [place for place in waiting if place > position]
         found: set[int] = set()
@@ -104,24 +101,21 @@ class _Order:
         return found
 
 
-def _may_be_view(program: Program, statement: gast.Assign) -> bool:
+def _may_be_view(program: Program, statement: form.Op) -> bool:
     """Whether the result may share memory with the first operand: an element does not."""
-    call = statement.value
-    rule = rule_for(call.func.value)
-    if call.func.value is operator.getitem:
-        index, fact = call.keywords[0].value, program.fact(call.args[0])
+    if statement.function is operator.getitem:
+        index, fact = statement.parameters["index"], program.fact(statement.operands[0])
         return index_kind(index, fact, program.fact) not in ("number", "new")
-    return rule is None or rule.is_view(call, program.fact)
+    return statement.rule.is_view(statement.operands, program.fact)
 
 
 def _may_move(program: Program, statement: form.Statement) -> bool:
     """Whether it computes new memory of arrays and numbers, and does nothing else."""
-    if form.is_effect(statement) or compound_of(statement) is not None or _is_update(statement):
+    if compound_of(statement) is not None or _is_update(statement):
         return False
-    rule = rule_for(form.function_of(statement))
-    if rule is None or rule.effects or _may_be_view(program, statement):
+    if statement.rule.effects or _may_be_view(program, statement):
         return False
-    facts = [program.facts[form.target(statement)], *map(program.fact, statement.value.args)]
+    facts = [program.facts[statement.target], *map(program.fact, statement.operands)]
     return not any(isinstance(each, values.List | tree.Tree) for each in facts)
 
 

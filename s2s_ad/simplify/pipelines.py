@@ -63,20 +63,18 @@ def _with_calls(program: Program, made: Finished) -> Program:
     body = []
     for statement in program.body:
         call = callee_of(statement)
-        caller = None if form.is_effect(statement) else form.function_of(statement)
+        caller = statement.rule
         if isinstance(caller, Caller):
             made_caller = caller.with_program(_finish(caller.program, FINAL_CALLED, made))
-            value = form.operation(made_caller, statement.value.args, {})
-            name = form.target(statement)
-            statement = form.assign(name, value, statement.origin, statement.phase)
+            name = statement.target
+            statement = statement.beside(name, made_caller, statement.operands)
         if call is not None:
             if id(call) not in made:
                 made[id(call)] = Callee(call.program), list(range(len(call.program.leaves())))
                 made[id(call)] = _finished_call(call, *made[id(call)], made)
             callee, places = made[id(call)]
-            value = form.operation(callee, [statement.value.args[i] for i in places], {})
-            name = form.target(statement)
-            statement = form.assign(name, value, statement.origin, statement.phase)
+            name = statement.target
+            statement = statement.beside(name, callee, [statement.operands[i] for i in places])
         body.append(statement)
     return program.with_(body=tuple(body))
 

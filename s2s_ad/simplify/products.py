@@ -25,13 +25,13 @@ from s2s_ad.core.registry import rule_for
 
 def contract_sums(program: Program) -> Program:
     """Contractions for the sums of products that nothing else reads."""
-    made = {form.target(each): each for each in program.body if not form.is_effect(each)}
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     counts = liveness.counts(program.body, program.outputs())
     facts, body = dict(program.facts), []
     for statement in program.body:
         found = None
-        if not form.is_effect(statement) and rule_for(form.function_of(statement)).sums:
-            name = getattr(statement.value.args[0], "id", None)
+        if isinstance(statement, form.Op) and statement.rule.sums:
+            name = getattr(statement.operands[0], "id", None)
             if statement.phase in DERIVED and name in made and counts[name] == 1:
                 product = _Product(program, made[name], made, counts, facts)
                 found = product.contraction(statement) or product.scaled(statement)
@@ -45,25 +45,25 @@ class _Product:
     """What may be a product of two arrays, which is made for a sum alone."""
 
     program: Program
-    statement: gast.Assign
-    made: Mapping[str, gast.Assign]
+    statement: form.Op
+    made: Mapping[str, form.Op]
     counts: Mapping[str, int]
     facts: dict
 
     @property
     def is_product(self) -> bool:
-        rule = rule_for(form.function_of(self.statement))
+        rule = self.statement.rule
         return rule.elementwise and rule.linear == (0, 1)
 
-    def contraction(self, total: gast.Assign) -> list[gast.Assign] | None:
+    def contraction(self, total: form.Op) -> list[form.Op] | None:
         """The contraction that the sum is; None where it is none, or would take longer."""
-        fact, params = self.facts[form.target(self.statement)], _params(total)
+        fact, params = self.facts[self.statement.target], _params(total)
         derived = self.is_product and self.statement.phase in DERIVED
         if not derived or "keepdims" in params or not values.rank_of(fact):
             return None
         letters = string.ascii_letters[: len(fact.shape)]
         axes = _axes(params.get("axis"), len(letters))
-        operands = [self._aligned(each, fact, letters) for each in self.statement.value.args]
+        operands = [self._aligned(each, fact, letters) for each in self.statement.operands]
         if axes is None or None in operands:
             return None
         (a, x, before), (b, y, more) = operands
@@ -72,63 +72,56 @@ class _Product:
         whole = a == b == letters  # no smaller product is saved: only the full sum is faster
         if not summed <= set(a) & set(b) or not set(out) <= set(a + b) or (whole and out):
             return None
-        call = form.operation(runtime.contract, [x, y], {"spec": form.constant(f"{a},{b}->{out}")})
-        return [*before, *more, form.assign(form.target(total), call, total.origin, total.phase)]
+        return [
+            *before,
+            *more,
+            total.with_call(runtime.contract, [x, y], {"spec": form.constant(f"{a},{b}->{out}")}),
+        ]
 
-    def scaled(self, total: gast.Assign) -> list[gast.Assign] | None:
+    def scaled(self, total: form.Op) -> list[form.Op] | None:
         """The sum of an array, times a number, where it is a sum of products with that number."""
-        fact = self.facts[form.target(self.statement)]
+        fact = self.facts[self.statement.target]
         if not self.is_product or not values.is_inexact(fact):
             return None
-        for number, array in (self.statement.value.args, self.statement.value.args[::-1]):
+        for number, array in (self.statement.operands, self.statement.operands[::-1]):
             facts = self.program.fact(number), self.program.fact(array)
             if values.shape_of(facts[0]) != () or facts[1] != fact or not values.rank_of(fact):
                 continue
             name = fresh_name()
-            self.facts[name] = self.facts[form.target(total)]
-            params = {each.arg: each.value for each in total.value.keywords}
-            calls = [
-                form.operation(form.function_of(total), [array], params),
-                form.operation(operator.mul, [number, form.name(name)], {}),
-            ]
-            names = name, form.target(total)
-            where = total.origin, total.phase
-            return [form.assign(n, call, *where) for n, call in zip(names, calls, strict=True)]
+            self.facts[name] = self.facts[total.target]
+            summed = total.beside(name, total.rule, [array], total.parameters)
+            return [summed, total.with_call(operator.mul, [number, form.name(name)])]
         return None
 
-    def divided(self, total: gast.Assign) -> list[gast.Assign] | None:
+    def divided(self, total: form.Op) -> list[form.Op] | None:
         """The sum of products, divided by what each term is divided by.
 
         Before: `np.sum(x * (y / s), axis=0)`; after: `np.sum(x * y, axis=0) / s`.
         """
-        fact, where = self.facts[form.target(self.statement)], (total.origin, total.phase)
+        fact = self.facts[self.statement.target]
         if not self.is_product or self.statement.phase not in DERIVED:
             return None
-        for x, quotient in (self.statement.value.args, self.statement.value.args[::-1]):
+        for x, quotient in (self.statement.operands, self.statement.operands[::-1]):
             name = getattr(quotient, "id", None)
             source = self.made.get(name)
-            if source is None or form.function_of(source) is not operator.truediv:
+            if source is None or source.function is not operator.truediv:
                 continue
             if self.counts[name] > 1 or source.phase not in DERIVED:
                 continue
-            y, divisor = source.value.args
+            y, divisor = source.operands
             alike = all(_are_alike(self.program.fact(each), fact) for each in (x, y))
             if not alike or not self._is_same_along(total, fact, self.program.fact(divisor)):
                 continue
             product, summed = fresh_name(), fresh_name()
-            self.facts.update({product: fact, summed: self.facts[form.target(total)]})
-            params = {each.arg: each.value for each in total.value.keywords}
-            calls = {
-                product: form.operation(operator.mul, [x, y], {}),
-                summed: form.operation(form.function_of(total), [form.name(product)], params),
-                form.target(total): form.operation(
-                    operator.truediv, [form.name(summed), divisor], {}
-                ),
-            }
-            return [form.assign(name, call, *where) for name, call in calls.items()]
+            self.facts.update({product: fact, summed: self.facts[total.target]})
+            return [
+                total.beside(product, operator.mul, [x, y]),
+                total.beside(summed, total.rule, [form.name(product)], total.parameters),
+                total.with_call(operator.truediv, [form.name(summed), divisor]),
+            ]
         return None
 
-    def _is_same_along(self, total: gast.Assign, fact: values.Array, divisor: object) -> bool:
+    def _is_same_along(self, total: form.Op, fact: values.Array, divisor: object) -> bool:
         """Whether a divisor has the shape of a sum of what it divides."""
         shape, rank = values.shape_of(divisor), values.rank_of(fact)
         axes = _axes(_params(total).get("axis"), rank) if rank else None
@@ -140,7 +133,7 @@ class _Product:
 
     def _aligned(
         self, atom: gast.AST, fact: values.Array, letters: str
-    ) -> tuple[str, gast.AST, list[gast.Assign]] | None:
+    ) -> tuple[str, gast.AST, list[form.Op]] | None:
         """(the letters of an operand's axes, the operand without axes of length one that were
         added, what computes that)."""
         own = self.program.fact(atom)
@@ -150,31 +143,28 @@ class _Product:
         rank, before = len(own.shape), []
         found = dict(zip(range(rank), letters[-rank:], strict=True))
         source = self.made.get(atom.id)
-        if source is not None and rule_for(form.function_of(source)).inserts_axes:
+        if source is not None and source.rule.inserts_axes:
             added = _axes(_params(source)["axis"], rank)
-            atom = source.value.args[0]
+            atom = source.operands[0]
         else:
             added = [] if source is None else _axes_of_none(source, self.program)
             if added:
                 before = [self._without_none(source, own, added)]
-                atom = form.name(form.target(before[0]))
+                atom = form.name(before[0].target)
         for axis in added or ():
             del found[axis]
         whole = fact.shape[-rank:]
         same = all(values.same_dim(own.shape[axis], whole[axis]) for axis in found)
         return ("".join(found.values()), atom, before) if same and found else None
 
-    def _without_none(
-        self, source: gast.Assign, own: values.Array, added: list[int]
-    ) -> gast.Assign:
+    def _without_none(self, source: form.Op, own: values.Array, added: list[int]) -> form.Op:
         """The same elements, without the axes that the index adds."""
-        items = [each for each in source.value.keywords[0].value.elts if not _is_none(each)]
+        items = [each for each in source.parameters["index"].elts if not _is_none(each)]
         index = items[0] if len(items) == 1 else gast.Tuple(items, gast.Load())
-        call = form.operation(operator.getitem, source.value.args, {"index": index})
         name = fresh_name()
         kept = tuple(dim for axis, dim in enumerate(own.shape) if axis not in added)
         self.facts[name] = values.Array(own.dtype, kept)
-        return form.assign(name, call, source.origin, source.phase)
+        return source.beside(name, operator.getitem, source.operands, {"index": index})
 
 
 def _are_alike(one: object, other: values.Array) -> bool:
@@ -183,19 +173,19 @@ def _are_alike(one: object, other: values.Array) -> bool:
     return same and isinstance(one, values.Array) and one.dtype == other.dtype
 
 
-def _params(statement: gast.Assign) -> dict[str, object]:
-    return {each.arg: getattr(each.value, "value", each.value) for each in statement.value.keywords}
+def _params(statement: form.Op) -> dict[str, object]:
+    return {key: getattr(each, "value", each) for key, each in statement.parameters.items()}
 
 
 def _is_none(node: gast.AST) -> bool:
     return isinstance(node, gast.Constant) and node.value is None
 
 
-def _axes_of_none(statement: gast.Assign, program: Program) -> list[int]:
+def _axes_of_none(statement: form.Op, program: Program) -> list[int]:
     """The axes that an index of numbers, slices and None adds."""
-    if form.function_of(statement) is not operator.getitem:
+    if statement.function is not operator.getitem:
         return []
-    index = statement.value.keywords[0].value
+    index = statement.parameters["index"]
     found = []
     axis = 0
     for item in index.elts if isinstance(index, gast.Tuple) else ():
@@ -237,21 +227,21 @@ def numbers_first(program: Program) -> Program:
             )
             body += before
             parts = None
-        if parts is not None and counts[form.target(statement)] == 1:
-            products[form.target(statement)] = parts
+        if parts is not None and counts[statement.target] == 1:
+            products[statement.target] = parts
         body.append(statement)
     return program.with_(body=tuple(body), facts=facts)
 
 
 def _with_one_number(
     program: Program,
-    statement: gast.Assign,
+    statement: form.Op,
     numbers: tuple[gast.AST, gast.AST],
     array: gast.AST,
     facts: dict,
-) -> list[gast.Assign]:
+) -> list[form.Op]:
     """The product of two numbers and an array; a known number stands first, without its sign."""
-    where, name = (statement.origin, statement.phase), form.target(statement)
+    name = statement.target
     first, second = sorted(numbers, key=lambda each: not isinstance(each, gast.Constant))
     negative = isinstance(first, gast.Constant) and first.value < 0
     first = form.constant(-first.value) if negative else first
@@ -259,8 +249,8 @@ def _with_one_number(
     known = [facts.get(getattr(each, "id", None)) or program.fact(each) for each in (first, second)]
     facts |= {both: rule_for(operator.mul).infer(known, {}), whole: facts[name]}
     made = [
-        form.assign(both, form.operation(operator.mul, [first, second], {}), *where),
-        form.assign(whole, form.operation(operator.mul, [form.name(both), array], {}), *where),
+        statement.beside(both, operator.mul, [first, second]),
+        statement.beside(whole, operator.mul, [form.name(both), array]),
     ]
     return [*made, _negative(name, whole, statement)] if negative else made
 
@@ -269,12 +259,12 @@ def _number_and_array(
     program: Program, statement: form.Statement
 ) -> tuple[gast.AST, gast.AST] | None:
     """The number and the array, of one dtype, that a derivative multiplies."""
-    if form.is_effect(statement) or statement.phase not in DERIVED:
+    if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
         return None
-    fact = program.facts[form.target(statement)]
-    if form.function_of(statement) is not operator.mul or not values.rank_of(fact):
+    fact = program.facts[statement.target]
+    if statement.function is not operator.mul or not values.rank_of(fact):
         return None
-    operands = statement.value.args
+    operands = statement.operands
     for number, array in (operands, operands[::-1]):
         single = program.fact(number)
         if values.shape_of(single) == () and values.is_real(single) and program.fact(array) == fact:
@@ -304,13 +294,12 @@ def share_products(program: Program) -> Program:
             statement = form.substitute(statement, atoms) if atoms else statement
             body += _with_own_negative(statement, negatives, facts)
             continue
-        name = form.target(statement)
+        name = statement.target
         if key not in positive:
             positive[key] = name if multiple[0] > 0 else fresh_name()
             facts[positive[key]] = facts[name]
             operands = [form.constant(key[0]), form.name(multiple[1])]
-            call = form.operation(form.function_of(statement), operands, {})
-            body.append(form.assign(positive[key], call, statement.origin, statement.phase))
+            body.append(statement.beside(positive[key], statement.function, operands))
         if multiple[0] < 0:
             negatives[name] = positive[key]
             body.append(_negative(name, positive[key], statement))
@@ -320,18 +309,17 @@ def share_products(program: Program) -> Program:
     return program.with_(body=tuple(body), facts=facts, output=output)
 
 
-def _negative(name: str, of: str, like: gast.Assign) -> gast.Assign:
-    call = form.operation(operator.neg, [form.name(of)], {})
-    return form.assign(name, call, like.origin, like.phase)
+def _negative(name: str, of: str, like: form.Op) -> form.Op:
+    return like.beside(name, operator.neg, [form.name(of)])
 
 
 def _with_own_negative(
     statement: form.Statement, negatives: Mapping[str, str], facts: dict
 ) -> list[form.Statement]:
     """A sum into elements has a negative of its own, so that it is written `a[i] -= x`."""
-    if form.is_effect(statement) or form.function_of(statement) is not runtime.index_add:
+    if isinstance(statement, form.Effect) or statement.function is not runtime.index_add:
         return [statement]
-    value = getattr(statement.value.args[1], "id", None)
+    value = getattr(statement.operands[1], "id", None)
     if value not in negatives:
         return [statement]
     name = fresh_name()
@@ -342,12 +330,12 @@ def _with_own_negative(
 
 def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] | None:
     """(number, array) of which a derivative takes the product."""
-    if form.is_effect(statement) or statement.phase not in DERIVED:
+    if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
         return None
-    rule, fact = rule_for(form.function_of(statement)), program.facts[form.target(statement)]
+    rule, fact = statement.rule, program.facts[statement.target]
     if not (rule.elementwise and rule.linear == (0, 1)) or not values.is_inexact(fact):
         return None
-    number, array = statement.value.args
+    number, array = statement.operands
     known = isinstance(number, gast.Constant) and type(number.value) in (int, float)
     if not known or not number.value or not values.rank_of(fact):
         return None

@@ -30,21 +30,21 @@ def pass_by(program: Program) -> Program:
     for statement in program.body:
         region, item = region_of(statement), item_of(statement)
         if region is not None:
-            passed[form.target(statement)] = places = _unchanged(program, region, statement)
+            passed[statement.target] = places = _unchanged(program, region, statement)
             if isinstance(region, Loop) and places:
                 statement = _not_carried(statement, region, places)
         elif item is not None and item[1] in passed.get(item[0], {}):
             atom = passed[item[0]][item[1]]
-            if _stands_for(program, atom, program.facts[form.target(statement)]):
-                known[form.target(statement)] = atom
+            if _stands_for(program, atom, program.facts[statement.target]):
+                known[statement.target] = atom
         body.append(statement)
     program = program.with_(body=tuple(body))
     return replayed(program, known) if known else program
 
 
-def _unchanged(program: Program, region: Region, statement: gast.Assign) -> dict[int, gast.AST]:
+def _unchanged(program: Program, region: Region, statement: form.Op) -> dict[int, gast.AST]:
     """The outputs of a branch or loop that are certain to be an operand, and which."""
-    operands = statement.value.args
+    operands = statement.operands
     if isinstance(region, Loop):
         leaves = region.leaves(region.body).carried
         starts = region.parts(operands).carried
@@ -76,7 +76,7 @@ def _is_same(one: gast.AST, other: gast.AST) -> bool:
     return isinstance(one, gast.Name) and getattr(other, "id", None) == one.id
 
 
-def _not_carried(statement: gast.Assign, loop: Loop, places: Mapping[int, gast.AST]) -> gast.Assign:
+def _not_carried(statement: form.Op, loop: Loop, places: Mapping[int, gast.AST]) -> form.Op:
     """The loop reading what it does not change from further operands; it is carried for nobody."""
     blocks = []
     for block in loop.blocks:
@@ -93,8 +93,7 @@ def _not_carried(statement: gast.Assign, loop: Loop, places: Mapping[int, gast.A
                 hints=block.hints | hints,
             )
         )
-    call = form.operation(loop.with_blocks(blocks), [*statement.value.args, *places.values()], {})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+    return statement.with_call(loop.with_blocks(blocks), [*statement.operands, *places.values()])
 
 
 # ---- numbers that are known --------------------------------------------------------------------
@@ -110,12 +109,11 @@ def tell(program: Program) -> Program:
         region = region_of(statement)
         if region is not None:
             blocks = [
-                tell(_told(block, dict(_handed(region, block, statement.value.args))))
+                tell(_told(block, dict(_handed(region, block, statement.operands))))
                 for block in region.blocks
             ]
-            call = form.operation(region.with_blocks(blocks), statement.value.args, {})
-            name = form.target(statement)
-            statement = form.assign(name, call, statement.origin, statement.phase)
+            name = statement.target
+            statement = statement.beside(name, region.with_blocks(blocks), statement.operands)
         body.append(statement)
     return program.with_(body=tuple(body))
 
@@ -164,7 +162,7 @@ def replayed(program: Program, known: Atoms) -> Program:
     atoms = {name: builder.import_name(program, name) for name in names}
     atoms |= {name: builder.view(known[name], {}) for name in names if name in known}
     for statement in program.body:
-        name = "" if form.is_effect(statement) else form.target(statement)
+        name = statement.target or ""
         if name in known:
             atoms[name] = builder.view(known[name], atoms)
             continue

@@ -15,7 +15,7 @@ from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, block, everywhere, region_of
-from s2s_ad.core.registry import ITEM, rule_for
+from s2s_ad.core.registry import ITEM
 
 OURS = ("backward", "tangent")  # the user's own operations stay where he wrote them
 
@@ -29,10 +29,10 @@ class Sides:
         outputs: of each block.
     """
 
-    def __init__(self, program: Program, statement: gast.Assign):
+    def __init__(self, program: Program, statement: form.Op):
         self.program, self.statement = program, statement
         blocks = region_of(statement).blocks
-        self.condition, *self.operands = statement.value.args
+        self.condition, *self.operands = statement.operands
         self.captures = [each.captures for each in blocks]
         self.builders = [_continued(each) for each in blocks]
         self.leaves = [each.leaves() for each in blocks]
@@ -52,7 +52,7 @@ class Sides:
             leaves.append(builder.symbol(self.program.facts[name], hint).name)
         return Symbol(self.builders[side], self.leaves[side][-1])
 
-    def written(self) -> gast.Assign:
+    def written(self) -> form.Op:
         """The statement with the blocks as they are now."""
         made = Branch(
             *(
@@ -76,9 +76,8 @@ def _view(builder: Builder, atom: gast.AST) -> Any:
     return Symbol(builder, atom.id) if isinstance(atom, gast.Name) else atom.value
 
 
-def _assigned(statement: gast.Assign, made: Branch, operands: Sequence[gast.AST]) -> gast.Assign:
-    call = form.operation(made, list(operands), {})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+def _assigned(statement: form.Op, made: Branch, operands: Sequence[gast.AST]) -> form.Op:
+    return statement.with_call(made, list(operands))
 
 
 # ---- what follows a branch ---------------------------------------------------------------------
@@ -92,7 +91,7 @@ def sink(program: Program) -> Program:
     """
     if program.tried:
         return program  # what may raise first decides on what happens next
-    ours = [form.target(each) for each in program.body if _is_ours(each)]
+    ours = [each.target for each in program.body if _is_ours(each)]
     followed = _followed(program) if ours else set()
     for target in ours:
         if target in followed:
@@ -107,14 +106,14 @@ def _is_ours(statement: form.Statement) -> bool:
 
 def _followed(program: Program) -> set[str]:
     """The results of calls, branches and loops of which operations read an item."""
-    items = {form.target(each): item[0] for each in program.body if (item := item_of(each))}
+    items = {each.target: item[0] for each in program.body if (item := item_of(each))}
     readers = [each for each in program.body if _may_sink(each)]
     return {items[name] for each in readers for name in form.reads(each) if name in items}
 
 
 def _may_sink(statement: form.Statement) -> bool:
     """Whether it is an operation of ours that a branch may do."""
-    if form.is_effect(statement) or statement.phase not in OURS or has_effect(statement):
+    if isinstance(statement, form.Effect) or statement.phase not in OURS or has_effect(statement):
         return False
     return compound_of(statement) is None and item_of(statement) is None
 
@@ -124,7 +123,7 @@ def _sink_into(program: Program, target: str) -> Program:
     body = list(program.body)
     place = next(i for i, each in enumerate(body) if _target(each) == target)
     items = {
-        form.target(each): item[1]
+        each.target: item[1]
         for each in body
         if (item := item_of(each)) is not None and item[0] == target
     }
@@ -145,20 +144,19 @@ def _sink_into(program: Program, target: str) -> Program:
         ):
             items[name] = len(sides.outputs[0]) - 1
             params = {"index": form.constant(items[name])}
-            call = form.operation(ITEM, [form.name(target)], params)
-            each, changed = form.assign(name, call, each.origin, each.phase), True
+            each, changed = each.beside(name, ITEM, [form.name(target)], params), True
         if name is not None:
             depends.add(name)
         after.append(each)
     if not changed:
         return program
     made = sides.written()
-    facts = program.facts | {target: form.function_of(made).infer([], {})}
+    facts = program.facts | {target: made.function.infer([], {})}
     return program.with_(body=(*body[:place], *before, made, *after), facts=facts)
 
 
 def _target(statement: form.Statement) -> str | None:
-    return None if form.is_effect(statement) else form.target(statement)
+    return statement.target
 
 
 def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
@@ -179,14 +177,14 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
         with builder.at(statement.origin, statement.phase):
             value = _value(builder, sides.program, statement, atoms)
             if type(value) in (int, float, complex):
-                value = in_kind_of(builder, value, sides.program.facts[form.target(statement)])
+                value = in_kind_of(builder, value, sides.program.facts[statement.target])
             results.append(value)
         idle = idle or len(builder.body) == count
     if not idle or any(value is None for value in results):
         for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
             builder.body, builder._numbered = body, numbered
         return False
-    hint = sides.program.hints.get(form.target(statement), TEMPORARY)
+    hint = sides.program.hints.get(statement.target, TEMPORARY)
     for builder, outputs, value in zip(sides.builders, sides.outputs, results, strict=True):
         outputs.append(builder.named(value, hint))
     return True
@@ -202,13 +200,13 @@ def _has_its_rank(sides: Sides, name: str, place: int) -> bool:
     return all(values.rank_of(b.fact(outputs[place])) == rank for b, outputs in pairs)
 
 
-def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: dict) -> Any:
+def _value(builder: Builder, program: Program, statement: form.Op, atoms: dict) -> Any:
     """The result of the operation in a block; zero where it is linear in a zero.
 
     None where it cannot be done with the number that a side gives.
     """
     operation = builder.operation(statement, atoms)
-    result = program.facts[form.target(statement)]
+    result = program.facts[statement.target]
     shape = values.shape_of(result)
 
     def stands_for_it(value: Any) -> bool:
@@ -229,7 +227,7 @@ def _value(builder: Builder, program: Program, statement: gast.Assign, atoms: di
         other = operation.operands[1 - place] if neutral else None
         if neutral and stands_for_it(other):
             return other
-    pairs = zip(statement.value.args, operation.operands, strict=True)
+    pairs = zip(statement.operands, operation.operands, strict=True)
     if not operation.rule.elementwise and any(
         isinstance(atom, gast.Name) and not isinstance(operand, Symbol) for atom, operand in pairs
     ):
@@ -261,7 +259,7 @@ def _sink_operands(program: Program) -> Program:
     body: list[form.Statement] = []
     readers = _readers(program)
     computed = _computed(program)
-    moved: dict[str, gast.Assign] = {}
+    moved: dict[str, form.Op] = {}
     for statement in reversed(program.body):
         name = _target(statement)
         if name in moved:
@@ -284,14 +282,14 @@ def _readers(program: Program) -> dict[str, int]:
     return counts
 
 
-def _computed(program: Program) -> dict[str, gast.Assign]:
+def _computed(program: Program) -> dict[str, form.Op]:
     """The operations that a branch may do, by their results.
 
     What is read of an array before it is changed stays there: later it would need a copy.
     """
     changed = {name for each in program.body for name in _changed(each)}
     return {
-        form.target(each): each
+        each.target: each
         for each in program.body
         if _may_sink(each) and changed.isdisjoint(form.reads(each))
     }
@@ -299,13 +297,13 @@ def _computed(program: Program) -> dict[str, gast.Assign]:
 
 def _with_operands(
     program: Program,
-    statement: gast.Assign,
+    statement: form.Op,
     readers: dict[str, int],
-    computed: Mapping[str, gast.Assign],
-    moved: dict[str, gast.Assign],
-) -> gast.Assign:
+    computed: Mapping[str, form.Op],
+    moved: dict[str, form.Op],
+) -> form.Op:
     """The branch with the operations that one of its sides alone needs."""
-    condition, *operands = statement.value.args
+    condition, *operands = statement.operands
     names = [getattr(each, "id", None) for each in operands]
     if not any(readers.get(name) == 1 and name in computed for name in names):
         return statement
@@ -338,8 +336,7 @@ def _needed_by_one(
 
 def _changed(statement: form.Statement) -> list[str]:
     """The array that is changed, where the text updates elements in place."""
-    rule = None if form.is_effect(statement) else rule_for(form.function_of(statement))
-    return form.reads(statement.value.args[0]) if rule is not None and rule.updates else []
+    return form.reads(statement.operands[0]) if statement.rule.updates else []
 
 
 def _names_read(program: Program) -> set[str]:
@@ -347,12 +344,12 @@ def _names_read(program: Program) -> set[str]:
     return read | {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
 
 
-def _move(sides: Sides, place: int, side: int, made: gast.Assign) -> list[str]:
+def _move(sides: Sides, place: int, side: int, made: form.Op) -> list[str]:
     """Put an operation in front of one block, in place of an operand; returns what it reads."""
     names = {name: sides.leaf(side, name) for name in form.reads(made)}
     builder, leaf = sides.builders[side], sides.leaves[side][place]
     nodes = {name: to_node(value) for name, value in names.items()}
-    first = form.assign(leaf, form.substitute(made.value, nodes), made.origin, made.phase)
+    first = form.substitute(made, nodes | {made.target: form.name(leaf)})
     builder.body.insert(0, first)
     for leaves in sides.leaves:
         del leaves[place]

@@ -21,7 +21,6 @@ from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, Region, region_of, with_blocks
-from s2s_ad.core.registry import rule_for
 
 NONE = form.constant(None)
 
@@ -64,7 +63,7 @@ class _Scope:
         self, program: Program, outer: _Scope | None, operands: dict[str, gast.AST], path: Path
     ):
         self.program, self.outer, self.operands, self.path = program, outer, operands, path
-        self.made = {form.target(s): s for s in program.body if not form.is_effect(s)}
+        self.made = {s.target: s for s in program.body if isinstance(s, form.Op)}
         self.outputs = program.outputs()
         self.inner: dict[str, list[_Scope]] = {}
         self.may_lack: dict[str, bool] = {}
@@ -106,9 +105,9 @@ class _Reads:
         for name in names:
             self.of(scope, form.name(name))
 
-    def _of_region(self, scope: _Scope, statement: gast.Assign, region: Region) -> None:
-        operands, blocks = statement.value.args, region.blocks
-        scopes = scope.inner[form.target(statement)] = []
+    def _of_region(self, scope: _Scope, statement: form.Op, region: Region) -> None:
+        operands, blocks = statement.operands, region.blocks
+        scopes = scope.inner[statement.target] = []
         if isinstance(region, Loop):
             parts = region.parts(operands)
             for atom in (*parts.bounds, *parts.carried):
@@ -132,9 +131,9 @@ class _Reads:
                     self.of(inner, atom)
 
 
-def _condition(statement: gast.Assign) -> gast.AST | None:
+def _condition(statement: form.Op) -> gast.AST | None:
     """On what a branch decides; None of an attempt."""
-    return statement.value.args[0] if isinstance(region_of(statement), Branch) else None
+    return statement.operands[0] if isinstance(region_of(statement), Branch) else None
 
 
 def _taken(scope: _Scope, condition: gast.AST | None, side: int, path: Path) -> Path:
@@ -200,12 +199,11 @@ def _meaning(scope: _Scope, atom: gast.AST, path: Path, depth: int = DEEPEST) ->
     if item_of(statement) is not None:
         sides = [*_open_sides(scope, atom.id, path).values()]
         return _meaning(*sides[0], path, depth) if len(sides) == 1 else (id(scope), atom.id)
-    call, rule = statement.value, rule_for(form.function_of(statement))
-    params = [each.value for each in call.keywords]
-    if has_effect(statement) or rule.distinct or not all(map(_is_constant, params)):
+    rule, params = statement.rule, statement.parameters
+    if has_effect(statement) or rule.distinct or not all(map(_is_constant, params.values())):
         return id(scope), atom.id
-    operands = [_meaning(scope, each, path, depth - 1) for each in call.args]
-    return id(rule), *operands, *((each.arg, _constant(each.value.value)) for each in call.keywords)
+    operands = [_meaning(scope, each, path, depth - 1) for each in statement.operands]
+    return id(rule), *operands, *((key, _constant(each.value)) for key, each in params.items())
 
 
 def _is_constant(node: gast.AST) -> bool:
@@ -243,12 +241,12 @@ def _bound(program: Program, undefined: set[Output]) -> Program:
     return made.with_(facts=made.facts | facts) if facts else made
 
 
-def _bound_at_start(statement: gast.Assign, loop: Loop, facts: dict) -> list[gast.Assign]:
+def _bound_at_start(statement: form.Op, loop: Loop, facts: dict) -> list[form.Op]:
     """A loop whose first pass finds what it reads of values that are not there yet.
 
     The facts of what is put before the loop go into `facts`.
     """
-    parts, leaves = loop.parts(statement.value.args), loop.leaves(loop.body).carried
+    parts, leaves = loop.parts(statement.operands), loop.leaves(loop.body).carried
     read = {name for each in loop.body.body if region_of(each) is None for name in form.reads(each)}
     carried, made = [], []
     for atom, leaf, fact in zip(parts.carried, leaves, loop.facts, strict=True):
@@ -267,21 +265,19 @@ def _with_output(block: Program, place: int, fact: values.AbstractValue) -> Prog
 
 
 def _stand_in(
-    fact: values.AbstractValue, near: gast.Assign | Program, made: list, facts: dict
+    fact: values.AbstractValue, near: form.Op | Program, made: list, facts: dict
 ) -> gast.AST:
     """None, or a list without items, which `made` and `facts` tell of."""
     if not isinstance(fact, values.List):
         return NONE
     name = fresh_name()
-    call = form.operation(runtime.list_of, [], {})
-    made.append(form.assign(name, call, near.origin, "forward"))
+    made.append(form.op(name, runtime.list_of, [], origin=near.origin, phase="forward"))
     facts[name] = fact
     return form.name(name)
 
 
-def _replaced(statement: gast.Assign, region: Region, operands: list[gast.AST]) -> gast.Assign:
-    call = form.operation(region, operands, {})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+def _replaced(statement: form.Op, region: Region, operands: list[gast.AST]) -> form.Op:
+    return statement.with_call(region, operands)
 
 
 BIND = Pass("bind undefined", bind_undefined)

@@ -21,7 +21,7 @@ class Execution:
     def __init__(self) -> None:
         self._compiled: dict[int, tuple[form.Statement, Any, dict[str, Any]]] = {}
 
-    def run(self, statement: gast.Assign, program: Program, named: dict[str, Any]) -> Any:
+    def run(self, statement: form.Op, program: Program, named: dict[str, Any]) -> Any:
         """The result of the operation of a statement; `named` are the values of names."""
         found = self._compiled.get(id(statement))
         if found is None:
@@ -30,10 +30,10 @@ class Execution:
         return eval(code, space, named)
 
 
-def _compiled(statement: gast.Assign, program: Program) -> tuple[Any, dict[str, Any]]:
+def _compiled(statement: form.Op, program: Program) -> tuple[Any, dict[str, Any]]:
     objects: dict[str, Any] = {}
     surface = Surface(program.facts, set(program.facts), objects, lambda callee: callee.name)
-    written = gast.Expression(body=surface.expression(statement.value))
+    written = gast.Expression(body=surface.expression(statement.call))
     tree = ast.fix_missing_locations(gast.gast_to_ast(written))
     space: dict[str, Any] = {"np": np, **objects}
     space |= {name: getattr(runtime, name) for name in surface.helpers}

@@ -22,7 +22,7 @@ from s2s_ad.core.dependence import Pattern, Undecided, Use, stacked, union
 from s2s_ad.core.homes import Held
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop
-from s2s_ad.core.registry import Rule, rule_for
+from s2s_ad.core.registry import Rule
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.sparse.elements import (
     UNKNOWN,
@@ -71,10 +71,10 @@ class Walk:
         named = dict(zip(program.leaves(), arguments, strict=True))
         named |= {each.name: self.captured[each.name] for each in program.captured()}
         for statement in program.body:
-            if form.is_effect(statement):
+            if isinstance(statement, form.Effect):
                 continue
             try:
-                named[form.target(statement)] = self._statement(statement, program, named)
+                named[statement.target] = self._statement(statement, program, named)
             except S2SError as error:
                 raise error.at(statement.origin) from None
         return [self._operand(atom, named) for atom in tree.leaves(program.output)]
@@ -92,10 +92,10 @@ class Walk:
         kind = tuple if isinstance(node, gast.Tuple) else list
         return kind(self._operand(each, named) for each in node.elts)
 
-    def _statement(self, statement: gast.Assign, program: Program, named: dict[str, Any]) -> Any:
-        function = form.function_of(statement)
-        args = [self._operand(each, named) for each in statement.value.args]
-        params = {e.arg: self._operand(e.value, named) for e in statement.value.keywords}
+    def _statement(self, statement: form.Op, program: Program, named: dict[str, Any]) -> Any:
+        function = statement.function
+        args = [self._operand(each, named) for each in statement.operands]
+        params = {key: self._operand(e, named) for key, e in statement.parameters.items()}
         if function is ITEM:
             return args[0][raw(params["index"])]
         if function is saved.PACK:
@@ -251,7 +251,7 @@ class Operation:
     def __init__(
         self,
         walk: Walk,
-        statement: gast.Assign,
+        statement: form.Op,
         program: Program,
         named: dict[str, Any],
         args: list,
@@ -259,7 +259,7 @@ class Operation:
     ):
         self.walk, self.statement, self.program, self.named = walk, statement, program, named
         self.args, self.params = args, params
-        self.rule: Rule = rule_for(form.function_of(statement))
+        self.rule: Rule = statement.rule
         self.parts = list(leaves(args))
 
     def result(self) -> Any:
@@ -295,10 +295,10 @@ class Operation:
     def _executed(self, stand_in: Callable[[Value], Any] = raw) -> Any:
         """The result for what stands in for the operands; UNKNOWN where it raises: it may never
         run."""
-        operands = {each.id for arg in self.statement.value.args for each in _names(arg)}
+        operands = set(form.reads([*self.statement.operands]))
         named = {
-            each.id: _mapped(self.named[each.id], stand_in if each.id in operands else raw)
-            for each in _names(self.statement.value)
+            each: _mapped(self.named[each], stand_in if each in operands else raw)
+            for each in self.statement.reads
         }
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -6,11 +6,8 @@ if they were `TYPICAL`.
 
 from __future__ import annotations
 
-import gast
-
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import has_effect, item_of
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.storage.cut import Value
 
@@ -41,9 +38,9 @@ def cost_of_keeping(fact: values.AbstractValue) -> int | None:
     return max(KEEP * count * dtype.itemsize // 8, KEEP)
 
 
-def cost_of_computing(statement: gast.Assign, fact: values.AbstractValue) -> int | None:
+def cost_of_computing(statement: form.Op, fact: values.AbstractValue) -> int | None:
     """None where it is too much, or must not happen twice."""
-    rule = rule_for(form.function_of(statement))
+    rule = statement.rule
     if has_effect(statement):
         return None
     if item_of(statement) is not None or rule.view or rule.cheap:
@@ -54,7 +51,7 @@ def cost_of_computing(statement: gast.Assign, fact: values.AbstractValue) -> int
     return min(rule.cost, NUMBER) if count == 1 else rule.cost * count
 
 
-def value_of(statement: gast.Assign, fact: values.AbstractValue, *, repeated: bool) -> Value:
+def value_of(statement: form.Op, fact: values.AbstractValue, *, repeated: bool) -> Value:
     """The value that a statement computes.
 
     Where the statement runs once (not `repeated`) its value is simply still there: keeping it

@@ -46,7 +46,7 @@ def decide(
         repeated: whether the forward pass runs many times before the backward pass does.
     """
     described = {name: Value(cost_of_keeping(facts[name]), None) for name in passing}
-    computed = {form.target(each): each for each in body if not form.is_effect(each)}
+    computed = {each.target: each for each in body if isinstance(each, form.Op)}
     for name, statement in computed.items():
         described[name] = value_of(statement, facts[name], repeated=repeated)
     for name in described.keys() & {*asked_again}:

@@ -34,7 +34,7 @@ class Kept:
     names: tuple[str, ...]
     origin: Origin | None
     fact: values.AbstractValue
-    loops: tuple[gast.Assign, ...]
+    loops: tuple[form.Op, ...]
     why: str
     owns: bool
 
@@ -43,9 +43,9 @@ def report(program: Program) -> Iterator[Kept]:
     """What the program keeps, in the order of its forward pass."""
     needed = {name for each in program.body if _is_backward(each) for name in form.reads(each)}
     for statement in program.body:
-        if form.is_effect(statement) or _is_backward(statement):
+        if isinstance(statement, form.Effect) or _is_backward(statement):
             continue
-        name, fact = form.target(statement), program.facts[form.target(statement)]
+        name, fact = statement.target, program.facts[statement.target]
         if region_of(statement) is not None:
             yield from _in_lists(statement, ())
         elif name in needed and not isinstance(fact, values.List):
@@ -56,18 +56,18 @@ def _is_backward(statement: form.Statement) -> bool:
     return statement.phase == "backward"
 
 
-def _still_there(program: Program, statement: gast.Assign) -> Kept:
+def _still_there(program: Program, statement: form.Op) -> Kept:
     """Outside loops every value has one name, so what is needed is there."""
-    name, rule = form.target(statement), rule_for(form.function_of(statement))
+    name, rule = statement.target, statement.rule
     fact = program.facts[name]
     if rule.cheap:
         return Kept((name,), statement.origin, fact, (), "computed again: next to nothing", False)
-    if rule.is_view(statement.value, program.fact):
+    if rule.is_view(statement.operands, program.fact):
         return Kept((name,), statement.origin, fact, (), "a view: no memory of its own", False)
     return Kept((name,), statement.origin, fact, (), "a local that nothing overwrites", True)
 
 
-def _in_lists(statement: gast.Assign, around: tuple[gast.Assign, ...]) -> Iterator[Kept]:
+def _in_lists(statement: form.Op, around: tuple[form.Op, ...]) -> Iterator[Kept]:
     """What a region, and the regions in it, put into lists on each pass."""
     region = region_of(statement)
     loops = around
@@ -80,20 +80,20 @@ def _in_lists(statement: gast.Assign, around: tuple[gast.Assign, ...]) -> Iterat
                 yield from _in_lists(each, loops)
 
 
-def _of_loop(loop: Loop, loops: tuple[gast.Assign, ...]) -> Iterator[Kept]:
+def _of_loop(loop: Loop, loops: tuple[form.Op, ...]) -> Iterator[Kept]:
     body = loop.body
-    computed = {form.target(each): each for each in body.body if not form.is_effect(each)}
+    computed = {each.target: each for each in body.body if isinstance(each, form.Op)}
     results, _ = loop.results()
     for leaf, result in zip(loop.leaves(body).carried, results, strict=True):
         append = computed.get(getattr(result, "id", None))
         if append is None or not is_saved(body, leaf) or not _is_append(append):
             continue
-        value = append.value.args[1]
+        value = append.operands[1]
         fact = body.fact(value)
         if isinstance(fact, values.List):
             continue  # its items are reported where they are put into it
         origin, why = _reason(body, value)
-        names = (leaf, form.target(append))
+        names = (leaf, append.target)
         yield Kept(names, origin or loops[-1].origin, fact, loops, why, True)
 
 
@@ -104,16 +104,14 @@ def is_saved(program: Program, name: str) -> bool:
     return is_list and hint.kind == "derived" and "saved" in hint.text
 
 
-def _is_append(statement: gast.Assign) -> bool:
-    return form.function_of(statement) is runtime.list_append
+def _is_append(statement: form.Op) -> bool:
+    return statement.function is runtime.list_append
 
 
 def _reason(program: Program, atom: gast.AST) -> tuple[Origin | None, str]:
     """Where a value is computed, and why it is kept and not computed again."""
     name = getattr(atom, "id", None)
-    source = next(
-        (s for s in program.body if not form.is_effect(s) and form.target(s) == name), None
-    )
+    source = next((s for s in program.body if isinstance(s, form.Op) and s.target == name), None)
     if source is None:
         return None, "each pass overwrites it"
     item = item_of(source)
@@ -121,7 +119,7 @@ def _reason(program: Program, atom: gast.AST) -> tuple[Origin | None, str]:
         return _reason_of_item(program, source, *item)
     if cost_of_computing(source, program.facts[name]) is not None:
         return source.origin, "what it is computed from would have to be kept instead"
-    function = form.function_of(source)
+    function = source.function
     rule = rule_for(function)
     if rule.effects:
         return source.origin, "it must not happen twice"
@@ -129,15 +127,15 @@ def _reason(program: Program, atom: gast.AST) -> tuple[Origin | None, str]:
 
 
 def _reason_of_item(
-    program: Program, item: gast.Assign, result: str, index: int
+    program: Program, item: form.Op, result: str, index: int
 ) -> tuple[Origin | None, str]:
     """The same for an output of a call, a loop, or of the side of a branch that has it."""
     source = next(
-        each for each in program.body if not form.is_effect(each) and form.target(each) == result
+        each for each in program.body if isinstance(each, form.Op) and each.target == result
     )
     region = region_of(source)
     if region is None or isinstance(region, Loop):
-        function = form.function_of(source)
+        function = source.function
         if function is runtime.list_pop:
             return source.origin or item.origin, "it was taken off a list, where it is no longer"
         if region is not None:
@@ -158,13 +156,13 @@ def _named(function: object, rule: object) -> str:
     return describe(function) if callable(function) and rule is not function else "the operation"
 
 
-def passes(program: Program, statement: gast.Assign, arguments: Mapping[str, object]) -> int | None:
+def passes(program: Program, statement: form.Op, arguments: Mapping[str, object]) -> int | None:
     """How many passes a loop of the program makes for these leaves; None where it shows later."""
     loop = region_of(statement)
     if not loop.is_for or loop.exits:
         return None
-    computed = {form.target(each): each for each in program.body if not form.is_effect(each)}
-    bounds = [_number(each, computed, program, arguments) for each in statement.value.args[:3]]
+    computed = {each.target: each for each in program.body if isinstance(each, form.Op)}
+    bounds = [_number(each, computed, program, arguments) for each in statement.operands[:3]]
     return None if None in bounds else len(range(*bounds))
 
 
@@ -177,11 +175,11 @@ def _number(atom: gast.AST, computed: Mapping, program: Program, arguments: Mapp
     statement = computed.get(atom.id)
     if statement is None or program.facts[atom.id] != values.Scalar(int):
         return None
-    function = form.function_of(statement)
+    function = statement.function
     if isinstance(function, Compound):
         return None
-    operands = [_number(each, computed, program, arguments) for each in statement.value.args]
-    params = {each.arg: getattr(each.value, "value", None) for each in statement.value.keywords}
+    operands = [_number(each, computed, program, arguments) for each in statement.operands]
+    params = {key: getattr(each, "value", None) for key, each in statement.parameters.items()}
     if any(each is None for each in operands):
         return None
     return function(*operands, **params)

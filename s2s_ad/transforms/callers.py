@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import tree
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.program import Program
 from s2s_ad.transforms.calls import without_effects
@@ -19,10 +19,7 @@ from s2s_ad.transforms.jacobians import jacobian
 def written(builder: Builder, program: Program, values: Sequence[Any]) -> Any:
     """Write what a function of the user's computes of these values; its effects are elsewhere."""
     program = without_effects(program)
-    body = [
-        form.assign(form.target(each), each.value, each.origin, builder.phase)
-        for each in program.body
-    ]
+    body = [each.at(each.origin, builder.phase) for each in program.body]
     atoms = dict(zip(program.leaves(), values, strict=True))
     return builder.splice(program.with_(body=tuple(body)), atoms)
 

@@ -90,20 +90,16 @@ def quiet(call: Callee) -> Callee:
     return call.derived["quiet"]
 
 
-def _raising(statement: form.Statement) -> list[form.Statement]:
+def _raising(node: gast.stmt) -> list[gast.stmt]:
     """What raises of an effect in a `try`, where it decides on what happens next."""
-    if isinstance(statement, gast.Assert | gast.Raise):
-        return [statement]
-    if not isinstance(statement, gast.If):
+    if isinstance(node, gast.Assert | gast.Raise):
+        return [node]
+    if not isinstance(node, gast.If):
         return []
     body, orelse = (
-        [left for each in part for left in _raising(each)]
-        for part in (statement.body, statement.orelse)
+        [left for each in part for left in _raising(each)] for part in (node.body, node.orelse)
     )
-    if not body and not orelse:
-        return []
-    made = gast.If(statement.test, body or [gast.Pass()], orelse)
-    return [form.place(made, statement.origin, statement.phase)]
+    return [gast.If(node.test, body or [gast.Pass()], orelse)] if body or orelse else []
 
 
 def _quiet(program: Program) -> Program:
@@ -111,11 +107,10 @@ def _quiet(program: Program) -> Program:
     for statement in program.body:
         call = callee_of(statement)
         if call is not None and call.effects:
-            value = form.operation(quiet(call), statement.value.args, {})
-            name = form.target(statement)
-            statement = form.assign(name, value, statement.origin, statement.phase)
-        if not form.is_effect(statement):
+            statement = statement.with_call(quiet(call), statement.operands)
+        if isinstance(statement, form.Op):
             body.append(statement)
         elif program.tried:
-            body += _raising(statement)
+            left = _raising(statement.node)
+            body += [form.Effect(each, statement.origin, statement.phase) for each in left]
     return program.with_(body=tuple(body))

@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import tree, values
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Program
@@ -144,7 +144,7 @@ def check_real(program: Program, floats: Sequence[gast.AST]) -> None:
 
 def always_raises(program: Program) -> bool:
     """Whether the program ends with an exception of the user's, whatever its inputs."""
-    return bool(program.body) and isinstance(program.body[-1], gast.Raise)
+    return bool(program.body) and form.raised(program.body[-1]) is not None
 
 
 def _returned(program: Program, output: Any) -> str:

@@ -182,7 +182,7 @@ def _read(stand: Stand, results: Sequence[Any]) -> set[str]:
     """The names that the results need, with those on the way."""
     needed = {each.name for each in results if isinstance(each, Symbol)}
     for statement in reversed(stand.builder.body):
-        if form.is_effect(statement) or form.target(statement) in needed:
+        if isinstance(statement, form.Effect) or statement.target in needed:
             needed.update(form.reads(statement))
     return needed
 

@@ -65,9 +65,9 @@ class _Walk:
         item = item_of(statement)
         if item is not None and item[0] in self.compounds:
             value, dot = (each[item[1]] for each in self.compounds[item[0]])
-            self._enter(form.target(statement), value, dot)
+            self._enter(statement.target, value, dot)
             return
-        active = not form.is_effect(statement) and form.target(statement) in self.active
+        active = isinstance(statement, form.Op) and statement.target in self.active
         with self.builder.at(statement.origin, statement.phase):
             if active and (callee_of(statement) or region_of(statement)):
                 self._compound(statement)
@@ -87,10 +87,10 @@ class _Walk:
     def _dot(self, operand: gast.AST) -> Any:
         return self.dots.get(getattr(operand, "id", None))
 
-    def _operation(self, statement: gast.Assign) -> None:
+    def _operation(self, statement: form.Op) -> None:
         refuse_parameters(statement, self.dots)
-        name, item = form.target(statement), item_of(statement)
-        tangents = [self._dot(each) for each in statement.value.args]
+        name, item = statement.target, item_of(statement)
+        tangents = [self._dot(each) for each in statement.operands]
         if all(each is None for each in tangents):
             return
         view = self.builder.operation(statement, self.atoms)
@@ -116,18 +116,18 @@ class _Walk:
             tangent = fitted(self.builder, tangent, view.result)
         self._enter(name, view.result, tangent)
 
-    def _refuse_complex(self, statement: gast.Assign, rule: Rule, names: list[str]) -> None:
-        operands = [getattr(each, "id", None) for each in statement.value.args]
+    def _refuse_complex(self, statement: form.Op, rule: Rule, names: list[str]) -> None:
+        operands = [getattr(each, "id", None) for each in statement.operands]
         varied = [each for each in operands if each in self.dots]
         refuse_complex(self.program, statement, rule, [*names, *varied])
 
     # ---- operations with programs inside
 
-    def _compound(self, statement: gast.Assign) -> None:
+    def _compound(self, statement: form.Op) -> None:
         """Run a region or call a function with the tangents of its operands."""
-        name, call, region = form.target(statement), callee_of(statement), region_of(statement)
-        operands = [self.builder.view(each, self.atoms) for each in statement.value.args]
-        tangents = [self._dot(each) for each in statement.value.args]
+        name, call, region = statement.target, callee_of(statement), region_of(statement)
+        operands = [self.builder.view(each, self.atoms) for each in statement.operands]
+        tangents = [self._dot(each) for each in statement.operands]
         self._refuse_complex(statement, region or call, [])
         if region is not None:
             items = items_of(self.program).get(name, {})

@@ -327,13 +327,13 @@ def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
     # what a slope has computed may be a value of the program, too: it is computed once
     needed = {each.name for each in side.outputs if isinstance(each, Symbol)}
     for statement in reversed(side.builder.body):
-        target = None if form.is_effect(statement) else form.target(statement)
+        target = statement.target
         if statement.phase == "tangent" and target not in needed:
             late.append(statement)
             continue
         early.append(statement)
         needed.update(form.reads(statement))
-    defined = {form.target(each) for each in early if not form.is_effect(each)}
+    defined = {each.target for each in early if isinstance(each, form.Op)}
     read = [name for each in reversed(late) for name in form.reads(each)]
     read += [dot.name for dot in dots if isinstance(dot, Symbol)]
     kept = [name for name in dict.fromkeys(read) if name in defined]

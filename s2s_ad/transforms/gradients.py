@@ -180,7 +180,7 @@ def linear_program(program: Program, targets: Sequence[Target]) -> Program:
     """
     made = tangent_program(program, targets)
     given = set(made.leaves()[len(program.leaves()) :])
-    depends = {form.target(s) for s in _split(made, given)[1] if not form.is_effect(s)}
+    depends = {s.target for s in _split(made, given)[1] if isinstance(s, form.Op)}
     values_of = [made.result.items[0], *made.written()]
     if not any(getattr(leaf, "id", None) in depends for leaf in tree.leaves(pair(*values_of))):
         return made
@@ -266,7 +266,7 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
     """
     first, second = _split(program, late)
     value, result = program.result.items
-    own = {form.target(s) for s in second if not form.is_effect(s)} | set(late)
+    own = {s.target for s in second if isinstance(s, form.Op)} | set(late)
     read = [name for s in second for name in form.reads(s)]
     read += [leaf.id for leaf in tree.leaves(result) if isinstance(leaf, gast.Name)]
     kept = [name for name in dict.fromkeys(read) if name not in own]
@@ -299,8 +299,8 @@ def _split(program: Program, late: Iterable[str]) -> tuple[list, list]:
     for statement in program.body:
         is_late = any(name in depends for name in form.reads(statement))
         (second if is_late else first).append(statement)
-        if is_late and not form.is_effect(statement):
-            depends.add(form.target(statement))
+        if is_late and isinstance(statement, form.Op):
+            depends.add(statement.target)
     return first, second
 
 

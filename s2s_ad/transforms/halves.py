@@ -10,15 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-import gast
-
 from s2s_ad.analysis.restoring import Restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import checks, item_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
-from s2s_ad.core.registry import Rule, rule_for
+from s2s_ad.core.registry import Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block
@@ -65,13 +63,13 @@ def joint(
     return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
 
 
-def lengths(program: Program, like: Sequence[str]) -> dict[str, gast.Assign]:
+def lengths(program: Program, like: Sequence[str]) -> dict[str, form.Op]:
     """How the second half reads lengths off these leaves, of which each has a value of its own."""
     present = [name for name in like if not values.may_be_absent(program.facts[name])]
     nearer = nearest_shapes(program.with_(inputs=leaves(present)))
     pairs = zip(program.body, nearer.body, strict=True)
-    changed = [b for a, b in pairs if a is not b and not (form.is_effect(b) or _is_late(b))]
-    return {form.target(b): b for b in changed if rule_for(form.function_of(b)).length}
+    changed = [b for a, b in pairs if a is not b and not _is_late(b)]
+    return {b.target: b for b in changed if b.rule.length}
 
 
 def swept(builder: Builder, block: Program, results: Iterable[Any]) -> Program:
@@ -101,7 +99,7 @@ def halve(
     *,
     passing: Collection[str] = (),
     free: Set[str] = frozenset(),
-    instead: Mapping[str, gast.Assign] | None = None,
+    instead: Mapping[str, form.Op] | None = None,
     restoring: Restoring | None = None,
     asked_again: Collection[str] = (),
     repeated: bool,
@@ -118,14 +116,14 @@ def halve(
     """
     late = [each for each in program.body if _is_late(each)]
     early = [each for each in program.body if not _is_late(each)]
-    tuples = {t for each in early if isinstance(program.facts.get(t := form_target(each)), Tree)}
+    tuples = {t for each in early if isinstance(program.facts.get(t := each.target), Tree)}
     moved = [each for each in late if (item := item_of(each)) and item[0] in tuples]
     early += moved
     late = [each for each in late if not any(each is other for other in moved)]
-    again = [(instead or {}).get(form_target(each), each) for each in early]
+    again = [(instead or {}).get(each.target, each) for each in early]
     if restoring is not None:
         others = {*restoring.again, *restoring.after}
-        again = [each for each in again if form_target(each) not in others]
+        again = [each for each in again if each.target not in others]
         again += restoring.again.values()
         passing = [name for name in passing if name not in restoring.again]
     chosen = plan.decide(
@@ -174,26 +172,22 @@ def written(
 def define(builder: Builder, name: str, rule: Rule, operands: Sequence[Any], **params: Any) -> None:
     """Emit an operation whose result has a name already."""
     nodes = {key: to_node(value) for key, value in params.items()}
-    call = form.operation(rule, [to_node(each) for each in operands], nodes)
-    builder.body.append(form.assign(name, call, builder.origin, builder.phase))
+    atoms = [to_node(each) for each in operands]
+    builder.body.append(form.op(name, rule, atoms, nodes, builder.origin, builder.phase))
     builder.facts[name] = rule.infer([builder.fact(each) for each in operands], params)
     builder.definitions[name] = (rule, list(operands), params)
-
-
-def form_target(statement: form.Statement) -> str | None:
-    return None if form.is_effect(statement) else form.target(statement)
 
 
 def _is_late(statement: form.Statement) -> bool:
     return statement.phase == "backward"
 
 
-def _in_order(body: Sequence[gast.Assign]) -> list[gast.Assign]:
+def _in_order(body: Sequence[form.Op]) -> list[form.Op]:
     """The statements, each after those that it reads."""
-    waiting = {form.target(each): each for each in body}
-    ordered: list[gast.Assign] = []
+    waiting = {each.target: each for each in body}
+    ordered: list[form.Op] = []
 
-    def place(statement: gast.Assign) -> None:
+    def place(statement: form.Op) -> None:
         for name in form.reads(statement):
             if name in waiting:
                 place(waiting.pop(name))
@@ -204,27 +198,26 @@ def _in_order(body: Sequence[gast.Assign]) -> list[gast.Assign]:
     return ordered
 
 
-def _again(statement: gast.Assign) -> gast.Assign:
-    return form.assign(form.target(statement), statement.value, statement.origin, "backward")
+def _again(statement: form.Op) -> form.Op:
+    return statement.at(statement.origin, "backward")
 
 
 def _checked_once(early: list, again: Collection[form.Statement]) -> list[form.Statement]:
     """The first half, which need not run what the second half runs again for its check alone."""
-    names = {form.target(each) for each in again if checks(each)}
-    return [_unchecked(each) if form_target(each) in names else each for each in early]
+    names = {each.target for each in again if checks(each)}
+    return [_unchecked(each) if each.target in names else each for each in early]
 
 
-def _unchecked(statement: gast.Assign) -> gast.Assign:
-    rule = rule_for(form.function_of(statement))
+def _unchecked(statement: form.Op) -> form.Op:
+    rule = statement.rule
     if rule.unchecked is None:
         return statement
-    call = form.operation(rule.unchecked, statement.value.args, {})
-    return form.assign(form.target(statement), call, statement.origin, statement.phase)
+    return statement.with_call(rule.unchecked, statement.operands)
 
 
 def _outside(program: Program, body: Sequence[form.Statement], results: Iterable[Any]) -> list[str]:
     """The names that statements and results read and do not define; captured ones are known."""
-    defined = {form_target(statement) for statement in body}
+    defined = {statement.target for statement in body}
     defined |= {each.name for each in program.captured()}
     read = [name for statement in body for name in form.reads(statement)]
     read += [name for each in results for name in form.reads(to_node(each))]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-import gast
-
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import Rule, rule_for
+from s2s_ad.core.registry import Rule
 from s2s_ad.diagnostics import DerivativeError, Origin
 
 
-def refuse_complex(
-    program: Program, statement: gast.Assign, rule: Rule, names: Iterable[str]
-) -> None:
+def refuse_complex(program: Program, statement: form.Op, rule: Rule, names: Iterable[str]) -> None:
     """Raise where a derivative passes through `names` whose complex values the rule cannot take.
 
     Text without known types is for real numbers; where complex numbers occur, it has to be known
@@ -42,10 +38,10 @@ def refuse_complex(
         )
 
 
-def refuse_parameters(statement: gast.Assign, active: Container[str]) -> None:
+def refuse_parameters(statement: form.Op, active: Container[str]) -> None:
     """Raise where a derivative would have to pass through a parameter of an operation."""
     if any(name in active for name in activity.parameter_names(statement)):
-        function = describe(rule_for(form.function_of(statement)).function)
+        function = describe(statement.rule.function)
         raise DerivativeError(
             "S2S302",
             f"a derivative with respect to an option of {function}",
@@ -69,8 +65,7 @@ def refuse_twice(program: Program, name: str) -> None:
     for statement in drawn(program):
         raise DerivativeError(
             "S2S302",
-            f"{rule_for(form.function_of(statement)).name} in {name}, "
-            "whose values the second pass computes again",
+            f"{statement.rule.name} in {name}, whose values the second pass computes again",
             origin=statement.origin,
             why="a value that is drawn or read again is another one",
             help="draw it outside and pass it as an argument",

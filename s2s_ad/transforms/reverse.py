@@ -21,7 +21,7 @@ from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
-from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule, rule_for
+from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
 from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves
@@ -133,14 +133,14 @@ class Reverse:
         """The names of arrays that the program computes, or computes with, as a whole."""
         found: set[str] = set()
         for statement in self.program.body:
-            if form.is_effect(statement) or region_of(statement) is not None:
+            if isinstance(statement, form.Effect) or region_of(statement) is not None:
                 continue
-            rule = rule_for(form.function_of(statement))
+            rule = statement.rule
             if rule.elementwise:
                 found.update(activity.operand_names(statement))
             made = item_of(statement) is None and not isinstance(rule, Compound)
             if made and not (rule.updates or rule.marker or rule.view):
-                found.add(form.target(statement))
+                found.add(statement.target)
         return found
 
     # ---- the forward sweep
@@ -154,8 +154,8 @@ class Reverse:
         for statement in self.program.body:
             with self.builder.at(statement.origin, "forward"):
                 self.builder.replay(statement, self.atoms, self.program)
-            result = None if form.is_effect(statement) else self.atoms[form.target(statement)]
-            if isinstance(result, Symbol) and form.target(statement) in self.active:
+            result = None if isinstance(statement, form.Effect) else self.atoms[statement.target]
+            if isinstance(result, Symbol) and statement.target in self.active:
                 self._first.setdefault(result.name, statement)
 
     def output(self, atom: gast.AST) -> Any:
@@ -168,7 +168,7 @@ class Reverse:
         place = next(
             place
             for place, each in enumerate(body)
-            if not form.is_effect(each) and form.target(each) == result.name
+            if isinstance(each, form.Op) and each.target == result.name
         )
         after = body[place + 1 :]
         origin = body[place].origin
@@ -196,8 +196,7 @@ class Reverse:
         for place, each in enumerate(body):
             if item_of(each) == (result.name, old):
                 params = {"index": form.constant(new)}
-                call = form.operation(ITEM, each.value.args, params)
-                body[place] = form.assign(form.target(each), call, each.origin, each.phase)
+                body[place] = each.with_call(ITEM, each.operands, params)
 
     # ---- the backward sweep
 
@@ -226,30 +225,30 @@ class Reverse:
     def walk_back(self) -> None:
         """Bring the adjoints of the outputs to the leaves; afterwards `adjoints` holds theirs."""
         for statement in reversed(self.program.body):
-            if form.is_effect(statement) or form.target(statement) not in self.adjoints:
+            if isinstance(statement, form.Effect) or statement.target not in self.adjoints:
                 continue
             with self.builder.at(statement.origin, "backward"):
                 self._step(statement)
 
-    def _step(self, statement: gast.Assign) -> None:
+    def _step(self, statement: form.Op) -> None:
         item, compound = item_of(statement), compound_of(statement)
         if item is not None:
             name, index = item
-            self._add_part(name, index, self.named(form.target(statement)))
+            self._add_part(name, index, self.named(statement.target))
         elif isinstance(compound, tuple(BACKWARD)):
             self._compound(statement, compound)
         else:
             self._operation(statement)
 
-    def _compound(self, statement: gast.Assign, compound: Compound) -> None:
-        name = form.target(statement)
+    def _compound(self, statement: form.Op, compound: Compound) -> None:
+        name = statement.target
         given = self.adjoints.pop(name)
         if not isinstance(given, dict):
             hint = self.described.hint(name).derived("_bar")
             given = {0: self.builder.named(given, hint)}
         operands = [each for each in activity.operand_names(statement) if each in self.active]
         refuse_complex(self.program, statement, compound, operands)
-        first = form.target(self._first[self.atoms[name].name])
+        first = self._first[self.atoms[name].name].target
         if first != name:  # computed once for both
             for index, adjoint in given.items():
                 if compound.several:
@@ -260,22 +259,22 @@ class Reverse:
         backward = next(each for kind, each in BACKWARD.items() if isinstance(compound, kind))
         backward(self, statement, compound, given)
 
-    def _operation(self, statement: gast.Assign) -> None:
+    def _operation(self, statement: form.Op) -> None:
         refuse_parameters(statement, self.active)
-        names = [self.name_of(operand) for operand in statement.value.args]
+        names = [self.name_of(operand) for operand in statement.operands]
         active = tuple(name in self.active for name in names)
         view = self.builder.operation(statement, self.atoms)
         if not any(active) or not isinstance(view.result, Symbol):
             return  # a simplification made a number of it
         first = self._first.get(view.result.name, statement)
         if first is not statement and self._are_alike(first, statement):
-            self.add(form.target(first), self.adjoints.pop(form.target(statement)))
+            self.add(first.target, self.adjoints.pop(statement.target))
             return
         operation = Operation(view.rule, view.operands, view.params, view.result, active)
-        varied = (form.target(statement), *activity.operand_names(statement))
+        varied = (statement.target, *activity.operand_names(statement))
         varied = [name for name in varied if name in self.active]
         refuse_complex(self.program, statement, view.rule, varied)
-        y_bar = self.named(form.target(statement))
+        y_bar = self.named(statement.target)
         if type(y_bar) is float and y_bar == 0.0:
             return
         try:
@@ -298,9 +297,9 @@ class Reverse:
 
     def _are_alike(self, one: form.Statement, other: form.Statement) -> bool:
         """Whether two statements with one result apply one function to the same values."""
-        if form.function_of(one) is not form.function_of(other):
+        if one.function is not other.function:
             return False
-        operands = [[self.output(each) for each in s.value.args] for s in (one, other)]
+        operands = [[self.output(each) for each in s.operands] for s in (one, other)]
         return all(is_same(a, b) for a, b in zip(*operands, strict=True))
 
     # ---- adjoints

@@ -29,10 +29,10 @@ MOST_SAVED = 8  # values; more of them are computed again by the backward pass
 LONG = 150  # statements; a function that has more would save more values than that
 
 
-def reverse_call(sweep: Any, statement: gast.Assign, call: Callee, given: dict[int, Any]) -> None:
+def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, Any]) -> None:
     """Call the backward pass; the forward pass hands over what it needs."""
-    result = sweep.atoms[form.target(statement)]
-    args = statement.value.args
+    result = sweep.atoms[statement.target]
+    args = statement.operands
     operands = [sweep.output(each) for each in args]
     active = tuple(sweep.name_of(each) in sweep.active for each in args)
     bounded = all(stays_finite(sweep.builder, each) for each in given.values())

@@ -60,7 +60,7 @@ class Slot:
     names: dict[int, str] = field(default_factory=dict)
 
 
-def reverse_choice(sweep: Any, statement: gast.Assign, region: Region, given: dict) -> None:
+def reverse_choice(sweep: Any, statement: form.Op, region: Region, given: dict) -> None:
     """Write the backward pass of a branch or an attempt."""
     choice = Choice(sweep, statement, region, given)
     for name, adjoint in choice.write():
@@ -76,10 +76,10 @@ class Choice:
         given: the adjoints of its outputs.
     """
 
-    def __init__(self, sweep: Any, statement: gast.Assign, region: Region, given: dict):
+    def __init__(self, sweep: Any, statement: form.Op, region: Region, given: dict):
         self.outer, self.builder, self.region = sweep, sweep.builder, region
-        self.result: Symbol = sweep.atoms[form.target(statement)]
-        own = statement.value.args
+        self.result: Symbol = sweep.atoms[statement.target]
+        own = statement.operands
         first = 1 if isinstance(region, Branch) else 0
         self.condition = [sweep.output(each) for each in own[:first]]
         self.args = own[first:]
@@ -357,7 +357,7 @@ def _conditions(program: Program) -> set[str]:
     would need some value where they were not asked.
     """
     branches = (each for each in program.body if isinstance(region_of(each), Branch))
-    names = (getattr(each.value.args[0], "id", None) for each in branches)
+    names = (getattr(each.operands[0], "id", None) for each in branches)
     return {name for name in names if name in program.facts and _is_truth(program.facts[name])}
 
 

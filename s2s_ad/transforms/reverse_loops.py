@@ -32,7 +32,7 @@ from s2s_ad.transforms.halves import adjoint_fact
 from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
 
 
-def reverse_loop(sweep: Any, statement: gast.Assign, loop: Loop, given: dict[int, Any]) -> None:
+def reverse_loop(sweep: Any, statement: form.Op, loop: Loop, given: dict[int, Any]) -> None:
     """Write the backward pass of a loop."""
     backward = Backward(sweep, statement, loop, given)
     for name, adjoint in backward.write():
@@ -48,11 +48,11 @@ class Backward:
         given: the adjoints of its outputs.
     """
 
-    def __init__(self, sweep: Any, statement: gast.Assign, loop: Loop, given: dict[int, Any]):
+    def __init__(self, sweep: Any, statement: form.Op, loop: Loop, given: dict[int, Any]):
         self.outer, self.builder, self.loop = sweep, sweep.builder, loop
         self.body, self.leaves = loop.body, loop.leaves(loop.body)
-        self.result: Symbol = sweep.atoms[form.target(statement)]
-        self.operands = loop.parts([sweep.output(each) for each in statement.value.args])
+        self.result: Symbol = sweep.atoms[statement.target]
+        self.operands = loop.parts([sweep.output(each) for each in statement.operands])
         self.adjoints = self._active(statement, given)
         self.nest = self._nest(statement)
         self.arrays = self._arrays()
@@ -75,10 +75,10 @@ class Backward:
             found += [(each.operand, item) for each, item in pairs if each.operand is not None]
         return found
 
-    def _active(self, statement: gast.Assign, given: dict[int, Any]) -> list[Carried]:
+    def _active(self, statement: form.Op, given: dict[int, Any]) -> list[Carried]:
         """The adjoints to carry, with what they start from."""
-        outer, args = self.outer, self.loop.parts(statement.value.args)
-        flags = [outer.name_of(each) in outer.active for each in statement.value.args]
+        outer, args = self.outer, self.loop.parts(statement.operands)
+        flags = [outer.name_of(each) in outer.active for each in statement.operands]
         varied = activity.varied_carried(self.loop, flags)
         found = []
         for place in sorted(varied & activity.useful_carried(self.loop, given)):
@@ -256,7 +256,7 @@ class Backward:
             same = not has_effect(each) and known.issuperset(form.reads(each))
             if each.phase == "backward" or not same:
                 continue
-            name = form.target(each)
+            name = each.target
             known.add(name)
             if item_of(each) or cost_of_computing(each, joint.facts[name]) is None:
                 found.add(name)
@@ -279,16 +279,16 @@ class Backward:
                 found[array.place, False] = start
         return found
 
-    def _nest(self, statement: gast.Assign) -> Nest | None:
+    def _nest(self, statement: form.Op) -> Nest | None:
         outer = self.outer
         if outer.nest is not None:
             place = next(n for n, each in enumerate(outer.program.body) if each is statement)
             return outer.nest.inside(place)
         return None if outer.repeated else Nest.outermost(statement, outer.program)
 
-    def _instead(self, sweep: Any) -> dict[str, gast.Assign]:
+    def _instead(self, sweep: Any) -> dict[str, form.Op]:
         """How values of a pass are read off the arrays that the outermost loop writes."""
-        instead: dict[str, gast.Assign] = {}
+        instead: dict[str, form.Op] = {}
         for name, each in self.nest.elements() if sweep.nest is not None else ():
             array, value = sweep.arrays.get((each.place, each.lasts)), sweep.atoms[name]
             if array is None or not isinstance(value, Symbol) or value.name in instead:
@@ -296,8 +296,9 @@ class Backward:
             if not each.lasts and not self._is_worth_it(array, value):
                 continue
             index = to_node(sweep.builder.view(each.index, sweep.atoms))
-            call = form.operation(operator.getitem, [form.name(array.name)], {"index": index})
-            instead[value.name] = form.assign(value.name, call, each.statement.origin, "forward")
+            place = each.statement.origin, "forward"
+            made = value.name, operator.getitem, [form.name(array.name)], {"index": index}
+            instead[value.name] = form.op(*made, *place)
         return instead
 
     def _is_worth_it(self, array: Symbol, value: Symbol) -> bool:

@@ -123,7 +123,7 @@ class Saving:
         for statement in made.halves.early:
             writer.body.append(statement)
             with writer.at(statement.origin or writer.origin, "forward"):
-                save(halves.form_target(statement))
+                save(statement.target)
         return [after[name] for name in lists]
 
     def _test(self, more: list[str], body: Program) -> Program | None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gast
-
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import callee_of, item_of
@@ -28,49 +26,41 @@ def without_saved(program: Program, *, real: bool = True) -> Program:
     calls = [each for each in program.body if isinstance(callee_of(each), KINDS)]
     if not calls:
         return program
-    saving = {
-        form.target(each): each for each in calls if isinstance(callee_of(each), SavingCallee)
-    }
+    saving = {each.target: each for each in calls if isinstance(callee_of(each), SavingCallee)}
     facts, body, plain = dict(program.facts), [], {}
     for statement in program.body:
         call, item = callee_of(statement), item_of(statement)
         if isinstance(call, RestoringCallee):
-            args = statement.value.args
+            args = statement.operands
             operands = [*args[: call.place], *args[call.place + 1 :]]
-            body.append(_with_value(statement, form.operation(call.plain(), operands, {})))
+            body.append(statement.with_call(call.plain(), operands))
         elif item is not None and item[0] in saving:
             body += _item(statement, saving[item[0]], item[1], real, plain, facts)
-        elif form.is_effect(statement) or form.target(statement) not in saving or real:
+        elif isinstance(statement, form.Effect) or statement.target not in saving or real:
             body.append(statement)
     return program.with_(body=tuple(body), facts=facts)
 
 
 def _item(
-    statement: gast.Assign,
-    whole: gast.Assign,
+    statement: form.Op,
+    whole: form.Op,
     index: int,
     real: bool,
     plain: dict[str, str],
     facts: dict[str, Any],
-) -> list[gast.Assign]:
+) -> list[form.Op]:
     """An output of a call that saves, or what it saves; `plain` names results of plain calls."""
-    call, name = callee_of(whole), form.target(whole)
+    call, name = callee_of(whole), whole.target
     if index == len(call.plain.program.outputs()):
-        return [statement] if real else [_with_value(statement, form.operation(PACK, [], {}))]
+        return [statement] if real else [statement.with_call(PACK, [])]
     function = quiet(call.plain) if real and call.plain.effects else call.plain
-    again = form.operation(function, whole.value.args, {})
     if not call.plain.several:
-        return [_with_value(statement, again)]
+        return [statement.with_call(function, whole.operands)]
     found = []
     if name not in plain:
         plain[name] = fresh_name()
         items = facts[name].items[:-1]
         facts[plain[name]] = tree.Tree(tuple, tuple(range(len(items))), items)
-        found.append(form.assign(plain[name], again, whole.origin, whole.phase))
+        found.append(whole.beside(plain[name], function, whole.operands))
     params = {"index": form.constant(index)}
-    part = form.operation(ITEM, [form.name(plain[name])], params)
-    return [*found, _with_value(statement, part)]
-
-
-def _with_value(statement: gast.Assign, value: gast.Call) -> gast.Assign:
-    return form.assign(form.target(statement), value, statement.origin, statement.phase)
+    return [*found, statement.with_call(ITEM, [form.name(plain[name])], params)]

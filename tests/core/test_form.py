@@ -21,20 +21,19 @@ HERE = Origin("f.py", 1, 0, 1, "x", "f")
 
 def sine(target="y", operand=None):
     operand = operand or form.name("x")
-    return form.assign(target, form.operation(np.sin, [operand], {}), HERE)
+    return form.op(target, np.sin, [operand], origin=HERE)
 
 
 def test_one_operation_on_atoms_is_well_formed():
     index = gast.Tuple([gast.Slice(form.constant(1), None, None), form.constant(None)], gast.Load())
-    item = form.operation(operator.getitem, [form.name("y")], {"index": index})
-    form.verify([sine(), form.assign("z", item, HERE)], ["x"], [form.name("z")])
+    item = sine().beside("z", operator.getitem, [form.name("y")], {"index": index})
+    form.verify([sine(), item], ["x"], [form.name("z")])
 
 
 MALFORMED = {
     "read before it is assigned": [sine(operand=form.name("q"))],
     "assigned twice": [sine(), sine()],
-    "without provenance": [gast.Assign([form.name("y", gast.Store)], sine().value, None)],
-    "not one operation": [form.assign("y", form.name("x"), HERE)],
+    "a Assign as a statement": [gast.Assign([form.name("y", gast.Store)], sine().call, None)],
     "an operand that is a Call": [sine(operand=form.operation(np.sin, [form.name("x")], {}))],
 }
 

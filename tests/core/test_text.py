@@ -104,7 +104,9 @@ def test_every_statement_has_its_line(function, arguments):
     blocks = [program, *(block for each in reached((program,)) for block in each.blocks)]
     for block in blocks:
         for statement in block.body:
-            assert form.is_effect(statement) or item_of(statement) or id(statement) in shown
+            assert (
+                isinstance(statement, form.Effect) or item_of(statement) or id(statement) in shown
+            )
 
 
 def test_stages_are_shown_one_below_the_other():

@@ -32,13 +32,13 @@ class InPlace:
         nodes = [*program.body, *program.outputs()]
         self.frames.append((values, {name for node in nodes for name in form.reads(node)}))
         for statement in program.body:
-            name = form.target(statement)
-            args = [evaluate(each, values) for each in statement.value.args]
-            params = {each.arg: evaluate(each.value, values) for each in statement.value.keywords}
+            name = statement.target
+            args = [evaluate(each, values) for each in statement.operands]
+            params = {key: evaluate(each, values) for key, each in statement.parameters.items()}
             if name in self.stores:
                 values[name] = self.store(name, values, args, params)
             else:
-                values[name] = self.operation(form.function_of(statement), args, params)
+                values[name] = self.operation(statement.function, args, params)
             self.gone.discard(name)
         self.frames.pop()
         return [evaluate(atom, values) for atom in tree.leaves(program.output)]

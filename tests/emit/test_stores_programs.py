@@ -11,7 +11,7 @@ import pytest
 from emit.in_place import InPlace
 from programs.interpreter import interpret
 from s2s_ad import runtime
-from s2s_ad.core import form, values
+from s2s_ad.core import values
 from s2s_ad.core.program import Hint
 from s2s_ad.core.regions import Loop, region_of
 from s2s_ad.emit.stores import plan_stores
@@ -69,10 +69,10 @@ def copies_in(block, depth=0):
         region = region_of(statement)
         for each in () if region is None else region.blocks:
             found += copies_in(each, depth + isinstance(region, Loop))
-        fact = block.facts[form.target(statement)]
-        index = [each.value for each in statement.value.keywords if each.arg == "index"]
-        of_list = isinstance(fact, values.List) and index and hasattr(index[0], "lower")
-        if of_list or form.function_of(statement) is np.copy:
+        fact = block.facts[statement.target]
+        is_slice = hasattr(statement.parameters.get("index"), "lower")
+        of_list = isinstance(fact, values.List) and is_slice
+        if of_list or statement.function is np.copy:
             found.append(f"{depth} {'list' if of_list else 'array'}")
     return found
 

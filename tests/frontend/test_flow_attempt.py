@@ -8,7 +8,6 @@ import pytest
 from frontend.flow import assert_like_python, interpreted, lowered
 from frontend.loading import load
 from s2s_ad import S2SError, grad, vmap
-from s2s_ad.core import form
 from s2s_ad.core.regions import Attempt
 
 B = np.array([1.0, 2.0])
@@ -290,8 +289,7 @@ def test_an_element_that_there_is_not_has_no_dtype():
 
 def test_what_cannot_fail_is_no_attempt():
     assert not any(
-        isinstance(form.function_of(each), Attempt)
-        for each in lowered(nothing_to_fail, (1.5,)).body
+        isinstance(each.function, Attempt) for each in lowered(nothing_to_fail, (1.5,)).body
     )
 
 

@@ -225,7 +225,7 @@ def test_branches_are_those_of_python(function, args):
 
 
 def branches(program):
-    made = (form.function_of(each) for each in program.body if not form.is_effect(each))
+    made = (each.function for each in program.body if isinstance(each, form.Op))
     return [each for each in made if isinstance(each, Branch)]
 
 
@@ -264,7 +264,7 @@ def test_a_division_is_only_evaluated_where_python_evaluates_it():
 
 def test_names_of_the_user_are_kept():
     program = lowered(chain, (1.0,))
-    assert "y" in {program.hints[form.target(each)].text for each in program.body}
+    assert "y" in {program.hints[each.target].text for each in program.body}
 
 
 def item_of_a_number(x, c):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python, lowered
-from s2s_ad.core import form
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -190,4 +189,4 @@ def test_max_of_nothing_raises_as_python_does():
 
 def test_comprehensions_over_known_items_are_written_out():
     program = lowered(dict_comprehensions, (1.5, {"a": 2.0, "b": 3.0}))
-    assert all(not hasattr(form.function_of(each), "blocks") for each in program.body)
+    assert all(not hasattr(each.function, "blocks") for each in program.body)

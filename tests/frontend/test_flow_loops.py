@@ -502,7 +502,7 @@ def test_loops_are_those_of_python(function, args):
 
 
 def loops(program):
-    made = (form.function_of(each) for each in program.body if not form.is_effect(each))
+    made = (each.function for each in program.body if isinstance(each, form.Op))
     return [each for each in made if isinstance(each, Loop)]
 
 
@@ -538,7 +538,7 @@ def test_a_loop_is_one_operation_whatever_its_trip_count():
 
 def test_a_loop_over_an_array_reads_it_by_index():
     (loop, _) = loops(lowered(rows, (A, X)))
-    assert "getitem" in {form.function_of(each).__name__ for each in loop.body.body[:1]}
+    assert "getitem" in {each.function.__name__ for each in loop.body.body[:1]}
 
 
 def test_a_reversed_range_is_run_backwards():

@@ -402,6 +402,6 @@ def test_containers_are_those_of_python(function, args):
 @pytest.mark.parametrize("function", [grown, read_by_index, table, rows_made_apart, dicts_in_loops])
 def test_loops_over_lists_that_grow_stay_loops(function):
     program = lowered(function, (X, 3))
-    loops = [each for each in program.body if not form.is_effect(each)]
-    assert any(isinstance(form.function_of(each), Loop) for each in loops)
+    loops = [each for each in program.body if isinstance(each, form.Op)]
+    assert any(isinstance(each.function, Loop) for each in loops)
     assert len(program.body) < 20

@@ -23,12 +23,12 @@ def interpret(program, leaves):
     CAPTURED.update((each.name, each.value) for each in captured if each.read is not None)
     values |= {each.name: CAPTURED[each.name] for each in captured}
     for statement in program.body:
-        if form.is_effect(statement):
-            run_effect(statement, values)
+        if isinstance(statement, form.Effect):
+            run_effect(statement.node, values)
             continue
-        args = [evaluate(each, values) for each in statement.value.args]
-        params = {each.arg: evaluate(each.value, values) for each in statement.value.keywords}
-        values[form.target(statement)] = apply(form.function_of(statement), args, params)
+        args = [evaluate(each, values) for each in statement.operands]
+        params = {key: evaluate(each, values) for key, each in statement.parameters.items()}
+        values[statement.target] = apply(statement.function, args, params)
     return [evaluate(atom, values) for atom in tree.leaves(program.output)]
 
 

@@ -583,7 +583,7 @@ def check_facts(subject: Subject) -> None:
 def facts_hold(transformed, args) -> None:
     """Run the last stage with every intermediate value as a result."""
     *_, program = transformed.lower(*args).values()
-    names = [form.target(s) for s in program.body if _gives_a_value(s)]
+    names = [s.target for s in program.body if _gives_a_value(s)]
     names = [name for name in names if not isinstance(program.facts[name], Tree)]
     atoms = tuple(form.name(name) for name in names)
     every = program.with_(output=Tree(tuple, tuple(range(len(names))), atoms))
@@ -596,7 +596,7 @@ def facts_hold(transformed, args) -> None:
 
 def _gives_a_value(statement) -> bool:
     """Whether the text has a value for the statement: branches and loops give several."""
-    return not form.is_effect(statement) and not isinstance(form.function_of(statement), Region)
+    return isinstance(statement, form.Op) and not isinstance(statement.function, Region)
 
 
 class Known:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from programs.interpreter import interpret
-from s2s_ad.core import form
 from s2s_ad.core.callee import compound_of
 from s2s_ad.core.regions import region_of
 from s2s_ad.simplify import dead
@@ -15,7 +14,7 @@ from transforms.regions_core import CASES, SCALAR, branch, loop, program
 
 
 def functions(block):
-    return [form.function_of(each) for each in block.body if not compound_of(each)]
+    return [each.function for each in block.body if not compound_of(each)]
 
 
 def regions(block):
@@ -82,7 +81,7 @@ def test_a_second_time_there_is_nothing_to_do(name):
     made = remove_dead(CASES[name][1]())
     again = remove_dead(made.with_(name="again"))
     assert len(again.body) == len(made.body)
-    assert [form.target(each) for each in again.body] == [form.target(each) for each in made.body]
+    assert [each.target for each in again.body] == [each.target for each in made.body]
 
 
 # ---- each block once -----------------------------------------------------------------------------

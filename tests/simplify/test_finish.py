@@ -25,7 +25,7 @@ def functions(block):
     found = []
     for statement in block.body:
         region = region_of(statement)
-        found += [form.function_of(statement)] if region is None else []
+        found += [statement.function] if region is None else []
         for each in () if region is None else region.blocks:
             found += functions(each)
     return found
@@ -89,7 +89,7 @@ def test_shapes_are_read_off_what_is_the_same_in_each_pass(around, leaf):
     made = finish(around(lambda b, x, y: x + np.ones_like(np.cos(x) * y)), derived=False)
     (region,) = [region for each in made.body if (region := region_of(each))]
     block = region.blocks[0]
-    (like,) = [s for s in block.body if form.function_of(s) is np.ones_like]
+    (like,) = [s for s in block.body if s.function is np.ones_like]
     expected = region.leaves(block).fixed[0] if leaf == "fixed" else block.leaves()[0]
     assert form.reads(like) == [expected]
 

@@ -7,7 +7,7 @@ import pytest
 
 from programs.interpreter import interpret
 from s2s_ad import runtime
-from s2s_ad.core import form, values
+from s2s_ad.core import values
 from s2s_ad.core.regions import region_of
 from s2s_ad.simplify.order import READERS_FIRST
 from s2s_ad.simplify.sums import SET_SUMS
@@ -23,7 +23,7 @@ def add_at(b, array, index, value):
 
 def order(block):
     """The names of the functions, one after the other."""
-    functions = [form.function_of(statement) for statement in block.body]
+    functions = [statement.function for statement in block.body]
     return [getattr(each, "name", getattr(each, "__name__", "")) for each in functions]
 
 

@@ -132,8 +132,8 @@ def certain_handler(
     """The handler that runs whatever the values are: the body ends with an exception that is known,
     and nothing before it may raise."""
     *before, last = body.body
-    call = last.exc if isinstance(last, gast.Raise) else None
-    kind = getattr(getattr(call, "func", None), "value", None)
+    error = getattr(form.raised(last), "exc", None)
+    kind = getattr(getattr(error, "func", None), "value", None)
     if not body.stops or not isinstance(kind, type):
         return None
     if any(may_raise(each, lowering.builder.fact_of) for each in before):
@@ -239,10 +239,10 @@ def _changes_last(lowering: Lowering, body: Path, content: Any, at: int) -> bool
     """
     fact = lowering.builder.fact_of
     names = {content} if isinstance(content, str) else {each.name for each in symbols(content)}
-    items = {form.target(each): item[0] for each in body.body if (item := item_of(each))}
+    items = {each.target: item[0] for each in body.body if (item := item_of(each))}
     makers = {name for name in (*names, *map(items.get, names)) if name}
     return not any(may_raise(each, fact) for each in body.body[at:]) and not any(
-        form.target(each) in makers and may_raise(each, fact)
+        each.target in makers and may_raise(each, fact)
         for each in body.body[:at]
         if compound_of(each) is not None
     )
@@ -319,7 +319,7 @@ def _before_finally(lowering: Lowering, body: list[gast.stmt], last: list[gast.s
     except Raises:
         del lowering.frames[frames:]
         raised = lowering.builder.body[-1]
-        if isinstance(raised, gast.Raise):  # else it is in what was kept of the body
+        if form.raised(raised) is not None:  # else it is in what was kept of the body
             lowering.builder.body.pop()
             lowering.run(last)
             lowering.builder.body.append(raised)

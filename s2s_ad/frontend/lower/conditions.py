@@ -126,11 +126,11 @@ def _is_harmless(lowering: Lowering, path: Path) -> bool:
 
 
 def _is_total(lowering: Lowering, statement: form.Statement) -> bool:
-    if form.is_effect(statement) or not any(form.function_of(statement) is f for f in TOTAL):
+    if not any(statement.function is f for f in TOTAL):
         return False
     if not lowering.partial.isdisjoint(form.reads(statement)):
         return False
-    facts = [values.of_constant(each.value) for each in statement.value.args if is_constant(each)]
+    facts = [values.of_constant(each.value) for each in statement.operands if is_constant(each)]
     facts += [lowering.builder.facts[name] for name in form.reads(statement)]
     return all(values.rank_of(fact) == 0 for fact in facts)
 

@@ -6,7 +6,6 @@ While a function is lowered its values are Symbols (known by abstract value only
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import operator
 import types
@@ -415,7 +414,7 @@ class Lowering:
             return statement
         settings = dict(self.settings) | dict(statement.origin.settings)
         origin = dataclasses.replace(statement.origin, settings=tuple(settings.items()))
-        return form.place(copy.copy(statement), origin, statement.phase)
+        return statement.at(origin, statement.phase)
 
     def result_of(self, left: Exits) -> Any:
         """What the function returns, whose body was left in this way."""

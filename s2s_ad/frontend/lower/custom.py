@@ -58,11 +58,11 @@ def _as_checkpoint(lowering: Lowering, call: Callee, body: list, result: Any) ->
     """The same for a function that keeps its name: the call becomes the checkpoint."""
     builder, first = lowering.builder, body[0]
     atoms = {name: Symbol(builder, name) for name in form.reads(first)}
-    operands = [builder.view(each, atoms) for each in first.value.args]
+    operands = [builder.view(each, atoms) for each in first.operands]
     results = CheckpointCallee(call.program).call(builder, operands)
-    found = {form.target(each): results[item_of(each)[1]] for each in body[1:]}
+    found = {each.target: results[item_of(each)[1]] for each in body[1:]}
     if not call.several:
-        found[form.target(first)] = results[0]
+        found[first.target] = results[0]
     return tree.tree_map(
         lambda leaf: found.get(leaf.name, leaf) if isinstance(leaf, Symbol) else leaf, result
     )

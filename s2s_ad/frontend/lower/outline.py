@@ -312,7 +312,7 @@ def outline(
     """Take the operations from `start` on out of the body; None where nothing is gained."""
     builder = lowering.builder
     segment = builder.body[start:]
-    defined = {form.target(each) for each in segment if not form.is_effect(each)}
+    defined = {each.target for each in segment if isinstance(each, form.Op)}
     inputs = leaves_of(arguments)
     leaves = list(symbols(result))
     outputs = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name in defined))

@@ -111,7 +111,7 @@ def at_the_end(lowering: Lowering, path: Path) -> Iterator[None]:
 
 
 def defined(body: Iterable[form.Statement]) -> set[str]:
-    return {form.target(each) for each in body if not form.is_effect(each)}
+    return {each.target for each in body if isinstance(each, form.Op)}
 
 
 def free_names(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import gast
 import numpy as np
 
 from s2s_ad import runtime
@@ -15,7 +14,6 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, block, region_of, with_blocks
-from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import BatchError
 
 if TYPE_CHECKING:
@@ -86,18 +84,17 @@ class Block:
         return all(
             self.context.is_elementwise(each) for each in body if self.context.is_varied(each)
         ) and not any(
-            values.may_be_python(self.source.facts[form.target(each)])
-            and not rule_for(form.function_of(each)).total
+            values.may_be_python(self.source.facts[each.target]) and not each.rule.total
             for each in self._varied_operations()
         )
 
-    def _varied_operations(self) -> list[gast.Assign]:
+    def _varied_operations(self) -> list[form.Op]:
         """The operations of the source whose operands differ from sample to sample."""
         varied = {leaf for leaf in self.source.leaves() if leaf in self.context.batched}
         found = []
         for statement in self.source.body:
-            if not form.is_effect(statement) and varied.intersection(form.reads(statement)):
-                varied.add(form.target(statement))
+            if isinstance(statement, form.Op) and varied.intersection(form.reads(statement)):
+                varied.add(statement.target)
                 found.append(statement)
         return found
 
@@ -118,7 +115,7 @@ def _number(value: Any, fact: values.AbstractValue) -> Any:
 
 def all_there(statement: form.Statement) -> form.Statement:
     """A branch or a `try` that is the same for all samples, with such numbers for its outputs."""
-    region = None if form.is_effect(statement) else region_of(statement)
+    region = region_of(statement)
     if region is None:
         return statement
     blocks = [each.with_body(list(map(all_there, each.body))) for each in region.blocks]

@@ -55,7 +55,7 @@ def _is_short(region: Branch) -> bool:
         for statement in waiting.pop().body:
             inner = region_of(statement)
             waiting += inner.blocks if inner is not None else ()
-            count += inner is None and (form.is_effect(statement) or item_of(statement) is None)
+            count += inner is None and item_of(statement) is None
             if count > MOST_FOR_WHERE:
                 return False
     return True
@@ -87,7 +87,7 @@ def _where(
 
 
 def _is_total(context: Batch, statement: form.Statement) -> bool:
-    if form.is_effect(statement):
+    if isinstance(statement, form.Effect):
         return False
-    rule, operands, _ = context.builder.definitions[form.target(statement)]
+    rule, operands, _ = context.builder.definitions[statement.target]
     return rule.is_total(operands)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import gast
 import numpy as np
 
 from s2s_ad import runtime
@@ -89,9 +88,9 @@ class Batch:
     def is_elementwise(self, statement: form.Statement) -> bool:
         """Whether a statement that was written acts on each element by itself, so that it raises
         nothing and an empty batch is no case of its own."""
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             return False
-        rule, operands, _ = self.builder.definitions[form.target(statement)]
+        rule, operands, _ = self.builder.definitions[statement.target]
         return rule.is_total(operands) or (rule.elementwise and self.is_varied(statement))
 
     def sample(self, value: Symbol) -> Symbol:
@@ -138,9 +137,9 @@ class Batch:
                 try:
                     _step(self, program, statement, atoms, regions)
                 except Ragged as ragged:
-                    if ragged.statement is None and not form.is_effect(statement):
+                    if ragged.statement is None and isinstance(statement, form.Op):
                         ragged.statement = statement
-                        ragged.fact = program.facts[form.target(statement)]
+                        ragged.fact = program.facts[statement.target]
                     raise
         outputs = [self.builder.view(atom, atoms) for atom in program.outputs()]
         if not in_place and any(map(self.kept_of, outputs)):
@@ -214,10 +213,10 @@ Regions = dict[str, tuple[list, list[bool]]]  # outputs by the name of the resul
 def _step(
     context: Batch, program: Program, statement: form.Statement, atoms: dict, regions: Regions
 ) -> None:
-    if form.is_effect(statement):
+    if isinstance(statement, form.Effect):
         effects.batch_effect(context, statement, atoms)
         return
-    name, item = form.target(statement), item_of(statement)
+    name, item = statement.target, item_of(statement)
     hint = program.hints.get(name, TEMPORARY)
     if item is not None and item[0] in regions:
         value, flag = (each[item[1]] for each in regions[item[0]])
@@ -249,7 +248,7 @@ def _step(
     else:
         if in_params and not operation.rule.varied_parameters:
             raise Ragged  # the samples' results could have different shapes
-        operation = _with_numbers(context, operation, map(program.fact, statement.value.args))
+        operation = _with_numbers(context, operation, map(program.fact, statement.operands))
         result = _batched(context, statement, operation, flags)
         atoms[name] = context.builder.named(result, hint)
         context.mark(result, not operation.rule.uniform)
@@ -431,9 +430,7 @@ def _batched_program(
     return made, tuple(batched)
 
 
-def _batched(
-    context: Batch, statement: gast.Assign, operation: Operation, flags: list[bool]
-) -> Any:
+def _batched(context: Batch, statement: form.Op, operation: Operation, flags: list[bool]) -> Any:
     try:
         return operation.rule.batch(operation, flags, context)
     except Ragged:

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from s2s_ad.transforms.batch.core import Batch
 
 
-def batch_effect(context: Batch, statement: form.Statement, atoms: dict[str, Any]) -> None:
+def batch_effect(context: Batch, statement: form.Effect, atoms: dict[str, Any]) -> None:
     """Before: `print(x)`; after: `for sample in range(len(x)): print(x[sample])`."""
     read = [name for name in dict.fromkeys(form.reads(statement)) if name in atoms]
     batched = {
         name: context.gathered(atoms[name]) for name in read if context.is_batched(atoms[name])
     }
     if not batched:
-        context.builder.effect(statement, atoms)
+        context.builder.effect(statement.node, atoms)
         return
-    if _holds_of_all(statement, batched):
-        context.builder.effect(statement, {**atoms, **batched})
+    if _holds_of_all(statement.node, batched):
+        context.builder.effect(statement.node, {**atoms, **batched})
         return
     sample = fresh_name()
     one = {
         name: gast.Subscript(form.name(value.name), form.name(sample), gast.Load())
         for name, value in batched.items()
     }
-    body = form.substitute(statement, one)
+    body = form.substitute(statement.node, one)
     size = gast.Call(form.constant(len), [form.name(context.example.name)], [])
     loop = gast.For(
         target=form.name(sample, gast.Store),
@@ -47,11 +47,11 @@ def batch_effect(context: Batch, statement: form.Statement, atoms: dict[str, Any
     context.builder.effect(loop, kept)
 
 
-def _holds_of_all(statement: form.Statement, batched: Mapping[str, Any]) -> bool:
+def _holds_of_all(node: gast.stmt, batched: Mapping[str, Any]) -> bool:
     """Whether one check of all samples says the same: `if np.any(x): raise ValueError("...")`."""
-    if not isinstance(statement, gast.If) or statement.orelse:
+    if not isinstance(node, gast.If) or node.orelse:
         return False
-    test, body = statement.test, statement.body
+    test, body = node.test, node.body
     if not (isinstance(test, gast.Call) and isinstance(test.func, gast.Constant)):
         return False
     rule = rule_for(test.func.value)

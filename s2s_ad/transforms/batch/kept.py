@@ -81,13 +81,11 @@ def _is_empty(context: Batch, value: Any) -> bool:
 
 def _is_appended(region: Loop, atom: gast.AST, name: str) -> bool:
     made = _maker(region.body, atom)
-    if made is None or form.function_of(made) is not runtime.list_append:
+    if made is None or made.function is not runtime.list_append:
         return False
     tested = region.test is not None and _reads(region.test, _same_leaf(region, name)) > 0
     return (
-        getattr(made.value.args[0], "id", None) == name
-        and _alone(region, name, atom)
-        and not tested
+        getattr(made.operands[0], "id", None) == name and _alone(region, name, atom) and not tested
     )
 
 
@@ -132,7 +130,7 @@ def _is_taken(region: Loop, atom: gast.AST, name: str) -> bool:
     if item is None or item[1] != 1:
         return False
     pop = _maker(region.body, form.name(item[0]))
-    of_it = form.function_of(pop) is runtime.list_pop and pop.value.args[0].id == name
+    of_it = pop.function is runtime.list_pop and pop.operands[0].id == name
     return of_it and _alone(region, name, atom)
 
 
@@ -151,7 +149,7 @@ def _as_long(context: Batch, region: Loop, bounds: Sequence[Any], kept: Kept) ->
 
 
 def _is_pop(statement: form.Statement) -> bool:
-    return not form.is_effect(statement) and form.function_of(statement) is runtime.list_pop
+    return isinstance(statement, form.Op) and statement.function is runtime.list_pop
 
 
 def count_of(context: Batch, operation: Operation) -> Symbol:
@@ -174,11 +172,11 @@ def count_of(context: Batch, operation: Operation) -> Symbol:
 # ---- reading blocks ------------------------------------------------------------------------------
 
 
-def _maker(program: Program, atom: gast.AST) -> gast.Assign | None:
+def _maker(program: Program, atom: gast.AST) -> form.Op | None:
     """The operation that computes an atom."""
     name = getattr(atom, "id", None)
     return next(
-        (each for each in program.body if not form.is_effect(each) and form.target(each) == name),
+        (each for each in program.body if isinstance(each, form.Op) and each.target == name),
         None,
     )
 

@@ -16,7 +16,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Branch, Loop, block, region_of
-from s2s_ad.core.registry import Ragged, rule_for
+from s2s_ad.core.registry import Ragged
 from s2s_ad.transforms.batch.blocks import sample_fact, spread_as
 from s2s_ad.transforms.batch.gathers import Whole, adopted, empty, gathered, inverted, written
 from s2s_ad.transforms.batch.selections import either, same, selectable
@@ -221,24 +221,24 @@ class Partition:
 
 def root_of(program: Program, atom: gast.AST) -> int | None:
     """The place of the leaf that a value is an update of, perhaps on one of several paths."""
-    makers = {form.target(each): each for each in program.body if not form.is_effect(each)}
+    makers = {each.target: each for each in program.body if isinstance(each, form.Op)}
     leaves = program.leaves()
     while getattr(atom, "id", None) in makers:
         statement = makers[atom.id]
         item = item_of(statement)
         if item is not None:
             atom = _before_region(makers[item[0]], item[1])
-        elif rule_for(form.function_of(statement)).updates:
-            atom = statement.value.args[0]
+        elif statement.rule.updates:
+            atom = statement.operands[0]
         else:
             return None
     name = getattr(atom, "id", None)
     return leaves.index(name) if name in leaves else None
 
 
-def _before_region(statement: gast.Assign, index: int) -> gast.AST | None:
+def _before_region(statement: form.Op, index: int) -> gast.AST | None:
     """What an output of a branch or loop is an update of."""
-    region, operands = region_of(statement), statement.value.args
+    region, operands = region_of(statement), statement.operands
     if isinstance(region, Branch):
         roots = {root_of(side, side.outputs()[index]) for side in region.blocks}
         root = roots.pop() if len(roots) == 1 else None
