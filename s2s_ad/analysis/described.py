@@ -149,7 +149,7 @@ class Described:
         """What reads each value."""
         found: defaultdict[str, list[form.Statement]] = defaultdict(list)
         for each in self.body:
-            for name in form.reads(each):
+            for name in each.reads:
                 found[name].append(each)
         return found
 
@@ -200,7 +200,7 @@ class Described:
 
     def _argument(self, statement: form.Op, helper: str) -> str:
         """What the first argument of a helper is called."""
-        waiting, seen = [*reversed(form.reads(statement))], set()
+        waiting, seen = [*reversed(statement.reads)], set()
         while waiting:
             name = waiting.pop()
             text = self.hints.get(name, TEMPORARY).text
@@ -209,7 +209,7 @@ class Described:
                 return text
             if inner is not None and name not in seen and _function(inner) == helper:
                 seen.add(name)
-                waiting += reversed(form.reads(inner))
+                waiting += reversed(inner.reads)
         return ""
 
     def _stored(self, name: str) -> str:
@@ -256,7 +256,7 @@ class Described:
             if not text and statement is not None:
                 named = statement.function not in COMPOUND and self.text(atom.id)
                 text = named or self._element(statement)
-            names = [] if statement is None else form.reads(statement)
+            names = [] if statement is None else statement.reads
             if text or not names:
                 return text
             atom = form.name(names[0])

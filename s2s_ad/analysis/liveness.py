@@ -19,7 +19,7 @@ def counts(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> Count
     """How often each name is read."""
     found: Counter[str] = Counter()
     for statement in body:
-        found.update(form.reads(statement))
+        found.update(statement.reads)
     found.update(atom.id for atom in outputs if isinstance(atom, gast.Name))
     return found
 
@@ -28,7 +28,7 @@ def last_reads(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> d
     """The position of the last statement that reads each name; len(body) for the return."""
     last: dict[str, int] = {}
     for position, statement in enumerate(body):
-        last.update(dict.fromkeys(form.reads(statement), position))
+        last.update(dict.fromkeys(statement.reads, position))
     last.update({atom.id: len(body) for atom in outputs if isinstance(atom, gast.Name)})
     return last
 
@@ -102,7 +102,7 @@ class Contents:
         if region is not None:
             return self._read_by_region(region, statement, path, position)
         if isinstance(statement, form.Effect) or compound_of(statement) is not None:
-            return form.reads(statement)
+            return statement.reads
         skipped = shape_operands(statement, program)
         operands = [each for i, each in enumerate(statement.operands) if i not in skipped]
         nodes = [*operands, *statement.parameters.values()]

@@ -89,7 +89,7 @@ def _ancestors(name: str, ways: Mapping[str, form.Op]) -> set[str]:
         each = waiting.pop()
         if each not in found:
             found.add(each)
-            waiting += form.reads(ways[each]) if each in ways else ()
+            waiting += ways[each].reads if each in ways else ()
     return found
 
 

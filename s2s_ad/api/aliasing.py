@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import form, tree
+from s2s_ad.core import tree
 from s2s_ad.core.callee import captured_names
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import ArgumentValueError
@@ -28,7 +28,7 @@ def watching(program: Program) -> Program:
         return program
     read = {getattr(atom, "id", None) for atom in program.outputs()}
     for each in remove_dead(program).body:
-        read.update(form.reads(each), captured_names(each))
+        read.update(each.reads, captured_names(each))
     read.update(each.name for each in program.writes)
     captured = (each for each in program.captured() if isinstance(each.value, np.ndarray))
     return program.with_(beside=tuple(each for each in captured if each.name in read))

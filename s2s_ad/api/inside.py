@@ -95,7 +95,7 @@ class Local:
 def _free(body: tuple[form.Statement, ...], output: Any, own: set[str]) -> list[str]:
     """The names that a body reads and does not assign, in the order in which it reads them."""
     assigned = {each.target for each in body if isinstance(each, form.Op)} | own
-    read = [name for each in body for name in form.reads(each)]
+    read = [name for each in body for name in each.reads]
     read += [atom.id for atom in tree.leaves(output) if isinstance(atom, gast.Name)]
     return [name for name in dict.fromkeys(read) if name not in assigned]
 

@@ -261,7 +261,7 @@ class _Writer:
         return describe(statement.function).removeprefix("s2s_ad.runtime.")
 
     def _effect(self, statement: form.Effect, program: Program, depth: int) -> Iterator[CoreLine]:
-        atoms = {each: form.name(self._name(each, program)) for each in form.reads(statement)}
+        atoms = {each: form.name(self._name(each, program)) for each in statement.reads}
         node = gast.gast_to_ast(form.substitute(statement.node, atoms))
         text = ast.unparse(ast.fix_missing_locations(_plain(node)))
         for line in text.split("\n"):

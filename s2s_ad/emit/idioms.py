@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
+from collections.abc import Callable
 
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.emit.provenance import absorb
+from s2s_ad.emit.provenance import BLOCKS, absorb
 from s2s_ad.emit.sugar import names_of, sources_of
 
 
 def idiomatic(body: list[gast.stmt]) -> list[gast.stmt]:
     """The body of a function in the idioms of Python."""
-    loads = Counter(
-        node.id
-        for statement in body
-        for node in gast.walk(statement)
-        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load)
-    )
+
+    @functools.cache
+    def loads() -> Counter[str]:
+        nodes = (node for statement in body for node in gast.walk(statement))
+        names = (node for node in nodes if isinstance(node, gast.Name))
+        return Counter(each.id for each in names if isinstance(each.ctx, gast.Load))
+
     return _block(body, loads)
 
 
-def _block(body: list[gast.stmt], loads: Counter[str]) -> list[gast.stmt]:
+def _block(body: list[gast.stmt], loads: Callable[[], Counter[str]]) -> list[gast.stmt]:
     found: list[gast.stmt] = []
     for statement in body:
-        for name in ("body", "orelse", "handlers"):
+        for name in BLOCKS:
             inner = getattr(statement, name, None)
             if isinstance(inner, list) and inner:
                 setattr(statement, name, _block(inner, loads))
@@ -61,22 +64,22 @@ def _number(statement: gast.stmt) -> tuple | None:
 # ---- lists ---------------------------------------------------------------------------------------
 
 
-def _iterate(loop: gast.For, before: list[gast.stmt], loads: Counter[str]) -> None:
+def _iterate(loop: gast.For, before: list[gast.stmt], loads: Callable[[], Counter[str]]) -> None:
     """Go through a list that the loop pops to its end: `for x in reversed(xs)`.
 
     Before: `for _ in range(len(xs)): x = xs.pop()`, perhaps of a copy made for that.
     """
     sources, pop = sources_of(loop.iter), loop.body[0]
     popped = _popped(pop)
-    if len(sources) != 1 or not popped or len(loop.body) < 2 or loads[loop.target.id]:
+    if len(sources) != 1 or not popped or len(loop.body) < 2 or loads()[loop.target.id]:
         return
     (source,) = sources
     if any({source, popped} & names_of(each) for each in loop.body[1:]):
         return
     if popped == source:
-        if loads[source] > 2:  # its length, and the pop
+        if loads()[source] > 2:  # its length, and the pop
             return
-    elif loads[popped] > 1 or not _without_copy(before, popped, source):
+    elif loads()[popped] > 1 or not _without_copy(before, popped, source):
         return
     loop.target = pop.targets[0]
     loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])

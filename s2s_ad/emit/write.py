@@ -28,7 +28,7 @@ from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.live_ranges import Liveness, flat
 from s2s_ad.emit.printer import print_rows, print_statements
-from s2s_ad.emit.provenance import NO_ROW, Row, mark, settle
+from s2s_ad.emit.provenance import BLOCKS, NO_ROW, Row, mark, settle
 from s2s_ad.emit.refold import Line, Refold, every
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
@@ -389,7 +389,9 @@ def _return(value: gast.AST, origins: list[Origin]) -> gast.stmt:
 
 def _count(body: list[gast.stmt]) -> int:
     """Statements, with those in blocks."""
-    return sum(isinstance(node, gast.stmt) for each in body for node in gast.walk(each))
+    parts = (getattr(each, name, ()) for each in body for name in BLOCKS)
+    inside = sum(_count(each) for each in parts if isinstance(each, list))
+    return inside + sum(isinstance(each, gast.stmt) for each in body)
 
 
 def _output_expression(output: Any, surface: Surface) -> gast.AST:
@@ -477,7 +479,7 @@ def _comment_lines(
                 statement.comment_after = f"line {origin.root}"
             if named is not None:
                 named.add(origin.root)
-        for block in ("body", "orelse", "handlers"):
+        for block in BLOCKS:
             inner = getattr(statement, block, None)
             if isinstance(inner, list):
                 known = {previous} if named is None else named

@@ -126,7 +126,7 @@ class _Block:
         if isinstance(statement, form.Op):
             self.need_name(statement.target)
             return
-        for name in form.reads(statement):
+        for name in statement.reads:
             self.need_name(name)
 
     def follow(self, name: str) -> None:
@@ -143,7 +143,7 @@ class _Block:
         item = item_of(statement)
         source = None if item is None else self.definitions.get(item[0])
         region = None if source is None else region_of(source)
-        for each in form.reads(statement):
+        for each in statement.reads:
             self.need_name(each)
         if region is not None:
             self._use_of(source, region).need_output(item[1])
@@ -165,7 +165,7 @@ class _Block:
             elif statement.target in self.needed:
                 body.append(self._swept_statement(statement))
         same = len(body) == len(program.body) and all(map(_is, body, program.body))
-        live = {name for each in body for name in (*form.reads(each), *captured_names(each))}
+        live = {name for each in body for name in (*each.reads, *captured_names(each))}
         live.update(atom.id for atom in tree.leaves(output) if isinstance(atom, gast.Name))
         captures = program.captures
         if not all(each.name is None or each.name in live for each in captures):
@@ -242,7 +242,7 @@ class _Use:
         """Whether all is needed without a look inside; then so are the operands."""
         whole = not self.blocks and self.region.whole_for <= self.asked
         if whole:
-            for name in form.reads(self.statement):
+            for name in self.statement.reads:
                 self.outer.need_name(name)
         return whole
 

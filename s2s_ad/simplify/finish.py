@@ -55,7 +55,7 @@ def nearest_shapes_in_block(program: Program) -> Program:
 
 def _read_anyway(block: Program, leaves: list[str]) -> list[str]:
     """The leaves that a block reads each time it runs; others may be undefined on its path."""
-    read = {name for each in block.body if region_of(each) is None for name in form.reads(each)}
+    read = {name for each in block.body if region_of(each) is None for name in each.reads}
     return [leaf for leaf in leaves if leaf in read]
 
 
@@ -233,7 +233,7 @@ def _fits(program: Program, name: str, made: Made, counts: Counter) -> bool:
     operands = [program.fact(each) for each in statement.operands]
     if not statement.rule.fits(operands, program.facts[name], _params(statement)):
         return False
-    alone = [each for each in form.reads(statement) if counts[each] == 1]
+    alone = [each for each in statement.reads if counts[each] == 1]
     return all(_fits(program, each, made, counts) for each in alone)
 
 

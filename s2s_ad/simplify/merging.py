@@ -49,7 +49,7 @@ def _merged(program: Program, one: int, two: int) -> Program | None:
         return None
     depends, early, late = {first.target}, [], []
     for each in between:
-        is_late = bool(depends & set(form.reads(each)))
+        is_late = bool(depends & set(each.reads))
         (late if is_late else early).append(each)
         if is_late and isinstance(each, form.Op):
             depends.add(each.target)
@@ -58,7 +58,7 @@ def _merged(program: Program, one: int, two: int) -> Program | None:
         for each in late
         if (item := item_of(each)) is not None and item[0] == first.target
     }
-    needed = set(form.reads(second)) & depends
+    needed = set(second.reads) & depends
     if not needed <= items.keys():
         return None
     made = _joined(program, first, second, items)

@@ -57,8 +57,8 @@ def _is_elif(region: Region, inner: Program) -> bool:
         others.append(each)
         if isinstance(each, form.Effect) or each.target not in wanted:
             return False
-        wanted.update(form.reads(each))
-    read = [name for each in (*others, regions[0]) for name in form.reads(each)]
+        wanted.update(each.reads)
+    read = [name for each in (*others, regions[0]) for name in each.reads]
     return all(read.count(each.target) == 1 for each in others)
 
 

@@ -44,7 +44,7 @@ class _Order:
         self.positions: dict[form.Statement, int] = {}
         for position, statement in enumerate(self.body):
             self.positions[statement] = position
-            for name in form.reads(statement):
+            for name in statement.reads:
                 self.readers.setdefault(name, []).append(statement)
             if isinstance(statement, form.Op):
                 self.definitions[statement.target] = statement
@@ -92,7 +92,7 @@ class _Order:
         while waiting:
             place = waiting.pop()
             statement = self.body[place]
-            reads = form.reads(statement)
+            reads = statement.reads
             found.add(place)
             if len(found) > MOST or update in reads or not _may_move(self.program, statement):
                 return set()

@@ -1,7 +1,6 @@
 """Which passes run when."""
 
 from s2s_ad.analysis.handed_over import HandedOver, handed_over
-from s2s_ad.core import form
 from s2s_ad.core.callee import Callee, callee_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.passes import Pass, run
@@ -86,7 +85,7 @@ def _finished_call(
     own = made.own.get(id(call), frozenset())
     program = _finish(call.program.with_(own=own), FINAL_CALLED, made)
     if not call.is_recursive:
-        read = {name for each in program.body for name in form.reads(each)}
+        read = {name for each in program.body for name in each.reads}
         read |= {getattr(atom, "id", None) for atom in program.outputs()}
         hints = [program.hints.get(name, TEMPORARY) for name in program.leaves()]
         pairs = list(zip(program.leaves(), hints, strict=True))

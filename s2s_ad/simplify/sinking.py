@@ -108,7 +108,7 @@ def _followed(program: Program) -> set[str]:
     """The results of calls, branches and loops of which operations read an item."""
     items = {each.target: item[0] for each in program.body if (item := item_of(each))}
     readers = [each for each in program.body if _may_sink(each)]
-    return {items[name] for each in readers for name in form.reads(each) if name in items}
+    return {items[name] for each in readers for name in each.reads if name in items}
 
 
 def _may_sink(statement: form.Statement) -> bool:
@@ -132,7 +132,7 @@ def _sink_into(program: Program, target: str) -> Program:
     sides, before, after, changed = Sides(program, body[place]), [], [], False
     depends = {target, *items}
     for each in body[place + 1 :]:
-        reads = set(form.reads(each))
+        reads = set(each.reads)
         if not reads & depends:
             before.append(each)
             continue
@@ -163,7 +163,7 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     """Do the operation in both blocks, if that is nothing in one of them."""
     if not _may_sink(statement):
         return False
-    read = items.keys() & set(form.reads(statement))
+    read = items.keys() & set(statement.reads)
     if not all(_has_its_rank(sides, name, items[name]) for name in read):
         return False
     marks = [(list(b.body), dict(b._numbered)) for b in sides.builders]
@@ -171,7 +171,7 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     for side, builder in enumerate(sides.builders):
         atoms = {
             name: sides.outputs[side][items[name]] if name in items else sides.leaf(side, name)
-            for name in form.reads(statement)
+            for name in statement.reads
         }
         count = len(builder.body)
         with builder.at(statement.origin, statement.phase):
@@ -274,7 +274,7 @@ def _readers(program: Program) -> dict[str, int]:
     """How many statements, outputs among them, read each name."""
     counts: dict[str, int] = {}
     for statement in program.body:
-        for name in set(form.reads(statement)):
+        for name in set(statement.reads):
             counts[name] = counts.get(name, 0) + 1
     for atom in program.outputs():
         if isinstance(atom, gast.Name):
@@ -291,7 +291,7 @@ def _computed(program: Program) -> dict[str, form.Op]:
     return {
         each.target: each
         for each in program.body
-        if _may_sink(each) and changed.isdisjoint(form.reads(each))
+        if _may_sink(each) and changed.isdisjoint(each.reads)
     }
 
 
@@ -314,7 +314,7 @@ def _with_operands(
         place, side = found
         name, names = sides.operands[place].id, {getattr(e, "id", None) for e in sides.operands}
         moved[name] = made = computed[name]
-        for each in set(form.reads(made)):
+        for each in set(made.reads):
             readers[each] -= 1 if each in names else 0
         read[side].update(_move(sides, place, side, made))
     return sides.written() if len(moved) > count else statement
@@ -340,13 +340,13 @@ def _changed(statement: form.Statement) -> list[str]:
 
 
 def _names_read(program: Program) -> set[str]:
-    read = {name for statement in program.body for name in form.reads(statement)}
+    read = {name for statement in program.body for name in statement.reads}
     return read | {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
 
 
 def _move(sides: Sides, place: int, side: int, made: form.Op) -> list[str]:
     """Put an operation in front of one block, in place of an operand; returns what it reads."""
-    names = {name: sides.leaf(side, name) for name in form.reads(made)}
+    names = {name: sides.leaf(side, name) for name in made.reads}
     builder, leaf = sides.builders[side], sides.leaves[side][place]
     nodes = {name: to_node(value) for name, value in names.items()}
     first = form.substitute(made, nodes | {made.target: form.name(leaf)})

@@ -94,7 +94,7 @@ class _Reads:
                 self._of_region(scope, statement, region)
                 continue
             if item_of(statement) is None:
-                self._of_names(scope, form.reads(statement))
+                self._of_names(scope, statement.reads)
 
     def of(self, scope: _Scope, atom: gast.AST) -> None:
         """The atom is read: it is there on the path, or has to be bound."""
@@ -247,7 +247,7 @@ def _bound_at_start(statement: form.Op, loop: Loop, facts: dict) -> list[form.Op
     The facts of what is put before the loop go into `facts`.
     """
     parts, leaves = loop.parts(statement.operands), loop.leaves(loop.body).carried
-    read = {name for each in loop.body.body if region_of(each) is None for name in form.reads(each)}
+    read = {name for each in loop.body.body if region_of(each) is None for name in each.reads}
     carried, made = [], []
     for atom, leaf, fact in zip(parts.carried, leaves, loop.facts, strict=True):
         if form.is_undefined(atom) and leaf in read:

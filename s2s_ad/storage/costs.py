@@ -61,4 +61,4 @@ def value_of(statement: form.Op, fact: values.AbstractValue, *, repeated: bool) 
     keep = keep + 1 if keep is not None and again == 0 else keep
     if not repeated:
         keep, again = (None if keep is None else 1), (0 if again == 0 else None)
-    return Value(keep, again, tuple(dict.fromkeys(form.reads(statement))))
+    return Value(keep, again, tuple(dict.fromkeys(statement.reads)))

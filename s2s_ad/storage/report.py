@@ -41,7 +41,7 @@ class Kept:
 
 def report(program: Program) -> Iterator[Kept]:
     """What the program keeps, in the order of its forward pass."""
-    needed = {name for each in program.body if _is_backward(each) for name in form.reads(each)}
+    needed = {name for each in program.body if _is_backward(each) for name in each.reads}
     for statement in program.body:
         if isinstance(statement, form.Effect) or _is_backward(statement):
             continue

@@ -183,7 +183,7 @@ def _read(stand: Stand, results: Sequence[Any]) -> set[str]:
     needed = {each.name for each in results if isinstance(each, Symbol)}
     for statement in reversed(stand.builder.body):
         if isinstance(statement, form.Effect) or statement.target in needed:
-            needed.update(form.reads(statement))
+            needed.update(statement.reads)
     return needed
 
 

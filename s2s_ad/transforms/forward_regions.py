@@ -332,9 +332,9 @@ def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
             late.append(statement)
             continue
         early.append(statement)
-        needed.update(form.reads(statement))
+        needed.update(statement.reads)
     defined = {each.target for each in early if isinstance(each, form.Op)}
-    read = [name for each in reversed(late) for name in form.reads(each)]
+    read = [name for each in reversed(late) for name in each.reads]
     read += [dot.name for dot in dots if isinstance(dot, Symbol)]
     kept = [name for name in dict.fromkeys(read) if name in defined]
     return early[::-1], late[::-1], kept

@@ -267,7 +267,7 @@ def partition(program: Program, late: Sequence[str]) -> tuple[Program, Program]:
     first, second = _split(program, late)
     value, result = program.result.items
     own = {s.target for s in second if isinstance(s, form.Op)} | set(late)
-    read = [name for s in second for name in form.reads(s)]
+    read = [name for s in second for name in s.reads]
     read += [leaf.id for leaf in tree.leaves(result) if isinstance(leaf, gast.Name)]
     kept = [name for name in dict.fromkeys(read) if name not in own]
     residuals = pair(*(gast.Name(name, gast.Load(), None, None) for name in kept))
@@ -297,7 +297,7 @@ def _split(program: Program, late: Iterable[str]) -> tuple[list, list]:
     depends = set(late)
     first, second = [], []
     for statement in program.body:
-        is_late = any(name in depends for name in form.reads(statement))
+        is_late = any(name in depends for name in statement.reads)
         (second if is_late else first).append(statement)
         if is_late and isinstance(statement, form.Op):
             depends.add(statement.target)

@@ -188,7 +188,7 @@ def _in_order(body: Sequence[form.Op]) -> list[form.Op]:
     ordered: list[form.Op] = []
 
     def place(statement: form.Op) -> None:
-        for name in form.reads(statement):
+        for name in statement.reads:
             if name in waiting:
                 place(waiting.pop(name))
         ordered.append(statement)
@@ -219,7 +219,7 @@ def _outside(program: Program, body: Sequence[form.Statement], results: Iterable
     """The names that statements and results read and do not define; captured ones are known."""
     defined = {statement.target for statement in body}
     defined |= {each.name for each in program.captured()}
-    read = [name for statement in body for name in form.reads(statement)]
+    read = [name for statement in body for name in statement.reads]
     read += [name for each in results for name in form.reads(to_node(each))]
     return [name for name in dict.fromkeys(read) if name not in defined]
 

@@ -253,7 +253,7 @@ class Backward:
         known = {*self.leaves.fixed, *(each.name for each in joint.captured())}
         found = set()
         for each in joint.body:
-            same = not has_effect(each) and known.issuperset(form.reads(each))
+            same = not has_effect(each) and known.issuperset(each.reads)
             if each.phase == "backward" or not same:
                 continue
             name = each.target

@@ -128,10 +128,10 @@ def _is_harmless(lowering: Lowering, path: Path) -> bool:
 def _is_total(lowering: Lowering, statement: form.Statement) -> bool:
     if not any(statement.function is f for f in TOTAL):
         return False
-    if not lowering.partial.isdisjoint(form.reads(statement)):
+    if not lowering.partial.isdisjoint(statement.reads):
         return False
     facts = [values.of_constant(each.value) for each in statement.operands if is_constant(each)]
-    facts += [lowering.builder.facts[name] for name in form.reads(statement)]
+    facts += [lowering.builder.facts[name] for name in statement.reads]
     return all(values.rank_of(fact) == 0 for fact in facts)
 
 

@@ -57,7 +57,7 @@ def checkpoint_call(
 def _as_checkpoint(lowering: Lowering, call: Callee, body: list, result: Any) -> Any:
     """The same for a function that keeps its name: the call becomes the checkpoint."""
     builder, first = lowering.builder, body[0]
-    atoms = {name: Symbol(builder, name) for name in form.reads(first)}
+    atoms = {name: Symbol(builder, name) for name in first.reads}
     operands = [builder.view(each, atoms) for each in first.operands]
     results = CheckpointCallee(call.program).call(builder, operands)
     found = {each.target: results[item_of(each)[1]] for each in body[1:]}

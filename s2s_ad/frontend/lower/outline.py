@@ -318,7 +318,7 @@ def outline(
     outputs = list(dict.fromkeys(leaf.name for leaf in leaves if leaf.name in defined))
     constants, parameters = lowering.captures.constants(), lowering.captures.named_parameters()
     names = {each.name for each in inputs}
-    read = dict.fromkeys(name for each in segment for name in form.reads(each))
+    read = dict.fromkeys(name for each in segment for name in each.reads)
     free = read.keys() - defined - names
     known = free <= {*constants, *parameters}
     if len(segment) < 2 or not outputs or not known or not _is_plain(result):

@@ -118,7 +118,7 @@ def free_names(
     lowering: Lowering, body: Sequence[form.Statement], outputs: Iterable[gast.AST]
 ) -> list[str]:
     """The names that a block reads and does not define, in order; captured ones left out."""
-    read = [name for each in body for name in form.reads(each)]
+    read = [name for each in body for name in each.reads]
     read += [atom.id for atom in outputs if isinstance(atom, gast.Name)]
     left_out = defined(body) | lowering.captures.constants().keys()
     return [name for name in dict.fromkeys(read) if name not in left_out]
@@ -131,7 +131,7 @@ def block(
     outputs: Sequence[gast.AST],
 ) -> Program:
     """The statements as a program of their own."""
-    read = {name for each in body for name in (*form.reads(each), *captured_names(each))}
+    read = {name for each in body for name in (*each.reads, *captured_names(each))}
     read |= {atom.id for atom in outputs if isinstance(atom, gast.Name)}
     constants = lowering.captures.constants().items()
     return Program(

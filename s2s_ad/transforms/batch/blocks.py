@@ -93,7 +93,7 @@ class Block:
         varied = {leaf for leaf in self.source.leaves() if leaf in self.context.batched}
         found = []
         for statement in self.source.body:
-            if isinstance(statement, form.Op) and varied.intersection(form.reads(statement)):
+            if isinstance(statement, form.Op) and varied.intersection(statement.reads):
                 varied.add(statement.target)
                 found.append(statement)
         return found

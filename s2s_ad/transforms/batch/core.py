@@ -83,7 +83,7 @@ class Batch:
 
     def is_varied(self, statement: form.Statement) -> bool:
         """Whether an operation that was written reads what differs from sample to sample."""
-        return any(name in self.batched for name in form.reads(statement))
+        return any(name in self.batched for name in statement.reads)
 
     def is_elementwise(self, statement: form.Statement) -> bool:
         """Whether a statement that was written acts on each element by itself, so that it raises

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def batch_effect(context: Batch, statement: form.Effect, atoms: dict[str, Any]) -> None:
     """Before: `print(x)`; after: `for sample in range(len(x)): print(x[sample])`."""
-    read = [name for name in dict.fromkeys(form.reads(statement)) if name in atoms]
+    read = [name for name in dict.fromkeys(statement.reads) if name in atoms]
     batched = {
         name: context.gathered(atoms[name]) for name in read if context.is_batched(atoms[name])
     }

@@ -182,7 +182,7 @@ def _maker(program: Program, atom: gast.AST) -> form.Op | None:
 
 
 def _reads(program: Program, name: str) -> int:
-    found = [each for statement in program.body for each in form.reads(statement)]
+    found = [each for statement in program.body for each in statement.reads]
     found += [getattr(atom, "id", None) for atom in program.outputs()]
     return found.count(name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from s2s_ad.core import form, values
+from s2s_ad.core import values
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.registry import Ragged
 from s2s_ad.transforms.batch.blocks import Block, batched_fact, spread_as
@@ -90,7 +90,7 @@ def _uniform(
         backwards=region.backwards,
         exits=region.exits,
     )
-    read = {name for each in region.body.body for name in form.reads(each)}
+    read = {name for each in region.body.body for name in each.reads}
     columns = zip(
         region.leaves(region.body).carried, parts.carried, region.facts, carried, strict=True
     )

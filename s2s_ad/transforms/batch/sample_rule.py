@@ -155,7 +155,7 @@ def _batched(
 
 def _shared(builder: Builder, scratch: Builder) -> list[Symbol]:
     """What the operations read that is no input of theirs: indices, the same for all samples."""
-    read = dict.fromkeys(name for statement in scratch.body for name in form.reads(statement))
+    read = dict.fromkeys(name for statement in scratch.body for name in statement.reads)
     return [Symbol(builder, name) for name in read if name not in scratch.facts]
 
 
