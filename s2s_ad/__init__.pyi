@@ -303,6 +303,7 @@ def jit(
     native: bool = True,
     parallel: bool = False,
     wait: bool = True,
+    cache: bool = True,
     **options: Any,
 ) -> Any: ...
 @overload
@@ -317,6 +318,7 @@ def jit(
     native: bool = True,
     parallel: bool = False,
     wait: bool = True,
+    cache: bool = True,
     **options: Any,
 ) -> Transformed[P, R]: ...
 @overload
@@ -330,6 +332,7 @@ def jit(
     native: bool = True,
     parallel: bool = False,
     wait: bool = True,
+    cache: bool = True,
     **options: Any,
 ) -> _ToSame: ...
 def jvp(fn: Callable[..., R], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]: ...

@@ -9,6 +9,7 @@ from hypothesis import settings
 
 os.environ.setdefault("S2S_AD_VERIFY", "1")  # Core is verified after each pass
 os.environ.setdefault("S2S_AD_NATIVE", "0")  # Numba takes a second a function: tests ask for it
+os.environ["S2S_AD_CACHE"] = "0"  # nothing of one run serves the next, or the user
 
 # No deadline: the first example of a test compiles, the others do not, and machines are shared.
 settings.register_profile("s2s_ad", deadline=None, print_blob=True)

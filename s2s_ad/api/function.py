@@ -608,9 +608,10 @@ class Transformed:
 
     def _loaded(self, program: Program, text: Text) -> Loaded:
         loaded = load(program, text)
-        if not text.native or self._native is None:
+        asked = self._native
+        if not text.native or asked is None:
             return loaded
-        return natively(loaded, parallel=self._native.parallel, wait=self._native.wait)
+        return natively(loaded, parallel=asked.parallel, wait=asked.wait, cache=asked.cache)
 
     @property
     def _native(self) -> Jit | None:

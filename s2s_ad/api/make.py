@@ -348,6 +348,7 @@ def jit(
     native: bool = True,
     parallel: bool = False,
     wait: bool = True,
+    cache: bool = True,
     **options: Any,
 ) -> Any:
     """`function`, simplified and compiled; the same results. A decorator with or without options.
@@ -363,6 +364,9 @@ def jit(
         parallel: the samples of an outermost `vmap` are shared out among threads, as many as there
             are processors; the results are the same.
         wait: False: the code for NumPy answers until the native code is ready.
+        cache: False: native code is compiled in each process, and not kept on disk for the next one
+            (`s2s-ad cache` lists what is; S2S_AD_CACHE=0 switches it off, S2S_AD_CACHE_DIR says
+            where).
         capture_mode, jit_level, dynamic, fullgraph, backend, options: accepted for those who come
             from MindSpore; they change nothing.
 
@@ -383,9 +387,10 @@ def jit(
     check.check_option("jit", "backend", backend, ("", "ms_backend", "GE"))
     check.check_option("jit", "dynamic", dynamic, (0, 1))
     check.check_flag("jit", "fullgraph", fullgraph)
-    for name, value in {"native": native, "parallel": parallel, "wait": wait}.items():
+    flags = {"native": native, "parallel": parallel, "wait": wait, "cache": cache}
+    for name, value in flags.items():
         check.check_flag("jit", name, value)
-    return _transformed("jit", function, Jit(native and is_available(), parallel, wait))
+    return _transformed("jit", function, Jit(native and is_available(), parallel, wait, cache))
 
 
 # ---- at once -------------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ class Jit(Transform):
     native: bool = False
     parallel: bool = False
     wait: bool = True
+    cache: bool = True
     takes_lists = True
 
     def programs(self, program: Program, arguments: Arguments) -> list[Program]:

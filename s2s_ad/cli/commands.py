@@ -1,4 +1,4 @@
-"""The command line: dump, explain, show, check and help."""
+"""The command line: dump, explain, show, check, cache and help."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from s2s_ad.api.make import jit
 from s2s_ad.api.pages import failed_page, page
 from s2s_ad.api.shown import Shown
 from s2s_ad.check import check
-from s2s_ad.cli import codes, like
+from s2s_ad.cli import caching, codes, like
 from s2s_ad.cli.configured import ConfigurationError, configured_checks
 from s2s_ad.cli.drift import difference
 from s2s_ad.cli.serving import Job, serve
 from s2s_ad.cli.target import TargetError, evaluate, file_of, module_of
 from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.emit.namespaces import DIALECTS
+from s2s_ad.load.disk_cache import DiskCache, default_folder
 from s2s_ad.show.model import Page
 
 USAGE, REFUSED = 2, 1
@@ -142,8 +143,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     checking.add_argument("--seed", type=int, default=0, help="of the random inputs (0)")
     checking.add_argument("--tolerance", type=float, help="relative error that is still right")
+    _cache_command(commands)
     _help_command(commands)
     return parser
+
+
+def _cache_command(commands: Any) -> None:
+    what = "list the native code that is kept on disk between processes"
+    command = commands.add_parser("cache", help=what, description=f"{what.capitalize()}.")
+    command.add_argument("--clear", action="store_true", help="remove all of it")
+    command.set_defaults(run=_cache, target=None)
 
 
 def _help_command(commands: Any) -> None:
@@ -277,6 +286,17 @@ def _check(options: argparse.Namespace) -> int:
 
 def _help(options: argparse.Namespace) -> int:
     print(codes.page(options.code) if options.code else codes.overview(), end="")
+    return 0
+
+
+def _cache(options: argparse.Namespace) -> int:
+    folder = default_folder()
+    if folder is None:
+        return _say("nothing is kept: S2S_AD_CACHE=0, or a user without a home", REFUSED)
+    kept = DiskCache(folder)
+    if kept.problem():
+        return _say(f"{folder} is not used: {kept.problem()}", REFUSED)
+    print(caching.cleared(kept) if options.clear else caching.listing(kept), end="")
     return 0
 
 

@@ -23,6 +23,8 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.load.module import Loaded
+from s2s_ad.load.numba_cache import digest_of, keep_on_disk, tell_apart
+from s2s_ad.native import generated
 from s2s_ad.native.state import captured_by, is_passed
 
 _number = itertools.count(1)
@@ -42,14 +44,15 @@ class NotReady(Exception):
 class Later:
     """Native code that a thread compiles meanwhile."""
 
-    def __init__(self, loaded: Loaded, parallel: bool):
+    def __init__(self, loaded: Loaded, parallel: bool, cache: bool):
         self.kernel: Callable | None = None
-        self.thread = threading.Thread(target=self._compile, args=(loaded, parallel), daemon=True)
+        given = loaded, parallel, cache
+        self.thread = threading.Thread(target=self._compile, args=given, daemon=True)
         self.thread.start()
 
-    def _compile(self, loaded: Loaded, parallel: bool) -> None:
+    def _compile(self, loaded: Loaded, parallel: bool, cache: bool) -> None:
         try:
-            self.kernel = _compiled(loaded, parallel)
+            self.kernel = _compiled(loaded, parallel, cache)
         except Exception:  # Numba refuses it: the code for NumPy goes on answering
             return
 
@@ -87,11 +90,14 @@ def _threads() -> ThreadPoolExecutor:
 os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
-def natively(loaded: Loaded, *, parallel: bool = False, wait: bool = True) -> Loaded:
+def natively(
+    loaded: Loaded, *, parallel: bool = False, wait: bool = True, cache: bool = True
+) -> Loaded:
     """The function with loops for the calls that they serve; as it is where Numba refuses them."""
     try:
         source = _around(loaded.program, loaded)
-        kernel = _compiled(loaded, parallel) if wait else Later(loaded, parallel)
+        compile_ = _compiled if wait else Later
+        kernel = compile_(loaded, parallel, cache)
     except Exception as error:  # of Numba's, of which not all are NumbaErrors
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         return replace(loaded, text=replace(loaded.text, native="", refused=f"Numba: {reason}"))
@@ -105,16 +111,22 @@ def natively(loaded: Loaded, *, parallel: bool = False, wait: bool = True) -> Lo
     return replace(loaded, function=made[name])
 
 
-def _compiled(loaded: Loaded, parallel: bool) -> Callable:
+def _compiled(loaded: Loaded, parallel: bool, cache: bool) -> Callable:
     """What Numba makes of the loops, for arguments of the kinds that the program takes."""
     from numba import from_dtype, types
 
     file = f"<s2s_ad native {loaded.text.name} {next(_number)}>"
     text = loaded.text.native
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space: dict[str, Any] = {"__name__": "s2s_ad.native.generated"}
+    space: dict[str, Any] = {"__name__": generated.__name__}
     exec(compile(text, file, "exec"), space)
-    kernel = space[loaded.text.name]
+    name = loaded.text.name
+    digest = digest_of(text)
+    tell_apart(space, digest)
+    if cache:
+        entries = (name, f"{name}_first", f"{name}_rows")  # the others are compiled into these
+        keep_on_disk({each: space[each] for each in entries if each in space}, digest)
+    kernel = space[name]
     weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
     program = loaded.program
     kinds = []
@@ -124,7 +136,6 @@ def _compiled(loaded: Loaded, parallel: bool) -> Callable:
         one = from_dtype(dtype)
         kinds.append(types.Array(one, rank, "C") if rank else one)
     kernel.compile(tuple(kinds))
-    name = loaded.text.name
     if parallel and f"{name}_rows" in space:
         return Shared(space[f"{name}_first"], space[f"{name}_rows"])
     return kernel
