@@ -39,6 +39,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="the sizes at which tests run")
     options = parser.parse_args()
     os.environ["S2S_AD_NATIVE"] = "1"
+    os.environ["S2S_AD_CACHE"] = "0"  # the time to compile is that of a first run
     kernels = [each for each in ARGUMENTS if not options.names or each.__name__ in options.names]
     ratios, compiled = [], []
     print(f"{'kernel':<22}{'NumPy':>10}{'native':>10}{'times':>8}{'compiling':>11}")
