@@ -42,7 +42,7 @@ from s2s_ad.api.recent import Recent
 from s2s_ad.api.replaced import refuse_replaced
 from s2s_ad.api.tracebacks import short, shortened
 from s2s_ad.api.transform import Jit, Transform
-from s2s_ad.core import faults, sizes, tree, values
+from s2s_ad.core import faults, passes, sizes, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.sharing import lazy
@@ -80,7 +80,7 @@ from s2s_ad.load.module import Loaded, load
 from s2s_ad.load.native import natively
 from s2s_ad.load.noted import noted
 from s2s_ad.native.module import with_loops, with_rows
-from s2s_ad.simplify.dead import remove_dead
+from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
 
@@ -490,9 +490,12 @@ class Transformed:
         """The program for arguments of these abstract values, and those that come with it."""
         inner = self.inner_program(arguments)
         try:
-            return self.transform.programs(inner, arguments)
+            programs = self.transform.programs(inner, arguments)
         except (ArgumentTypeError, ArgumentValueError) as error:
             raise error.labelled(self.label) from None
+        for each in programs:
+            passes.tell(passes.TRANSFORM, inner, each)
+        return programs
 
     def inner_program(self, arguments: Arguments) -> Program:
         """The program of the function inside, for what this one is called with."""
@@ -500,12 +503,13 @@ class Transformed:
         try:
             if isinstance(self.fn, Transformed):
                 return self.fn.derive(inside)[0]
-            if hasattr(self.fn, "__s2s_lower__"):
-                return watching(remove_dead(self.fn.__s2s_lower__(inside.facts)))
-            return watching(remove_dead(self._lowered(inside.facts)))
+            lower_it = getattr(self.fn, "__s2s_lower__", self._lowered)
+            program = lower_it(inside.facts)
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None
+        passes.tell(passes.LOWER, None, program)
+        return watching(passes.run(program, (DEAD,)))
 
     def _lowered(self, facts: dict[str, Any]) -> Program:
         """The program of the user's function."""
@@ -745,6 +749,14 @@ class Transformed:
         found = Shown(made)
         found.save(path)
         return found
+
+    @short
+    def core(self, *args: Any, **kwargs: Any) -> Program:
+        """The program in Core after the last pass: `str` of it is what the text is written from.
+
+        Before a pass, and after it, S2S_AD_DUMP shows programs (`core/passes.py`).
+        """
+        return self._text(args, kwargs)[0]
 
     @short
     def lower(self, *args: Any, **kwargs: Any) -> dict[str, Program]:

@@ -24,6 +24,9 @@ from s2s_ad.cli.configured import ConfigurationError, configured_checks
 from s2s_ad.cli.drift import difference
 from s2s_ad.cli.serving import Job, serve
 from s2s_ad.cli.target import TargetError, evaluate, file_of, module_of
+from s2s_ad.core.dump import Dump
+from s2s_ad.core.passes import KNOWN, watched
+from s2s_ad.core.text import program_text
 from s2s_ad.diagnostics import Origin, S2SError
 from s2s_ad.emit.namespaces import DIALECTS
 from s2s_ad.load.disk_cache import DiskCache, default_folder
@@ -95,6 +98,21 @@ def _parser() -> argparse.ArgumentParser:
         "--standalone", action="store_true", help="write a module that needs NumPy alone"
     )
     dump.add_argument("--native", action="store_true", help="the loops that jit has Numba compile")
+    dump.add_argument(
+        "--core",
+        action="store_true",
+        help="the program in Core after the last pass, which text is written from",
+    )
+    dump.add_argument(
+        "--facts", action="store_true", help="with --core: what is known of each value, too"
+    )
+    dump.add_argument(
+        "--passes",
+        metavar="NAME,...",
+        nargs="?",
+        const="",
+        help="what passes of these names, or all, change in Core: before and after",
+    )
     dump.add_argument(
         "--namespace",
         choices=[*DIALECTS],
@@ -195,8 +213,7 @@ def _command(
 
 def _dump(options: argparse.Namespace) -> int:
     fn, args = _function(options), _arguments(options, like.zeros)
-    kinds = {"standalone": options.standalone, "native": options.native}
-    source = fn.source(*args, **kinds, namespace=options.namespace)
+    source = _dumped(fn, args, options)
     if options.check is not None:
         return _compared(source, options.check)
     if options.output is None:
@@ -204,6 +221,28 @@ def _dump(options: argparse.Namespace) -> int:
     else:
         options.output.write_text(source, encoding="utf-8")
     return 0
+
+
+def _dumped(fn: Transformed, args: tuple, options: argparse.Namespace) -> str:
+    """The text that the options ask for."""
+    if options.passes is not None:
+        return _passes(fn, args, options.passes)
+    if options.core or options.facts:
+        return program_text(fn.core(*args), facts=options.facts) + "\n"
+    kinds = {"standalone": options.standalone, "native": options.native}
+    return fn.source(*args, **kinds, namespace=options.namespace)
+
+
+def _passes(fn: Transformed, args: tuple, names: str) -> str:
+    """What the passes of these names, or all of them, change."""
+    wanted = [each.strip() for each in names.split(",") if each.strip()]
+    unknown = [each for each in wanted if each not in KNOWN]
+    if unknown:
+        raise UsageError(f"no pass is called {', '.join(unknown)}: {', '.join(KNOWN)}")
+    texts: list[str] = []
+    with watched(Dump(texts.append, wanted, KNOWN)):
+        fn.core(*args)
+    return "\n".join(texts)
 
 
 def _compared(source: str, file: Path) -> int:

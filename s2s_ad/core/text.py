@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
-from s2s_ad.core.callee import Callee, item_of, items_of, reached
+from s2s_ad.core.callee import item_of, items_of, reached
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
 from s2s_ad.core.sizes import Atom, atoms_of, size_text
@@ -59,6 +59,9 @@ class CoreText:
     lines: list[CoreLine]
     families: dict[str, str]
 
+    def __str__(self) -> str:
+        return "\n".join(f"{INDENT * line.depth}{line.text}".rstrip() for line in self.lines)
+
 
 class Stages(dict[str, Program]):
     """Programs by the name of the stage that they are of; they are shown one below the other."""
@@ -73,17 +76,30 @@ def program_text(program: Program, *, facts: bool = False) -> str:
     Args:
         facts: write the abstract value of what each line computes behind it.
     """
-    lines = core_text(program, facts=facts).lines
-    return "\n".join(f"{INDENT * line.depth}{line.text}".rstrip() for line in lines)
+    return str(core_text(program, facts=facts))
 
 
-def core_text(program: Program, *, facts: bool = False) -> CoreText:
-    """The same line by line."""
-    writer = _Writer(program, facts)
+def program_texts(before: Program, after: Program) -> tuple[str, str]:
+    """Two forms of one program, in which a Core name that both have is called the same."""
+    names: dict[str, _Names] = {}
+    return str(core_text(before, names=names)), str(core_text(after, names=names))
+
+
+def core_text(
+    program: Program, *, facts: bool = False, names: dict[str, _Names] | None = None
+) -> CoreText:
+    """The program, and the functions that it calls, line by line.
+
+    Args:
+        facts: write the abstract value of what each line computes behind it.
+        names: what names are called, by function: kept for further programs.
+    """
+    writer = _Writer(facts, names)
     found = [*writer.function(program)]
     for each in reached((program,)):
-        if isinstance(each, Callee) and not each.is_stub:
-            found += [CoreLine(""), *writer.function(each.program)]
+        if not isinstance(each, Region) and not each.is_stub:
+            for block in each.blocks:
+                found += [CoreLine(""), *writer.function(block)]
     return CoreText(found, writer.families)
 
 
@@ -112,13 +128,16 @@ class _Names:
 class _Writer:
     """Writes programs; what is known of lengths is said in the same letters in all of them."""
 
-    def __init__(self, program: Program, facts: bool):
+    def __init__(self, facts: bool, names: dict[str, _Names] | None):
         self.facts, self.lengths = facts, _Lengths()
         self.families: dict[str, str] = {}
-        self.names, self.program = _Names(self.families), program
+        self.names = _Names(self.families)
+        self._known = names
 
     def function(self, program: Program) -> Iterator[CoreLine]:
         self.names = _Names(self.families)
+        if self._known is not None:
+            self.names = self._known.setdefault(program.name, self.names)
         inputs = ", ".join(self._input(each, program) for each in program.inputs)
         yield CoreLine(f"{program.name}({inputs}):")
         captured = [
@@ -393,4 +412,4 @@ class _Lengths:
         return size_text(dim.size, self.names)
 
 
-__all__ = ["CoreLine", "CoreText", "Stages", "core_text", "program_text"]
+__all__ = ["CoreLine", "CoreText", "Stages", "core_text", "program_text", "program_texts"]

@@ -19,6 +19,7 @@ from s2s_ad.core import form, tree
 from s2s_ad.core.callee import Callee, item_of, reached
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.homes import is_optional
+from s2s_ad.core.passes import STORES, tell
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.tree import Tree
@@ -180,8 +181,9 @@ def ready(program: Program) -> Ready:
     """A function with copies and updates in place."""
     program = apart(without_keywords(with_value_names(program)))
     known = frozenset(program.facts)
-    program, stores = plan_stores(program)
-    return Ready(program, stores, known)
+    stored, stores = plan_stores(program)
+    tell(STORES, program, stored)
+    return Ready(stored, stores, known)
 
 
 class Module:

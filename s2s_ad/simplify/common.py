@@ -108,4 +108,4 @@ def _names_in(key: Hashable) -> bool:
     return type(key) is str or (type(key) is tuple and any(map(_names_in, key)))
 
 
-SHARE_AGAIN = Pass("share what is computed again", share)
+SHARE_AGAIN = Pass("share-again", share)

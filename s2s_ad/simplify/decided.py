@@ -100,4 +100,4 @@ def _opposite(makers: Makers, atom: gast.Name) -> gast.Name | None:
     return made.operands[0] if isinstance(made.operands[0], gast.Name) else None
 
 
-DECIDE = Pass("decide truths", decide)
+DECIDE = Pass("decide", decide)

@@ -453,8 +453,8 @@ def _is_target(statement: form.Statement, name: str) -> bool:
 
 
 DIVIDE = Pass("divide", everywhere(divide))
-ERASE = Pass("erase markers", everywhere(erase_markers))
-KEEP_DIMENSIONS = Pass("keep dimensions", everywhere(keep_dimensions))
-NEAREST = Pass("nearest shapes", nearest_shapes)
-OWN = Pass("own outputs", partial(own_outputs, numbers=False))
-OWN_ITEMS = Pass("own outputs and their items", partial(own_outputs, items=True))
+ERASE = Pass("erase", everywhere(erase_markers))
+KEEP_DIMENSIONS = Pass("keep-dimensions", everywhere(keep_dimensions))
+NEAREST = Pass("nearest-shapes", nearest_shapes)
+OWN = Pass("own-outputs", partial(own_outputs, numbers=False))
+OWN_ITEMS = Pass("own-items", partial(own_outputs, items=True))

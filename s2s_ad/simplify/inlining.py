@@ -14,6 +14,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import Callee, callee_of, item_of
+from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.diagnostics import Origin
@@ -105,3 +106,6 @@ def _place(statement: form.Statement, call: form.Op | None) -> tuple[Origin | No
         return statement.origin, statement.phase
     own = statement.origin.settings if statement.origin is not None else ()
     return replace(call.origin, settings=(*call.origin.settings, *own)), call.phase
+
+
+INLINE = Pass("inline", in_place)

@@ -113,4 +113,4 @@ def _renumbered(each: form.Statement, old: str, new: str, count: int) -> form.St
     return each.with_call(each.function, [form.name(new)], params)
 
 
-MERGE = Pass("merge branches", everywhere_inwards(merge))
+MERGE = Pass("merge", everywhere_inwards(merge))

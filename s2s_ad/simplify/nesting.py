@@ -9,6 +9,7 @@ from __future__ import annotations
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee, item_of
+from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Region, block, region_of, with_blocks
 
@@ -90,3 +91,6 @@ def _as_call(program: Program, name: str) -> Program | None:
     names = [each.name for each in operands]
     made = block(builder, names, outputs, captures=program.captures)
     return made.with_(tried=program.tried, origin=program.origin)
+
+
+PARTS = Pass("parts", with_parts)

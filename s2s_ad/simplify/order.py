@@ -119,4 +119,4 @@ def _may_move(program: Program, statement: form.Statement) -> bool:
     return not any(isinstance(each, values.List | tree.Tree) for each in facts)
 
 
-READERS_FIRST = Pass("readers first", everywhere(readers_first))
+READERS_FIRST = Pass("readers-first", everywhere(readers_first))

@@ -10,9 +10,9 @@ from s2s_ad.simplify.common import SHARE_AGAIN
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.decided import DECIDE
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
-from s2s_ad.simplify.inlining import in_place
+from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.merging import MERGE
-from s2s_ad.simplify.nesting import with_parts
+from s2s_ad.simplify.nesting import PARTS
 from s2s_ad.simplify.order import READERS_FIRST
 from s2s_ad.simplify.products import CONTRACT, NUMBERS_FIRST, SHARE
 from s2s_ad.simplify.settled import PASS_BY, TELL
@@ -36,7 +36,7 @@ def finish(program: Program, *, derived: bool) -> Program:
     What a `derived` program and the functions return shares no memory with what they are given;
     but the items of a list that a function returns may.
     """
-    program = in_place(program)
+    program = run(program, (INLINE,))
     return _finish(program, FINAL_DERIVED if derived else FINAL, Finished(handed_over(program)))
 
 
@@ -53,7 +53,7 @@ class Finished(dict):
 
 
 def _finish(program: Program, pipeline: tuple[Pass, ...], made: Finished) -> Program:
-    program = run(with_parts(run(in_place(program), pipeline)), (BIND,))
+    program = run(program, (INLINE, *pipeline, PARTS, BIND))
     return everywhere(lambda block: _with_calls(block, made))(program)
 
 

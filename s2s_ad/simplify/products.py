@@ -342,6 +342,6 @@ def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] 
     return (number.value, array.id) if isinstance(array, gast.Name) else None
 
 
-CONTRACT = Pass("contract sums", everywhere(contract_sums))
-NUMBERS_FIRST = Pass("numbers first", everywhere(numbers_first))
-SHARE = Pass("share products", everywhere(share_products))
+CONTRACT = Pass("contract", everywhere(contract_sums))
+NUMBERS_FIRST = Pass("numbers-first", everywhere(numbers_first))
+SHARE = Pass("share-products", everywhere(share_products))

@@ -173,5 +173,5 @@ def replayed(program: Program, known: Atoms) -> Program:
     return program.with_(body=tuple(builder.body), output=output, facts=facts, hints=hints)
 
 
-PASS_BY = Pass("pass by", everywhere(pass_by))
-TELL = Pass("tell numbers", tell)
+PASS_BY = Pass("pass-by", everywhere(pass_by))
+TELL = Pass("tell-numbers", tell)

@@ -357,4 +357,4 @@ def _move(sides: Sides, place: int, side: int, made: form.Op) -> list[str]:
     return [each.name for each in names.values()]
 
 
-SINK = Pass("sink into branches", everywhere(sink))
+SINK = Pass("sink", everywhere(sink))

@@ -203,6 +203,6 @@ def _fits(program: Program, statement: form.Op) -> bool:
     return weak or values.is_dtype(values.strong_dtype(given), array.dtype)
 
 
-JOIN_SUMS = Pass("join sums", everywhere(join_sums))
-SUMS_FIRST = Pass("sums first", everywhere(sums_first))
-SET_SUMS = Pass("set sums", everywhere(set_sums))
+JOIN_SUMS = Pass("join-sums", everywhere(join_sums))
+SUMS_FIRST = Pass("sums-first", everywhere(sums_first))
+SET_SUMS = Pass("set-sums", everywhere(set_sums))

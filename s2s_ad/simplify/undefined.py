@@ -280,4 +280,4 @@ def _replaced(statement: form.Op, region: Region, operands: list[gast.AST]) -> f
     return statement.with_call(region, operands)
 
 
-BIND = Pass("bind undefined", bind_undefined)
+BIND = Pass("bind", bind_undefined)

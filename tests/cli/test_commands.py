@@ -89,6 +89,29 @@ def test_dump_prints_the_source(run, expression, like, expected):
     compile(out, "dumped", "exec")
 
 
+def test_dump_prints_core(run):
+    told = ("dump", "program.py", "jit(log)", "--like", "f64[3]")
+    lines = ["log(x: f64[n]):", "    t1 = np.log(x)", "    return t1"]
+    assert run(*told, "--core") == (0, "\n".join(lines) + "\n", "")
+    lines[1] = f"{lines[1]:44}  # f64[n]"
+    assert run(*told, "--facts") == (0, "\n".join(lines) + "\n", "")
+
+
+def test_dump_prints_what_passes_change(run):
+    told = ("dump", "program.py", "grad(td_loss)", "--like", TD_LIKE)
+    status, out, err = run(*told, "--passes", "erase,merge")
+    assert (status, err) == (0, "")
+    titles = [each for each in out.split("\n") if each.startswith("#")]
+    assert titles == ["# erase: td_loss_grad", "# merge: td_loss_grad"]
+    status, out, err = run(*told, "--passes")
+    assert (status, err) == (0, "")
+    assert "# transform: td_loss\n" in out
+    assert "# merge" not in out
+    status, out, err = run(*told, "--passes", "daed")
+    assert (status, out) == (2, "")
+    assert "daed" in err
+
+
 def test_show_writes_a_page(run, tmp_path):
     answer = run("show", "program.py", "grad(td_loss)", "--like", TD_LIKE, "-o", "page.html")
     assert answer == (0, "page.html\n", "")

@@ -11,8 +11,6 @@ import pytest
 from s2s_ad import rules  # noqa: F401  (fills the registry)
 from s2s_ad.core import form
 from s2s_ad.core.builder import Builder
-from s2s_ad.core.passes import Pass, PassOrderError, run
-from s2s_ad.core.program import Input, Program
 from s2s_ad.core.values import Array, Scalar
 from s2s_ad.diagnostics import InternalError, Origin
 
@@ -52,16 +50,6 @@ def test_what_is_returned_has_to_be_assigned():
 def test_reads_leaves_out_what_an_effect_binds_itself():
     loop = gast.parse("for i in n:\n    print(x[i])").body[0]
     assert sorted(set(form.reads(loop))) == ["n", "print", "x"]
-
-
-def test_a_pass_whose_needs_were_dropped_is_refused():
-    facts = {each: Array(np.dtype(float), ()) for each in "xy"}
-    program = Program("f", "f", (Input("x", "x"),), (sine(),), form.name("y"), facts, {})
-    forgets = Pass("forgets", lambda p: p, keeps=frozenset())
-    needs = Pass("needs", lambda p: p, needs=frozenset({"values"}))
-    assert run(program, [needs, forgets]) is program
-    with pytest.raises(PassOrderError, match="needs needs values"):
-        run(program, [forgets, needs])
 
 
 def test_equal_operations_are_merged_but_not_numbers_of_other_types():
