@@ -42,6 +42,20 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """A file of tests that cannot be imported is an error.
+
+    Modules of the package may need a library that is not installed, so their doctests are skipped
+    then; pytest skips files of tests by the same option, and their tests with them.
+    """
+    report = yield
+    if report.skipped and "unable to import module" in str(report.longrepr):
+        if collector.nodeid.startswith("tests/"):
+            report.outcome = "failed"
+    return report
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
     """What collecting has made stays: tests that count garbage need not look through it."""
