@@ -6,14 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from s2s_ad.api.make import jit
+from s2s_ad.core import form
 from s2s_ad.core.passes import LOWER, Pass, run, watched
 from s2s_ad.core.program import Program
+from s2s_ad.core.regions import map_blocks
 
 
-def after(step: Pass, function: Callable, *args: Any) -> Program:
+def after(step: Pass, function: Callable, *args: Any, derived: bool = False) -> Program:
     """The program of a function for these arguments, in Core, after one pass and no other.
 
-    Where the function is a transformed one the pass works on the last of its stages.
+    Args:
+        step: the pass.
+        function: a function of the user's, or what a transform made of one: its last stage.
+        args: example arguments.
+        derived: let all of it count as written by reverse mode: most passes leave alone what the
+            user wrote.
 
     Example:
         >>> import numpy as np
@@ -31,9 +38,27 @@ def after(step: Pass, function: Callable, *args: Any) -> Program:
             t1 = np.cos(x)
             return t1
     """
+    program = _lowered(function, *args)
+    return run(_as_derived(program) if derived else program, (step,))
+
+
+def _lowered(function: Callable, *args: Any) -> Program:
+    """The program before any pass, or the last stage of a transform."""
     if hasattr(function, "lower"):
-        return run([*function.lower(*args).values()][-1], (step,))
+        return [*function.lower(*args).values()][-1]
     lowered: list[Program] = []
     with watched(lambda name, _, made: lowered.append(made) if name == LOWER else None):
         jit(function).lower(*args)
-    return run(lowered[-1], (step,))
+    return lowered[-1]
+
+
+def _as_derived(program: Program) -> Program:
+    """The program, each statement of which belongs to the backward sweep."""
+    program = map_blocks(program, _as_derived)
+    body = [
+        each
+        if form.is_effect(each)
+        else form.assign(form.target(each), each.value, each.origin, "backward")
+        for each in program.body
+    ]
+    return program.with_body(body)

@@ -7,6 +7,7 @@ import inspect
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 import gast
@@ -114,7 +115,7 @@ class _Names:
     def of(self, name: str, program: Program) -> str:
         if name not in self.shown:
             hint = program.hints.get(name, TEMPORARY)
-            text = hint.text or "t"
+            text = hint.text if hint.text and not iskeyword(hint.text) else "t"
             number, candidate = 2, text if text != "t" else "t1"
             while candidate in self.taken:
                 candidate = f"{text}{number}" if text == "t" else f"{text}.{number}"

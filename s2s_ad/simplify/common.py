@@ -19,8 +19,18 @@ Known = Mapping[Hashable, str]
 def share(program: Program) -> Program:
     """A derivative that is computed again is the one that there is.
 
-    Before: `a = cos(x); b = cos(x); y = a * b`; after: `a = cos(x); y = a * a`. What the user wrote
-    twice stays, and so does what is computed again to keep less.
+    What the user wrote twice stays, and so does what is computed again to keep less.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     return np.cos(x) * np.cos(x)
+        >>> print(after(SHARE_AGAIN, f, 1.0, derived=True))
+        f(x: float):
+            t1 = np.cos(x)
+            t2 = t1 * t1
+            return t2
     """
     return _shared(program, {})
 

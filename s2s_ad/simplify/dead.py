@@ -24,10 +24,20 @@ from s2s_ad.core.sharing import lazy
 def remove_dead(program: Program) -> Program:
     """Drop what neither the outputs nor an effect need.
 
-    Before: `a = np.sin(x); b = np.cos(x); return b`; after: `b = np.cos(x); return b`.
     In the body of a `try` what may raise stays, for it decides on what happens next.
     Of a branch or loop what nobody reads is no longer an output, and what it no longer reads no
     longer an operand.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     unused = np.sin(x)
+        ...     return np.cos(x)
+        >>> print(after(DEAD, f, 1.0))
+        f(x: float):
+            t1 = np.cos(x)
+            return t1
     """
     if _is_clean(program):
         return program

@@ -26,8 +26,25 @@ def decide(program: Program) -> Program:
 def _decide(program: Program, valued: Container[str]) -> Program:
     """A truth that only says which side of a branch was taken is the condition.
 
-    Before: `failed = False if done else True`, `if not stopped: stopped = False`;
-    after: `failed = not done`, and nothing.
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x, done):
+        ...     failed = False if done else True
+        ...     return 2 * x if failed else x
+        >>> print(after(DECIDE, f, 1.0, np.bool_(True)))
+        f(x: float, done: bool):
+            _ = if done:
+                give False
+            else:
+                give True
+            t1 = not done
+            t3 = if t1:
+                t2 = 2 * x
+                give t2
+            else:
+                give x
+            return t3
     """
     makers: dict[str, form.Op] = {}
     atoms: dict[str, gast.AST] = {}

@@ -26,7 +26,15 @@ from s2s_ad.core.registry import ITEM, Item
 def erase_markers(program: Program) -> Program:
     """Markers have done their work: names take the value that a marker passed on.
 
-    Before: `t = stop_gradient(s); y = t - v`; after: `y = s - v`.
+    Example:
+        >>> from s2s_ad import stop_gradient
+        >>> from s2s_ad.check.passes import after
+        >>> def f(s, v):
+        ...     return stop_gradient(s) - v
+        >>> print(after(ERASE, f, 1.0, 2.0))
+        f(s: float, v: float):
+            t1 = s - v
+            return t1
     """
     atoms: dict[str, gast.AST] = {}
     body = []
@@ -42,8 +50,18 @@ def erase_markers(program: Program) -> Program:
 def nearest_shapes(program: Program) -> Program:
     """Read a shape off an input of the same shape rather than keep a value for its shape alone.
 
-    Before: `y = np.sin(x); b = np.ones_like(y)`; after: `b = np.ones_like(x)`.
     In the body of a loop the inputs are what is the same in each pass.
+
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     y = np.sin(x)
+        ...     return np.ones_like(y)
+        >>> print(after(NEAREST, f, np.ones(3)))
+        f(x: f64[n]):
+            y = np.sin(x)
+            t1 = np.ones_like(x)
+            return t1
     """
     return _nearest(program, program.leaves())
 
@@ -304,7 +322,15 @@ def _is_array(fact: Any) -> bool:
 def keep_dimensions(program: Program) -> Program:
     """A reduction whose axis is put back at once keeps it.
 
-    Before: `m = np.max(x, axis=1); n = m[:, None]`; after: `n = np.max(x, axis=1, keepdims=True)`.
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     return np.max(x, axis=1)[:, None]
+        >>> print(after(KEEP_DIMENSIONS, f, np.ones((2, 3))))
+        f(x: f64[n, m]):
+            t1 = np.max(x, axis=1)
+            t2 = np.max(x, axis=1, keepdims=True)
+            return t2
     """
     counts = liveness.counts(program.body, program.outputs())
     reductions = {
@@ -339,7 +365,16 @@ def _literal(node: gast.AST) -> Any:
 def divide(program: Program) -> Program:
     """A factor that is a reciprocal used once becomes a division.
 
-    Before: `r = 1.0 / b; y = a * r`; after: `y = a / b`.
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, b):
+        ...     r = 1.0 / b
+        ...     return a * r
+        >>> print(after(DIVIDE, f, 1.0, 2.0, derived=True))
+        f(a: float, b: float):
+            r = 1.0 / b
+            t1 = a / b
+            return t1
     """
     counts = liveness.counts(program.body, program.outputs())
     reciprocals: dict[str, gast.AST] = {}
@@ -371,9 +406,17 @@ def _as_quotient(statement: form.Op, reciprocals: dict, counts: Any) -> form.Op:
 def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) -> Program:
     """What is handed out shares no memory with what came in, nor with another output.
 
-    Before: `def f_grad(x, y): return y`; after: `x_bar = y.copy(); return x_bar`.
     Lists are lists of our own; their items are, too, where `items` says so. Without `numbers` a
     value without axes is left alone: between functions of ours it may be a Python number.
+
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x, y):
+        ...     return y
+        >>> print(after(OWN, f, np.ones(3), np.ones(3)))
+        f(x: f64[n], y: f64[m]):
+            t1 = np.copy(y)
+            return t1
     """
     cuts: frozenset[Edge] = frozenset()
     memory, taken = Memory(program), set()

@@ -25,7 +25,19 @@ HERE = os.path.dirname(runtime.__file__) + os.sep
 def in_place(program: Program) -> Program:
     """The program in which functions of this library are written where they are called.
 
-    Before: `y = logistic(x)`; after: `y = 1 / (1 + np.exp(-x))`.
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import ops
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     return ops.sigmoid(x)
+        >>> print(after(INLINE, f, np.ones(3)))
+        f(x: f64[n]):
+            t1 = -x
+            t2 = np.exp(t1)
+            t3 = 1 + t2
+            t4 = 1 / t3
+            return t4
     """
     return everywhere(_in_place)(program)
 

@@ -13,8 +13,21 @@ from s2s_ad.core.regions import Branch, block, everywhere_inwards, region_of
 def merge(program: Program) -> Program:
     """Two branches on one condition are one, unless what is between them keeps them apart.
 
-    Before: `if c: y = a, else: y = b`, `if c: z = y, else: z = 0.0`;
-    after: `if c: y = a; z = y, else: y = b; z = 0.0`.
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, b, c):
+        ...     above = c > 0
+        ...     y = a if above else b
+        ...     z = y if above else 0.0
+        ...     return y, z
+        >>> print(after(MERGE, f, 1.0, 2.0, 3.0, derived=True))
+        f(a: float, b: float, c: float):
+            above = c > 0
+            t1, t2 = if above:
+                give a, a
+            else:
+                give b, 0.0
+            return (t1, t2)
     """
     if program.tried:
         return program  # what may raise first decides on what happens next

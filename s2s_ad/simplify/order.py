@@ -18,8 +18,21 @@ MOST = 4  # operations that are moved for one view
 def readers_first(program: Program) -> Program:
     """What reads a part of an array goes before an update of the array, where it can.
 
-    Before: `part = a[i:j]; b = index_set(a, i:j, 0.0); y = 2 * part`, where `part` has to be a copy
-    once the update is in place; after: `part = a[i:j]; y = 2 * part; b = index_set(a, i:j, 0.0)`.
+    A view that is read after the update has to be a copy, once the update is in place.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a):
+        ...     part = a[1:]
+        ...     b = runtime.index_set(a, slice(1, None), 0.0)
+        ...     return 2 * part, b
+        >>> print(after(READERS_FIRST, f, np.ones(3)))
+        f(a: f64[n]):
+            part = a[1:]
+            t1 = 2 * part
+            b = index_set(a, 0.0, index=1:)
+            return (t1, b)
     """
     if program.tried or not any(map(_is_update, program.body)):
         return program  # in `tried`, what may raise first decides on what happens next

@@ -1,7 +1,4 @@
-"""Products of arrays that need not be made: those that are summed up, and negatives of others.
-
-Before: `np.sum(x * y)`; after: `x @ y`. Before: `np.sum(A * x, axis=1)`; after: `A @ x`.
-"""
+"""Products of arrays that need not be made: those that are summed up, and negatives of others."""
 
 from __future__ import annotations
 
@@ -24,7 +21,20 @@ from s2s_ad.core.registry import rule_for
 
 
 def contract_sums(program: Program) -> Program:
-    """Contractions for the sums of products that nothing else reads."""
+    """Contractions for the sums of products that nothing else reads: text has `x @ y`, `A @ x`.
+
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(A, x):
+        ...     return np.sum(x * x), np.sum(A * x, axis=1)
+        >>> print(after(CONTRACT, f, np.ones((2, 3)), np.ones(3), derived=True))
+        f(A: f64[n, m], x: f64[p]):
+            t1 = x * x
+            t2 = contract(x, x, spec='a,a->')
+            t3 = A * x
+            t4 = contract(A, x, spec='ab,b->a')
+            return (t2, t4)
+    """
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     counts = liveness.counts(program.body, program.outputs())
     facts, body = dict(program.facts), []
@@ -96,7 +106,19 @@ class _Product:
     def divided(self, total: form.Op) -> list[form.Op] | None:
         """The sum of products, divided by what each term is divided by.
 
-        Before: `np.sum(x * (y / s), axis=0)`; after: `np.sum(x * y, axis=0) / s`.
+        Example:
+            >>> from s2s_ad.check.passes import after
+            >>> def f(A, B, s):
+            ...     return np.sum(A * (B / s), axis=0)
+            >>> A, s = np.ones((2, 3)), np.ones(3)
+            >>> print(after(CONTRACT, f, A, A, s, derived=True))
+            f(A: f64[n, m], B: f64[p, q], s: f64[r]):
+                t1 = B / s
+                t2 = A * t1
+                t3 = A * B
+                t4 = np.sum(t3, axis=0)
+                t5 = t4 / s
+                return t5
         """
         fact = self.facts[self.statement.target]
         if not self.is_product or self.statement.phase not in DERIVED:
@@ -212,7 +234,17 @@ def _axes(axis: object, rank: int) -> list[int] | None:
 def numbers_first(program: Program) -> Program:
     """Numbers are multiplied before an array is: that takes one product of the array, and not two.
 
-    Before: `p = x * s; q = p * t`; after: `p = s * t; q = p * x`.
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x, s, t):
+        ...     p = x * s
+        ...     return p * t
+        >>> print(after(NUMBERS_FIRST, f, np.ones(3), 2.0, 3.0, derived=True))
+        f(x: f64[n], s: float, t1: float):
+            p = x * s
+            t2 = s * t1
+            t3 = t2 * x
+            return t3
     """
     counts = liveness.counts(program.body, program.outputs())
     facts, body = dict(program.facts), []
@@ -275,8 +307,20 @@ def _number_and_array(
 def share_products(program: Program) -> Program:
     """Of two multiples of an array that differ in their sign one is the negative of the other.
 
-    Before: `p = -0.5 * x; q = 0.5 * x; b = index_add(a, i, p)`;
-    after: `q = 0.5 * x; p = -q; b = index_add(a, i, p)`.
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, x):
+        ...     a[1:] += -0.5 * x
+        ...     a[:-1] += 0.5 * x
+        ...     return a
+        >>> print(after(SHARE, f, np.ones(4), np.ones(3), derived=True))
+        f(a: f64[n], x: f64[m]):
+            t1 = 0.5 * x
+            t2 = -t1
+            t3 = -t1
+            a.2 = index_add(a, t3, index=1:)
+            a.3 = index_add(a.2, t1, index=:-1)
+            return a.3
     """
     found = [_multiple(program, statement) for statement in program.body]
     signs: dict[tuple[float, str], set[bool]] = {}

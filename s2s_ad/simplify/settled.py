@@ -21,8 +21,23 @@ Atoms = dict[str, gast.AST]  # what a name stands for
 def pass_by(program: Program) -> Program:
     """What each block of a region hands on as it came is read from where it came from.
 
-    Before: `if c: b = a, else: b = a`, `y = 2 * b`; after: `y = 2 * a`. What each pass of a loop
-    carries on unchanged is no longer carried.
+    What each pass of a loop carries on unchanged is no longer carried.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, c):
+        ...     b = a if c > 0 else 1 * a
+        ...     return 2 * b
+        >>> print(after(PASS_BY, f, np.ones(3), 1.0))
+        f(a: f64[n], c: float):
+            t1 = c > 0
+            _ = if t1:
+                give a
+            else:
+                give a
+            t2 = 2 * a
+            return t2
     """
     passed: dict[str, dict[int, gast.AST]] = {}  # a region's result -> the outputs that pass by
     known: Atoms = {}
@@ -102,7 +117,28 @@ def _not_carried(statement: form.Op, loop: Loop, places: Mapping[int, gast.AST])
 def tell(program: Program) -> Program:
     """A number that a block is handed stands in the block, where algebra may do without it.
 
-    Before: `a_bar = 1.0`, and in a loop `b_bar = a_bar * x`; after: `b_bar = x`.
+    In the gradient of a sum of squares it is the adjoint of the sum, 1.0:
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad import grad
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     total = 0.0
+        ...     for i in range(len(x)):
+        ...         total += x[i] ** 2
+        ...     return total
+        >>> print(after(TELL, grad(f), np.ones(3)))
+        f_grad(x: f64[n]):
+            t1 = np.size(x, axis=0)
+            t2 = broadcast_like(0.0, x)
+            x_bar.3 = for i in reversed range(t1) with x_bar = t2:
+                t3 = x[i]
+                t4 = 2 * t3
+                t5 = 2.0 * t3
+                x_bar.2 = index_add(x_bar, t5, index=i)
+                next x_bar.2
+            return x_bar.3
     """
     body = []
     for statement in program.body:

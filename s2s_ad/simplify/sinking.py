@@ -86,8 +86,20 @@ def _assigned(statement: form.Op, made: Branch, operands: Sequence[gast.AST]) ->
 def sink(program: Program) -> Program:
     """Let a branch do what follows it, where one of its sides then has nothing to do.
 
-    Before: `if c: x_bar = 0.0, else: x_bar = a`, `y_bar = x_bar * b`;
-    after: `if c: y_bar = 0.0, else: y_bar = a * b`.
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(c, a, b):
+        ...     y = 0.0 if c > 0 else a
+        ...     return y * b
+        >>> print(after(SINK, f, 1.0, 2.0, 3.0, derived=True))
+        f(c: float, a: float, b: float):
+            t1 = c > 0
+            t3, t4 = if t1:
+                give 0.0, 0.0
+            else:
+                t2 = a * b
+                give a, t2
+            return t4
     """
     if program.tried:
         return program  # what may raise first decides on what happens next
@@ -253,8 +265,22 @@ def _is_zero(builder: Builder, value: Any) -> bool:
 def _sink_operands(program: Program) -> Program:
     """What only one side of a branch reads is computed there.
 
-    Before: `t = np.sign(x)`, `if c: y = x, else: y = a * t`;
-    after: `if c: y = x, else: y = a * np.sign(x)`.
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(c, x, a):
+        ...     t = np.sign(x)
+        ...     return x if c > 0 else a * t
+        >>> print(after(SINK, f, 1.0, 2.0, 3.0, derived=True))
+        f(c: float, x: float, a: float):
+            t1 = c > 0
+            t4 = if t1:
+                give x
+            else:
+                t2 = np.sign(x)
+                t3 = a * t2
+                give t3
+            return t4
     """
     body: list[form.Statement] = []
     readers = _readers(program)

@@ -20,8 +20,20 @@ from s2s_ad.core.registry import rule_for
 def join_sums(program: Program) -> Program:
     """What is added to one element time and again is added once.
 
-    Before: `b = index_add(a, 0, v); c = index_add(b, 1, w); d = index_add(c, 0, u)`;
-    after: `c = index_add(a, 1, w); s = v + u; d = index_add(c, 0, s)`.
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, v, w, u):
+        ...     a[0] += v
+        ...     a[1] += w
+        ...     a[0] += u
+        ...     return a
+        >>> print(after(JOIN_SUMS, f, np.ones(3), 1.0, 2.0, 3.0, derived=True))
+        f(a: f64[n], v: float, w: float, u: float):
+            a.2 = index_add(a, w, index=1)
+            t1 = v + u
+            a.3 = index_add(a.2, t1, index=0)
+            return a.3
     """
     counts = liveness.counts(program.body, program.outputs())
     chains: dict[str, list[form.Op]] = {}  # the last array of each chain -> its sums
@@ -85,8 +97,20 @@ def _sum(made: list, a: gast.AST, b: gast.AST, like: form.Op, facts: dict) -> ga
 def sums_first(program: Program) -> Program:
     """What is added to elements that were set to zero is added first of all that is added.
 
-    Before: `b = index_set(a, i, 0.0); c = index_add(b, j, u); d = index_add(c, i, v)`;
-    after: `b = index_set(a, i, 0.0); c = index_add(b, i, v); d = index_add(c, j, u)`.
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, v, w):
+        ...     a[0] = 0.0
+        ...     a[1] += w
+        ...     a[0] += v
+        ...     return a
+        >>> print(after(SUMS_FIRST, f, np.ones(3), 1.0, 2.0, derived=True))
+        f(a: f64[n], v: float, w: float):
+            a.2 = index_set(a, 0.0, index=0)
+            a.3 = index_add(a.2, v, index=0)
+            a.4 = index_add(a.3, w, index=1)
+            return a.4
     """
     counts = liveness.counts(program.body, program.outputs())
     chains: dict[str, list[form.Op]] = {}  # the last array of each chain -> from its zeros on
@@ -125,9 +149,23 @@ def _in_order(sums: list[form.Op], before: list[form.Op], zeros: form.Op) -> lis
 def set_sums(program: Program) -> Program:
     """Elements that are set to zero and then added to are set to what is added.
 
-    Before: `b = index_set(a, i, 0.0); c = index_add(b, i, v)`; after: `c = index_set(a, i, v)`.
-    The same of zeros that were made for nothing else, as long as no element is named twice:
-    before: `a = zeros(3); b = index_add(a, 0, v)`; after: `a = zeros(3); b = index_set(a, 0, v)`.
+    So is the first sum into zeros that were made for nothing else, where no element is named twice.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, v):
+        ...     a[0] = 0.0
+        ...     a[0] += v
+        ...     zeros = np.zeros(2)
+        ...     zeros[1] += v
+        ...     return a, zeros
+        >>> print(after(SET_SUMS, f, np.ones(3), 1.0, derived=True))
+        f(a: f64[n], v: float):
+            a.2 = index_set(a, v, index=0)
+            zeros = np.zeros(shape=2)
+            zeros.2 = index_set(zeros, v, index=1)
+            return (a.2, zeros.2)
     """
     counts = liveness.counts(program.body, program.outputs())
     cleared: dict[str, form.Op] = {}
