@@ -38,8 +38,9 @@ def total(writer: Writer, x: Node, axes: set[int], dtype: np.dtype, text: str) -
 
 def _add(writer: Writer, target: Expression, value: Expression, dtype: np.dtype) -> None:
     """Add to a sum, whose terms may be added in any order."""
-    if isinstance(target, gast.Name) and dtype.kind == "f":
-        writer.emit(assign(target.id, call("plus", target, value)))
+    if isinstance(target, gast.Name) and dtype.kind in "fc":
+        add = "plus" if dtype.kind == "f" else "complex_plus"
+        writer.emit(assign(target.id, call(add, target, value)))
     else:
         writer.emit(add_to(target, value))
 
@@ -232,7 +233,7 @@ def _by_blas(
     text: str,
 ) -> Node | None:
     """A large product of matrices, or of a matrix and a vector."""
-    if len(operands) != 2 or len(summed) != 1 or dtype.kind != "f" or not out:
+    if len(operands) != 2 or len(summed) != 1 or dtype.kind not in "fc" or not out:
         return None
     a, b = letters
     (k,) = summed

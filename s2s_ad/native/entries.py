@@ -79,7 +79,7 @@ def keyword(call_: gast.Call, key: str) -> gast.AST:
 
 def dtype_of(fact: Any) -> np.dtype | None:
     if isinstance(fact, values.Scalar):
-        return np.dtype(fact.kind) if fact.kind in (bool, int, float) else None
+        return np.dtype(fact.kind) if fact.kind in (bool, int, float, complex) else None
     return getattr(fact, "dtype", None)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad.core.sizes import Size
 from s2s_ad.core.values import Dim
-from s2s_ad.native.spelling import Expression, element, name
+from s2s_ad.native.spelling import Expression, element, name, number
 
 Index = tuple[Expression, ...]
 
@@ -106,8 +106,8 @@ class SavedNode:
 
 def constant_of(value: float, dtype: np.dtype, shape: tuple[Length, ...]) -> Node:
     """A number of a dtype, at each index of a shape."""
-    text = gast.Constant(dtype.type(value).item(), None)
-    if dtype.name not in ("bool", "int64", "float64"):
+    text = number(dtype.type(value).item())
+    if dtype.name not in ("bool", "int64", "float64", "complex128"):
         text = gast.Call(name("np." + dtype.name), [text], [])
     return constant(value, dtype, shape, text)
 

@@ -66,8 +66,6 @@ class Operation:
         dtype = getattr(self.fact, "dtype", None)
         if dtype is None:
             raise NotNative("a value of which the dtype is not known")
-        if dtype.kind == "c":
-            raise NotNative("complex numbers")
         return dtype
 
     @property
@@ -180,9 +178,11 @@ def _of_python(writer: Writer, operation: Operation) -> Node:
     cost = sum(each.cost for each in operands) + (rule_for(function).cost or 1)
     reads = frozenset().union(*(each.reads for each in operands))
     node = Node(dtype, (), lambda _: made, reads, cost, is_python=True)
-    if scalars.is_checked(function) and dtype.kind == "f":
+    of_complex = "c" in {each.kind for each in dtypes} and function in (operator.truediv, abs)
+    if (scalars.is_checked(function) or of_complex) and dtype.kind in "fc":
         node = writer.named(node, operation.text)
-        writer.require(call("math.isfinite", node.at(())))
+        finite = "math.isfinite" if dtype.kind == "f" else "np.isfinite"
+        writer.require(call(finite, node.at(())))
     return node
 
 
@@ -502,7 +502,7 @@ def empty(writer: Writer, operation: Operation) -> Node:
 @native(np.full, np.full_like)
 def full(writer: Writer, operation: Operation) -> Node:
     given = operation.params.get("fill_value", [None, *operation.operands][-1])
-    value = constant_node(given) if isinstance(given, bool | int | float) else _node(given)
+    value = constant_node(given) if isinstance(given, bool | int | float | complex) else _node(given)
     if not isinstance(value, Node) or value.rank:
         raise NotNative("np.full of an array")
     value, dtype = writer.named(value, operation.text), operation.dtype

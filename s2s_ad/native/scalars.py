@@ -90,6 +90,12 @@ def cast(node: Expression, source: np.dtype, target: np.dtype) -> Expression:
         value = int(node.value)
     if value is not None and target.itemsize == 8 and target.kind in "fi":
         return number(float(value) if target.kind == "f" else int(value))
+    if source is not None and source.kind == "c" and target.kind not in "cb":
+        raise NotNative("real numbers made of complex ones")
+    if target == np.dtype(complex) and type(getattr(node, "value", None)) in (int, float, complex):
+        return number(complex(node.value))
+    if source is not None and source.kind == "b" and target.kind == "c":
+        node, source = either(node, number(1.0), number(0.0)), np.dtype(float)
     if source is not None and source.kind == "b" and target.kind == "f":
         node = either(node, number(1.0), number(0.0))
         return node if target.itemsize == 8 else call(f"np.{target.name}", node)
@@ -106,8 +112,6 @@ def spelled(
     Raises:
         NotNative: it has no native form.
     """
-    if any(each.kind == "c" for each in (*dtypes, result)):
-        raise NotNative(f"complex numbers in {_called(function)}")
     if function in (np.where, runtime.where_or_zero):
         return _chosen(function, operands, dtypes, result)
     if function in LOGICAL:
@@ -116,13 +120,16 @@ def spelled(
         return gast.UnaryOp(gast.Not(), operands[0])
     inner = promoted(dtypes, weak) if dtypes else result
     if function in COMPARISONS:
+        if inner.kind == "c" and function not in (operator.eq, operator.ne):
+            raise NotNative("the order of complex numbers")
         given = [cast(x, d, inner) for x, d in zip(operands, dtypes, strict=True)]
         return compare(given[0], COMPARISONS[function], given[1])
-    if function is operator.pow and result.kind == "f" and dtypes[1].kind in WHOLE:
+    if function is operator.pow and result.kind in "fc" and dtypes[1].kind in WHOLE:
         exponent = value_of(operands[1])
         if type(exponent) is int and abs(exponent) <= 4:  # Numba multiplies
             return binary(cast(operands[0], dtypes[0], result), gast.Pow, operands[1])
-    if result.kind != "b" and not (inner.kind == "f" and result.kind in WHOLE):
+    is_narrower = (inner.kind == "f" and result.kind in WHOLE) or inner.kind == "c"
+    if result.kind != "b" and not (is_narrower and inner.kind != result.kind):
         inner = result
     given = [cast(x, d, inner) for x, d in zip(operands, dtypes, strict=True)]
     return _of_one_kind(function, given, inner, result)
@@ -139,9 +146,12 @@ def _of_one_kind(
     if function in OPERATORS:
         made = binary(operands[0], OPERATORS[function], operands[1])
         return made if result.itemsize == 8 or result.kind == "b" else cast(made, None, result)
-    form = FORMS.get(function)
-    if form is not None and function is np.reciprocal and result.kind != "f":
+    form = OF_COMPLEX.get(function) if inner.kind == "c" else None
+    form = FORMS.get(function) if form is None else form
+    if form is not None and function is np.reciprocal and result.kind not in "fc":
         raise NotNative("np.reciprocal of whole numbers")
+    if inner.kind == "c" and function in OF_REAL:
+        raise NotNative(f"{_called(function)} of complex numbers")
     return _function(function, operands, inner) if form is None else form(*operands)
 
 
@@ -151,6 +161,10 @@ def _unchanged(x: Expression) -> Expression:
 
 def _negative(x: Expression) -> Expression:
     return gast.UnaryOp(gast.USub(), x)
+
+
+def _part(which: str) -> Callable[[Expression], Expression]:
+    return lambda x: gast.Attribute(x, which, gast.Load())
 
 
 def _clipped(x: Expression, low: Expression, high: Expression) -> Expression:
@@ -192,7 +206,12 @@ FORMS: dict[Callable, Callable[..., Expression]] = {
     abs: lambda x: call("abs", x),
     np.absolute: lambda x: call("abs", x),
     np.fabs: lambda x: call("abs", x),
+    np.conj: _unchanged,
+    np.real: _unchanged,
+    np.imag: lambda x: number(0.0),
+    np.angle: lambda x: either(compare(x, gast.Lt, number(0)), number(math.pi), number(0.0)),
     np.square: lambda x: binary(x, gast.Pow, number(2)),
+    runtime.times_sign: lambda value, x: binary(value, gast.Mult, call("np.sign", x)),
     np.reciprocal: lambda x: binary(number(1.0), gast.Div, x),
     np.clip: _clipped,
     np.maximum: lambda a, b: call("larger", a, b),
@@ -203,6 +222,20 @@ FORMS: dict[Callable, Callable[..., Expression]] = {
     builtins.min: _of_python(gast.Lt),
     builtins.max: _of_python(gast.Gt),
 }
+
+
+#: how complex numbers have it otherwise
+OF_COMPLEX: dict[Callable, Callable[..., Expression]] = {
+    np.conj: lambda x: call("np.conj", x),
+    np.real: _part("real"),
+    np.imag: _part("imag"),
+    np.angle: lambda x: call("math.atan2", _part("imag")(x), _part("real")(x)),
+    np.sign: lambda x: call("direction", x),
+    runtime.times_sign: lambda value, x: binary(value, gast.Mult, call("direction", x)),
+}
+#: what has another meaning for complex numbers, or none
+OF_REAL = {np.fabs, np.clip, np.maximum, np.minimum, builtins.min, builtins.max, np.floor}
+OF_REAL |= {runtime.where_larger, runtime.where_smaller}
 
 
 def _function(function: Callable, operands: list[Expression], inner: np.dtype) -> Expression:

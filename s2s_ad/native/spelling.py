@@ -22,6 +22,8 @@ def number(value: Any) -> Expression:
     """A constant; nan and the infinities as NumPy calls them."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, complex):
+        return _complex(value)
     if isinstance(value, float) and not math.isfinite(value):
         if value != value:
             return dotted("np", "nan")
@@ -29,6 +31,14 @@ def number(value: Any) -> Expression:
     if type(value) in (int, float) and value < 0:
         return gast.UnaryOp(gast.USub(), form.constant(-value))
     return form.constant(value)
+
+
+def _complex(value: complex) -> Expression:
+    """A complex constant, with the signs of its zeros."""
+    is_plain = math.copysign(1.0, value.real) > 0 and value.real == 0 and math.isfinite(value.imag)
+    if is_plain and math.copysign(1.0, value.imag) > 0:
+        return form.constant(value)
+    return call("complex", number(value.real), number(value.imag))
 
 
 def value_of(node: Expression) -> int | float | None:

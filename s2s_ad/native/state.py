@@ -21,11 +21,11 @@ from s2s_ad.native.nodes import Node, NotNative, Number
 from s2s_ad.native.operations import CHEAP
 from s2s_ad.native.spelling import Expression
 from s2s_ad.native.support import SUPPORT
-from s2s_ad.native.writer import Writer, constant_node, node_of
+from s2s_ad.native.writer import DTYPE_OF_PYTHON, Writer, constant_node, node_of
 
 #: names that mean something in each module of loops
 RESERVED = {"np", "math", "njit", "types", "len", "range", "min", "max", "abs", "float", "int"}
-RESERVED |= {"bool", "round", *SUPPORT}
+RESERVED |= {"bool", "complex", "round", *SUPPORT}
 
 
 #: what a number, and an element, may cost and be written where it is read, in additions
@@ -162,5 +162,5 @@ def is_passed(fact: Any) -> bool:
 
 def known_now(value: Any) -> Any:
     """What an object is that stands in the code: a number is a value."""
-    plain = type(value) in (bool, int, float) or isinstance(value, np.generic)
+    plain = type(value) in DTYPE_OF_PYTHON or isinstance(value, np.generic)
     return constant_node(value) if plain else value

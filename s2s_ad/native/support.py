@@ -74,6 +74,25 @@ def plus(typing, a, b):
 
     return a(a, a), generate
 ''',
+    "complex_plus": '''@intrinsic
+def complex_plus(typing, a, b):
+    """a + b of complex numbers, as a term of a sum whose terms may be added in any order."""
+
+    def generate(context, builder, signature, args):
+        total = args[0]
+        for part in (0, 1):
+            terms = [builder.extract_value(each, part) for each in args]
+            one = builder.fadd(*terms, flags=("reassoc", "contract"))
+            total = builder.insert_value(total, one, part)
+        return total
+
+    return a(a, a), generate
+''',
+    "direction": '''@njit(error_model="numpy")
+def direction(z):
+    """The complex number of size 1 that points where this one does; 0 of 0."""
+    return z / abs(z) if z != 0 else z
+''',
     "larger": '''@njit
 def larger(a, b):
     """The larger of two numbers, or nan."""
@@ -171,4 +190,4 @@ CALLED = {
     "log": {"bits_of", "of_bits"},
     "tanh": {"exp", "bits_of", "of_bits"},
 }
-INTRINSICS = {"plus", "bits_of", "of_bits"}
+INTRINSICS = {"plus", "complex_plus", "bits_of", "of_bits"}

@@ -42,7 +42,7 @@ from s2s_ad.native.spelling import (
 )
 
 INDICES = ("i", "j", "k", "l", "m", "p", "q", "r")
-DTYPE_OF_PYTHON = {bool: np.dtype(bool), int: np.dtype(int), float: np.dtype(float)}
+DTYPE_OF_PYTHON = {each: np.dtype(each) for each in (bool, int, float, complex)}
 
 
 class Writer:
@@ -346,8 +346,6 @@ def node_of(writer: Writer, text: str, fact: Any) -> Any:
         return SavedNode(text)
     if not isinstance(fact, values.Array) or values.missing((fact.dtype, fact.shape)):
         raise NotNative(f"a value of which is known {type(fact).__name__}")
-    if fact.dtype.kind == "c":
-        raise NotNative("complex numbers")
     if fact.shape == ():
         return variable(text, fact.dtype)
     return array(text, fact.dtype, writer.lengths_of(text, fact.shape))
@@ -359,7 +357,7 @@ def constant_node(value: Any) -> Node:
         return replace(
             constant(value, DTYPE_OF_PYTHON[type(value)], (), number(value)), is_python=True
         )
-    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
         text = cast(number(value), np.result_type(value.item()), value.dtype)
         return constant(value.item(), value.dtype, (), text)
     raise NotNative(f"{value!r} as a value")
