@@ -16,6 +16,7 @@ from s2s_ad.emit.variables import Entry
 from s2s_ad.native import structures  # noqa: F401  (fills the table)
 from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
+from s2s_ad.native.coalescing import coalesced
 from s2s_ad.native.effects import Effects
 from s2s_ad.native.entries import every, inner_of, names_in_atoms, read_by
 from s2s_ad.native.fusion import fused
@@ -52,7 +53,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         returned = [self._returned(each) for each in self.output]
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = form.place(gast.Return(value), None)
-        body = fused([*writer.blocks[0], return_], shown)
+        body = fused(coalesced([*writer.blocks[0], return_], shown), shown)
         parameters = [form.name(each, gast.Param) for each in shown]
         none: list = []
         arguments = gast.arguments(parameters, none, None, none, none, None, none)

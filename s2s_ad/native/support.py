@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: name -> text
 SUPPORT = {
-    "within": '''@njit(inline="always")
+    "within": '''@njit
 def within(index, length):
     """The index from 0 on, which has to be one of so many."""
     if index < 0:
@@ -13,19 +13,19 @@ def within(index, length):
         raise IndexError
     return index
 ''',
-    "bound": '''@njit(inline="always")
+    "bound": '''@njit
 def bound(index, length):
     """Where a slice of so many starts or stops."""
     if index < 0:
         return max(index + length, 0)
     return min(index, length)
 ''',
-    "count": '''@njit(inline="always")
+    "count": '''@njit
 def count(start, stop, step):
     """How many elements a slice takes."""
     return max((stop - start + step - 1) // step, 0)
 ''',
-    "add": '''@njit(inline="always")
+    "add": '''@njit
 def add(a, b):
     """The sum of two of Python's whole numbers."""
     result = a + b
@@ -33,7 +33,7 @@ def add(a, b):
         raise OverflowError
     return result
 ''',
-    "sub": '''@njit(inline="always")
+    "sub": '''@njit
 def sub(a, b):
     """The difference of two of Python's whole numbers."""
     result = a - b
@@ -41,7 +41,7 @@ def sub(a, b):
         raise OverflowError
     return result
 ''',
-    "mul": '''@njit(inline="always")
+    "mul": '''@njit
 def mul(a, b):
     """The product of two of Python's whole numbers."""
     if abs(float(a) * float(b)) > 9.0e18:
