@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from s2s_ad.api.make import jit
-from s2s_ad.core import form
 from s2s_ad.core.passes import LOWER, Pass, run, watched
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import map_blocks
@@ -55,10 +54,4 @@ def _lowered(function: Callable, *args: Any) -> Program:
 def _as_derived(program: Program) -> Program:
     """The program, each statement of which belongs to the backward sweep."""
     program = map_blocks(program, _as_derived)
-    body = [
-        each
-        if form.is_effect(each)
-        else form.assign(form.target(each), each.value, each.origin, "backward")
-        for each in program.body
-    ]
-    return program.with_body(body)
+    return program.with_body([each.at(each.origin, "backward") for each in program.body])

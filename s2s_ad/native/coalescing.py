@@ -1,4 +1,4 @@
-"""Names of loop text between which values are only handed on, and never live together, become one."""
+"""Names of loop text that values are only handed on between become one where they may."""
 
 from __future__ import annotations
 

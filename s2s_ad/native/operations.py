@@ -502,7 +502,9 @@ def empty(writer: Writer, operation: Operation) -> Node:
 @native(np.full, np.full_like)
 def full(writer: Writer, operation: Operation) -> Node:
     given = operation.params.get("fill_value", [None, *operation.operands][-1])
-    value = constant_node(given) if isinstance(given, bool | int | float | complex) else _node(given)
+    value = (
+        constant_node(given) if isinstance(given, bool | int | float | complex) else _node(given)
+    )
     if not isinstance(value, Node) or value.rank:
         raise NotNative("np.full of an array")
     value, dtype = writer.named(value, operation.text), operation.dtype
