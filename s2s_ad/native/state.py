@@ -59,7 +59,6 @@ class State:
         self.left: Counter[str] = Counter()  # reads that are to come, of the blocks that are open
         stores = [each.store for each in every(self.entries) if each.kind == "store"]
         self.changing = {each for store in stores for each in (store.base, *store.changed)}
-        self.bases = {each.store.base for each in every(self.entries) if each.kind == "store"}
 
     def _text(self, atom: Any) -> str:
         """What a name of Core is called."""
@@ -101,7 +100,7 @@ class State:
         if isinstance(node, Node):
             inside = core in self.inside
             uses = self.left[core]
-            if core in self.bases and not node.is_view:
+            if core in self.changing and not node.is_view:
                 node = writer.in_memory(node, text, own=True)
             elif node.rank == 0:
                 if uses > 1 or inside or node.cost > DEAR:

@@ -193,7 +193,7 @@ class BroadcastLike(TwoOperands):
         return batch.builder.call(np.broadcast_to, (value, shape), {})
 
     def is_view(self, operands: Sequence[gast.AST], fact: Callable) -> bool:
-        return not isinstance(fact(operands[0]), values.Scalar)
+        return not _fills(*map(fact, operands))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """np.zeros_like(x), np.ones_like(x), np.full_like(x, 2.0), np.broadcast_to(s, x.shape)."""
@@ -204,8 +204,8 @@ class BroadcastLike(TwoOperands):
         shape = gast.Attribute(value=array, attr="shape", ctx=gast.Load())
         if fact.weak:
             shape = form.operation(np.shape, [array], {})
-        if not isinstance(facts(value), values.Scalar):
-            if fact.weak:
+        if not _fills(facts(value), fact):
+            if fact.weak or values.may_be_python(facts(value)):
                 return call  # both may be numbers of Python's
             return form.operation(np.broadcast_to, [value, shape], {})
         if not values.is_inexact(fact):
@@ -214,6 +214,16 @@ class BroadcastLike(TwoOperands):
         if named is not None:
             return form.operation(named, [array], {})
         return form.operation(np.full_like, [array, value], {})
+
+
+def _fills(value: values.AbstractValue, array: values.AbstractValue) -> bool:
+    """Whether a new array of the dtype that the other one has is filled with the value: a number
+    of Python's, or what may be one and is of that dtype where it is not."""
+    if isinstance(value, values.Scalar):
+        return True
+    either = values.may_be_python(value) and not values.may_be_python(array)
+    dtype = values.strong_dtype(value) if either else None
+    return dtype is not None and dtype == getattr(array, "dtype", None)
 
 
 class StopGradient(Rule):

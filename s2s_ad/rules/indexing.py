@@ -460,7 +460,8 @@ class IndexSet(Update):
         x_dot, value_dot = tangents
         if value_dot is not None:
             return self.updated(operation, x_dot, value_dot)
-        if x_dot is None:
+        builder, x = operation.result.builder, operation.operands[0]
+        if x_dot is None or _is_everything(builder, x, operation["index"]):
             return None
         filled = self.stores_arrays(operation) or self.stores_items(operation)
         value = operation.operands[1]

@@ -21,11 +21,13 @@ def normalise(row):
 
 
 def rows_in_place(A):
-    """Views of one array are changed by a helper."""
-    B = A.copy()
+    """Views of one array are changed by a helper, and a part of what is full of one number."""
+    B, scales = A.copy(), np.full(len(A), 0.5)
     for row in B:
         normalise(row)
-    return np.sum(np.tanh(B) * A)
+    behind = scales[1:]
+    behind *= 3.0
+    return np.sum(scales @ (np.tanh(B) * A))
 
 
 def history(x, rate):

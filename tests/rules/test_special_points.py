@@ -228,6 +228,16 @@ def test_logistic_function_in_single_precision():
     check("1 / (1 + np.exp(-x))", -89.0, 0.0, np.float32)
 
 
+def test_what_was_overwritten_as_a_whole_has_no_tangent():
+    def spread_of_ones(x):
+        np.copyto(x, 1.0)
+        return np.std(x)
+
+    x = np.array([2.0, 3.0])
+    assert jvp(spread_of_ones, x, np.ones(2)) == (0.0, 0.0)
+    assert not grad(spread_of_ones)(x).any()
+
+
 @pytest.mark.parametrize("text, x", WITHOUT)
 def test_where_there_is_no_derivative_there_is_no_number(text, x):
     f, x = function(text), np.asarray(x)[()]

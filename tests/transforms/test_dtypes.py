@@ -125,9 +125,14 @@ def list_item(x, k):
     return items[k - 2] * 0.5
 
 
+def scaled_on_one_path(x, k):
+    """Where the factor is a number of Python's the adjoint still has the dtype of the array."""
+    return np.sum(x * (np.sqrt(x[1]) if k > 1 else 1.5))
+
+
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("f", [narrowed, beside_double, beside_shape, list_item])
+@pytest.mark.parametrize("f", [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path])
 def test_a_number_that_is_of_python_on_one_path(f, k, dtype):
     x = np.array([2.0, 3.0], dtype)
     expected, found = f(x, k), jit(f)(x, k)
@@ -165,9 +170,22 @@ def of_one_path_or_the_other(x):
     return y * 2.0
 
 
+def either_of_pythons(x):
+    """`or` of truths of Python's is one of them, whose sum with a float is a float."""
+    n, m = int(x[0]), int(x[1])
+    return x * ((n < 3 or m < 3) + 0.5)
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(
-    "f", [power_of_a_truth, ones_or_none, stored_in_a_rest, of_one_path_or_the_other]
+    "f",
+    [
+        power_of_a_truth,
+        ones_or_none,
+        stored_in_a_rest,
+        of_one_path_or_the_other,
+        either_of_pythons,
+    ],
 )
 def test_a_tangent_has_the_dtype_of_its_value(f, sign):
     x = np.arange(1.0, 10.0, dtype=np.float32).reshape(3, 3) * np.float32(sign)

@@ -38,6 +38,9 @@ TOTAL += (np.logical_or, np.ndim, np.size, operator.add, operator.eq, operator.g
 TOTAL += (operator.le, operator.lt, operator.mul, operator.ne, operator.neg, operator.not_)
 TOTAL += (operator.sub,)
 
+#: the operation that `or` (True) and `and` (False) are on any truths, and on those of Python's
+JOINED = {True: (np.logical_or, operator.or_), False: (np.logical_and, operator.and_)}
+
 
 @expression(gast.BoolOp)
 def boolean(lowering: Lowering, node: gast.BoolOp) -> Any:
@@ -80,20 +83,37 @@ def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluat
         return value
     if truth is not None:
         return _joined(lowering, stops, rest, evaluate)
-    return lazily(lowering, stops, value, lambda: _joined(lowering, stops, rest, evaluate))
+    valued = evaluate == lowering.evaluate_any
+    return lazily(
+        lowering,
+        stops,
+        value,
+        lambda: _joined(lowering, stops, rest, evaluate),
+        valued=valued,
+    )
 
 
-def lazily(lowering: Lowering, stops: bool, value: Symbol, rest: Callable[[], Any]) -> Any:
+def lazily(
+    lowering: Lowering,
+    stops: bool,
+    value: Symbol,
+    rest: Callable[[], Any],
+    *,
+    valued: bool = False,
+) -> Any:
     """`value or rest` where the value `stops` if it is true, `value and rest` else.
 
-    Where nothing can be told from whether the rest is evaluated, it is an operation on both.
+    Where nothing can be told from whether the rest is evaluated, it is an operation on both. With
+    `valued` more than the truth of the result counts: of truths of Python's it is one.
     """
     test = truth_of(lowering, value)
     other = where(lowering, test, not stops, lambda: _give(lowering, rest()))
     second = other.name(VALUE)
     if is_truth(value) and _is_harmless(lowering, other) and is_truth(second):
         lowering.builder.body += other.body
-        return lowering.call(np.logical_or if stops else np.logical_and, value, second)
+        facts = {lowering.builder.fact(each) for each in (value, second)}
+        python = valued and facts == {values.Scalar(bool)}
+        return lowering.call(JOINED[stops][python], value, second)
     here = where(lowering, test, stops, lambda: _give(lowering, _known(lowering, value, stops)))
     meet(lowering, test, [here, other] if stops else [other, here])
     result = taken(lowering)

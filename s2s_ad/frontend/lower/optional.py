@@ -169,7 +169,7 @@ def _implied(condition: Symbol, truth: bool) -> Iterator[tuple[Any, bool]]:
     function = None if rule is None else rule.function
     if function is operator.not_:
         yield operands[0], not truth
-    elif function is (np.logical_and if truth else np.logical_or):
+    elif function in ((np.logical_and, operator.and_) if truth else (np.logical_or, operator.or_)):
         yield from ((each, truth) for each in operands)
     elif function is operator.eq and type(operands[1]) is int and operands[1] == 0:
         yield operands[0], not truth
