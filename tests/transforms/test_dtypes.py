@@ -132,7 +132,9 @@ def scaled_on_one_path(x, k):
 
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("f", [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path])
+@pytest.mark.parametrize(
+    "f", [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path]
+)
 def test_a_number_that_is_of_python_on_one_path(f, k, dtype):
     x = np.array([2.0, 3.0], dtype)
     expected, found = f(x, k), jit(f)(x, k)
