@@ -87,7 +87,8 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count(), "s2s_ad")
 
 
-os.register_at_fork(after_in_child=_threads.cache_clear)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def natively(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ from s2s_ad.diagnostics import InternalError, UnsupportedError
 from s2s_ad.parallel.calls import Call, call_of
 from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of
-from s2s_ad.parallel.tasks import Bound, Promised, handed_on, on_chunk
+from s2s_ad.parallel.tasks import Bound, Promised, fresh_token, handed_on, on_chunk
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Packed
 from s2s_ad.transforms.batches import prefix
@@ -61,7 +60,7 @@ class Mapped:
         texts = Texts.of(call)
         outcome, columns = self._known(call, texts)
         graph, keys = _graph(call, texts, columns)
-        token = uuid.uuid4().hex
+        token = fresh_token()
         arrays = []
         for i, column in enumerate(columns):
             name = f"{self.function.__name__}-{i}-{token}"
@@ -120,7 +119,7 @@ class Mapped:
 
 def _graph(call: Call, step: Texts, columns: list[Column]) -> tuple[dict, list[str]]:
     """The tasks of all chunks, and the key of each: texts and values are tasks of their own."""
-    token = uuid.uuid4().hex
+    token = fresh_token()
     name = next(iter(step.packed.values())).name
     graph: dict = {f"s2s-values-{token}": (handed_on, step.bound(copied=True))}
     for text in step.packed.values():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +21,7 @@ from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.engines import PATIENCE, SMALL_RESULT, Engine, engine_of
 from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
 from s2s_ad.parallel.per_chunk import Held, PerChunk
-from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, weighed
+from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, Work, fresh_token
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Batched
 from s2s_ad.parallel.trees import added_here, tree_of
@@ -68,17 +67,22 @@ class Step:
         name = next(iter(self.texts.packed.values())).name
         pieces = [piece for i in self.chunks for piece in call.pieces[i]]
         contents = iter(engine.spread([piece.content for piece in pieces]))
+        works, given = [], []
+        for i, weight in zip(self.chunks, self.weights, strict=True):
+            parts = [next(contents) for _ in call.sources]
+            text = texts[call.lengths[i]]
+            work, refs = Work.of(
+                text, sent, parts, call.promised(i), fates=self.fates, weight=weight
+            )
+            works.append(work)
+            given.append(refs)
+        token = fresh_token()
+        keys = [f"{name}-{token}-{i}" for i in self.chunks]
         graph: dict = {}
         for piece in pieces:
             graph.update(piece.graph)
-        token = uuid.uuid4().hex
-        keys = []
-        for i, weight in zip(self.chunks, self.weights, strict=True):
-            key = f"{name}-{token}-{i}"
-            parts = [next(contents) for _ in call.sources]
-            text = texts[call.lengths[i]]
-            graph[key] = (weighed, text, sent, parts, call.promised(i), self.fates, weight)
-            keys.append(key)
+        for key, task, refs in zip(keys, engine.tasks(works), given, strict=True):
+            graph[key] = (task, *refs)
         return graph, keys
 
 

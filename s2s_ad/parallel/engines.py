@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from s2s_ad.api.check_arguments import shown
 from s2s_ad.diagnostics import ArgumentTypeError, ParallelError, S2SError
 from s2s_ad.load.noted import noted
-from s2s_ad.parallel.tasks import Bound, Leaves, handed_on
+from s2s_ad.parallel.tasks import Bound, Leaves, Sealed, Work, handed_on
 from s2s_ad.parallel.travel import Packed
 
 #: values of more bytes go to workers by themselves; smaller ones go with each task
@@ -39,6 +39,9 @@ class Engine(Protocol):
     def spread(self, parts: list) -> list:
         """What stands in a graph for arrays of which each is needed once."""
 
+    def tasks(self, works: list[Work]) -> list[Callable]:
+        """What stands in a graph for what tasks do."""
+
     def run(self, graph: dict, keys: list) -> list:
         """The values of these tasks."""
 
@@ -60,6 +63,9 @@ class Threads:
 
     def spread(self, parts: list) -> list:
         return parts
+
+    def tasks(self, works: list[Work]) -> list[Callable]:
+        return works
 
     def run(self, graph: dict, keys: list) -> list:
         from dask.threaded import get
@@ -121,28 +127,38 @@ class Cluster:
         except Timeout:
             raise Lost from None
 
+    def tasks(self, works: list[Work]) -> list[Callable]:
+        common: dict = {}
+        for each in works:
+            shared = id(each.text), id(each.bound)
+            if shared not in common:
+                common[shared] = Sealed.common_to(each)
+        return [Sealed(common[id(each.text), id(each.bound)], each) for each in works]
+
     def run(self, graph: dict, keys: list) -> list:
         futures = self.kept(graph, keys)
         self._before, before = futures, self._before
         del before  # released once the next graph has been sent
-        self._wait(futures)
-        return list(self.client.gather(futures))
+        return list(self._finished(futures))
 
     def kept(self, graph: dict, keys: list) -> list:
         with warnings.catch_warnings(), self.client.as_current():  # futures in a graph ask for it
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             return self.client.get(graph, keys, sync=False)
 
-    def _wait(self, futures: list) -> None:
-        """Until all are done, or the cluster cannot go on."""
+    def _finished(self, futures: list) -> list:
+        """What they give, once all are done; or the cluster cannot go on."""
         from dask.distributed import TimeoutError as Timeout
         from dask.distributed import wait
+
+        async def finished() -> list:  # both in one visit to the client's thread
+            await wait(futures, timeout=TICK)
+            return await self.client.gather(futures, asynchronous=True)
 
         empty_since = None
         while True:
             with contextlib.suppress(Timeout), self.client.as_current():
-                wait(futures, timeout=TICK)
-                return
+                return self.client.sync(finished)
             self._check_connected()
             if self._has_workers():
                 empty_since = None

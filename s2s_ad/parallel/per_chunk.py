@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from s2s_ad.parallel.engines import Engine
-from s2s_ad.parallel.tasks import ADDED, picked
+from s2s_ad.parallel.tasks import ADDED, fresh_token, picked
 from s2s_ad.parallel.trees import tree_of
 
 Graph = tuple[dict, list[str]]
@@ -48,7 +47,7 @@ class Held:
 
         def attempt() -> list:
             results = self._computed()
-            token = uuid.uuid4().hex
+            token = fresh_token()
             keys = [f"s2s-leaves-{token}-{i}" for i in range(self.count)]
             pairs = zip(keys, results, strict=True)
             graph = {key: (picked, result, indices) for key, result in pairs}

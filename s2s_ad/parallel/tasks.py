@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import os
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, ParallelError
@@ -13,6 +19,23 @@ from s2s_ad.parallel.chunks import Loader
 from s2s_ad.parallel.travel import Packed, called
 
 ADDED, JOINED, KEPT = "added", "joined", "kept"  # what becomes of a leaf of the chunks' results
+
+
+_number = itertools.count()
+
+
+@functools.cache
+def _process() -> str:
+    return uuid.uuid4().hex
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_process.cache_clear)
+
+
+def fresh_token() -> str:
+    """What no other task, of whichever process, has in its key."""
+    return f"{_process()}-{next(_number)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +93,83 @@ def on_chunk(text: Packed, bound: Bound, parts: Sequence, promised: Sequence[Pro
     return called(text, bound.captured[text.digest], bound.shared, batched)
 
 
-def weighed(
-    text: Packed,
-    bound: Bound,
-    parts: Sequence,
-    promised: Sequence[Promised],
-    fates: str,
-    weight: float | None,
-) -> list:
-    """The same as one part of a mean: what is added has the weight of the chunk."""
-    leaves = on_chunk(text, bound, parts, promised)
-    if weight is None:
-        return leaves
-    pairs = zip(fates.split(), leaves, strict=True)
-    return [_times(leaf, weight) if fate == ADDED else leaf for fate, leaf in pairs]
+class _WaitedFor(Enum):
+    """Another task gives it, or the cluster holds it."""
+
+    WAITED_FOR = "waited for"
+
+
+WAITED_FOR = _WaitedFor.WAITED_FOR
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a task does for one chunk; what it waits for it is called with, in this order.
+
+    `text`, `bound` and `parts` are those of `on_chunk`, or WAITED_FOR. What is added has the weight
+    of the chunk in a mean.
+    """
+
+    text: Any
+    bound: Any
+    parts: tuple
+    promised: tuple[Promised, ...]
+    fates: str
+    weight: float | None
+
+    @classmethod
+    def of(
+        cls, text: Any, bound: Any, parts: Sequence, promised: Sequence[Promised], **rest: Any
+    ) -> tuple[Work, tuple]:
+        """The work, and what stands in a graph for what it waits for."""
+        given = [text, bound, *parts]
+        held = [WAITED_FOR if _waits(each) else each for each in given]
+        work = cls(held[0], held[1], tuple(held[2:]), tuple(promised), **rest)
+        return work, tuple(each for each in given if _waits(each))
+
+    def __call__(self, *waited_for: Any) -> list:
+        rest = iter(waited_for)
+        held = (self.text, self.bound, *self.parts)
+        text, bound, *parts = (next(rest) if each is WAITED_FOR else each for each in held)
+        leaves = on_chunk(text, bound, parts, self.promised)
+        if self.weight is None:
+            return leaves
+        pairs = zip(self.fates.split(), leaves, strict=True)
+        return [_times(leaf, self.weight) if fate == ADDED else leaf for fate, leaf in pairs]
+
+
+def _waits(value: Any) -> bool:
+    """Whether it stands for something else: the key of a task, or a Future."""
+    return not isinstance(value, Packed | Bound | Loader | np.ndarray)
+
+
+class Sealed:
+    """Work as it travels: pickled here, and read where it runs.
+
+    Dask pickles a graph for its scheduler, which takes it apart and pickles each task for a worker;
+    it makes a name of all that is in it, too. Bytes pass through all that as they are.
+
+    Args:
+        common: what `common_to` gives, the same bytes for all chunks that share it.
+    """
+
+    __slots__ = ("common", "own")
+
+    def __init__(self, common: bytes, work: Work):
+        self.common = common
+        self.own = cloudpickle.dumps((work.parts, work.promised, work.fates, work.weight))
+
+    @staticmethod
+    def common_to(work: Work) -> bytes:
+        """What chunks of one length share, as bytes."""
+        return cloudpickle.dumps((work.text, work.bound))
+
+    def __dask_tokenize__(self) -> str:
+        return fresh_token()  # no two tasks are taken for one
+
+    def __call__(self, *waited_for: Any) -> list:
+        work = Work(*cloudpickle.loads(self.common), *cloudpickle.loads(self.own))
+        return work(*waited_for)
 
 
 def _times(leaf: Any, weight: float) -> Any:
