@@ -45,6 +45,9 @@ class Bound:
     shared: list
     captured: dict[str, list]
 
+    def __reduce__(self) -> tuple:
+        return arrived, (self.shared, self.captured)
+
     @property
     def arrays(self) -> list[np.ndarray]:
         """Its arrays, each once."""
@@ -82,9 +85,24 @@ class Promised:
 
 
 def contiguous(array: np.ndarray) -> np.ndarray:
-    """The array as pickle would hand it on, so that sums round alike in this process and others."""
+    """The array in a layout in which sums round alike in this process and others.
+
+    Pickle hands on contiguous arrays; out of a message they come at any byte, and NumPy adds
+    elements that are not aligned by way of a buffer, in another order.
+    """
     array = np.asarray(array)
-    return array if array.flags.forc else np.array(array, order="C")
+    if not array.flags.forc:
+        return np.array(array, order="C")
+    return array if array.flags.aligned else array.copy(order="A")
+
+
+def arrived(shared: list, captured: dict[str, list]) -> Bound:
+    """What is the same for all chunks, in the process that it was sent to."""
+    return Bound(_contiguous(shared), {key: _contiguous(each) for key, each in captured.items()})
+
+
+def _contiguous(values: list) -> list:
+    return [contiguous(each) if isinstance(each, np.ndarray) else each for each in values]
 
 
 def on_chunk(text: Packed, bound: Bound, parts: Sequence, promised: Sequence[Promised]) -> list:

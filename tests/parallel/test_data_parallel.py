@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import pickle
 import threading
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from s2s_ad import S2SError, Tensor, grad, hessian, jit, nn, parallel, value_and
 from s2s_ad.core import tree
 from s2s_ad.diagnostics import InternalError
 from s2s_ad.parallel import travel
+from s2s_ad.parallel.tasks import Bound
 from s2s_ad.parallel.trees import FAN_IN, depth_of
 
 RNG = np.random.default_rng(0)
@@ -104,6 +106,31 @@ def test_the_tree_adds_in_a_fixed_order():
         level = [sum(level[i + 1 : i + FAN_IN], level[i]) for i in range(0, len(level), FAN_IN)]
     assert step(numbers) == level[0] != sum(numbers)
     assert depth_of(37) == 3
+
+
+def misaligned(array):
+    """The same elements, beginning at an odd byte: as they come out of a message of Dask's."""
+    content = bytearray(array.nbytes + 1)
+    made = np.frombuffer(memoryview(content)[1:], array.dtype).reshape(array.shape)
+    made[...] = array
+    return made
+
+
+def test_a_chunk_that_came_in_a_message_adds_up_like_one_that_was_there():
+    x = RNG.normal(size=40_000)
+    odd = misaligned(x)
+    step = parallel.data_parallel(lambda w, x: (np.sum(x), np.sum(w)), (None, 0), "sum")
+    assert step(misaligned(x), [odd]) == step(x, [x]) == (np.sum(x), np.sum(x))
+    content, buffers = pickled_by_dask(Bound([x], {"": [x]}))
+    bound = pickle.loads(content, buffers=buffers)
+    assert [np.sum(bound.shared[0]), np.sum(bound.captured[""][0])] == 2 * [np.sum(x)]
+
+
+def pickled_by_dask(value):
+    """With the buffers beside it, and these at any byte."""
+    buffers = []
+    content = pickle.dumps(value, 5, buffer_callback=buffers.append)
+    return content, [misaligned(np.frombuffer(each, np.uint8)) for each in buffers]
 
 
 def test_batch_axes_and_structures():
