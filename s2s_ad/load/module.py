@@ -30,6 +30,7 @@ class Loaded:
     namespace: dict[str, Any]
     program: Program
     companions: list[Loaded] = field(default_factory=list)
+    native: Any = None  # its load.native.Native, where it has native code
 
     def rebound(self, changes: Mapping[str, Any]) -> Loaded:
         """The same code in a module of its own, with other objects for some captured ones.

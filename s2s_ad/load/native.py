@@ -15,9 +15,11 @@ import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
+
+import numpy as np
 
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Input, Program
@@ -44,15 +46,14 @@ class NotReady(Exception):
 class Later:
     """Native code that a thread compiles meanwhile."""
 
-    def __init__(self, loaded: Loaded, parallel: bool, cache: bool):
+    def __init__(self, native: Native):
         self.kernel: Callable | None = None
-        given = loaded, parallel, cache
-        self.thread = threading.Thread(target=self._compile, args=given, daemon=True)
+        self.thread = threading.Thread(target=self._compile, args=(native,), daemon=True)
         self.thread.start()
 
-    def _compile(self, loaded: Loaded, parallel: bool, cache: bool) -> None:
+    def _compile(self, native: Native) -> None:
         try:
-            self.kernel = _compiled(loaded, parallel, cache)
+            self.kernel = native.kernel()
         except Exception:  # Numba refuses it: the code for NumPy goes on answering
             return
 
@@ -91,55 +92,74 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Native code as text, from which each process compiles its own.
+
+    `text` is the module of the loops and `around` the function that calls them; `kinds` are dtype
+    and rank of the arguments of the loops. `parallel` and `cache` are those of `jit`.
+    """
+
+    name: str
+    text: str
+    kinds: tuple[tuple[np.dtype, int], ...]
+    around: str
+    parallel: bool
+    cache: bool
+
+    @classmethod
+    def of(cls, loaded: Loaded, parallel: bool, cache: bool) -> Native:
+        """That of a function, for arguments of the kinds that its program takes."""
+        facts = _leaves(loaded.program).values()
+        kinds = tuple((values.strong_dtype(each), values.rank_of(each)) for each in facts)
+        around = _around(loaded.program, loaded)
+        return cls(loaded.text.name, loaded.text.native, kinds, around, parallel, cache)
+
+    def kernel(self) -> Callable:
+        """What Numba makes of the loops."""
+        from numba import from_dtype, types
+
+        file = f"<s2s_ad native {self.name} {next(_number)}>"
+        text, name = self.text, self.name
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        space: dict[str, Any] = {"__name__": generated.__name__}
+        exec(compile(text, file, "exec"), space)
+        digest = digest_of(text)
+        tell_apart(space, digest)
+        if self.cache:
+            entries = (name, f"{name}_first", f"{name}_rows")  # the others are compiled into these
+            keep_on_disk({each: space[each] for each in entries if each in space}, digest)
+        kernel = space[name]
+        weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
+        kinds = [(from_dtype(dtype), rank) for dtype, rank in self.kinds]
+        kernel.compile(tuple(types.Array(one, rank, "C") if rank else one for one, rank in kinds))
+        if self.parallel and f"{name}_rows" in space:
+            return Shared(space[f"{name}_first"], space[f"{name}_rows"])
+        return kernel
+
+    def put_into(self, space: dict[str, Any], function: Callable, kernel: Callable) -> Callable:
+        """The function around, in the module of the function for NumPy that it falls back on."""
+        space[self.name] = function
+        space[KERNEL] = kernel
+        made: dict[str, Any] = {}
+        exec(compile(self.around, f"<s2s_ad around {self.name}>", "exec"), space, made)
+        (around,) = made.values()
+        space[around.__name__] = around
+        return around
+
+
 def natively(
     loaded: Loaded, *, parallel: bool = False, wait: bool = True, cache: bool = True
 ) -> Loaded:
     """The function with loops for the calls that they serve; as it is where Numba refuses them."""
     try:
-        source = _around(loaded.program, loaded)
-        compile_ = _compiled if wait else Later
-        kernel = compile_(loaded, parallel, cache)
+        native = Native.of(loaded, parallel, cache)
+        kernel = native.kernel() if wait else Later(native)
     except Exception as error:  # of Numba's, of which not all are NumbaErrors
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         return replace(loaded, text=replace(loaded.text, native="", refused=f"Numba: {reason}"))
-    space = loaded.namespace
-    space[loaded.text.name] = loaded.function  # what answers where native code does not
-    name = f"{loaded.text.name}_jitted"
-    space[KERNEL] = kernel
-    made: dict[str, Any] = {}
-    exec(compile(source, f"<s2s_ad around {loaded.text.name}>", "exec"), space, made)
-    space[name] = made[name]
-    return replace(loaded, function=made[name])
-
-
-def _compiled(loaded: Loaded, parallel: bool, cache: bool) -> Callable:
-    """What Numba makes of the loops, for arguments of the kinds that the program takes."""
-    from numba import from_dtype, types
-
-    file = f"<s2s_ad native {loaded.text.name} {next(_number)}>"
-    text = loaded.text.native
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space: dict[str, Any] = {"__name__": generated.__name__}
-    exec(compile(text, file, "exec"), space)
-    name = loaded.text.name
-    digest = digest_of(text)
-    tell_apart(space, digest)
-    if cache:
-        entries = (name, f"{name}_first", f"{name}_rows")  # the others are compiled into these
-        keep_on_disk({each: space[each] for each in entries if each in space}, digest)
-    kernel = space[name]
-    weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
-    program = loaded.program
-    kinds = []
-    for fact in _leaves(program).values():
-        dtype = values.strong_dtype(fact)
-        rank = values.rank_of(fact)
-        one = from_dtype(dtype)
-        kinds.append(types.Array(one, rank, "C") if rank else one)
-    kernel.compile(tuple(kinds))
-    if parallel and f"{name}_rows" in space:
-        return Shared(space[f"{name}_first"], space[f"{name}_rows"])
-    return kernel
+    function = native.put_into(loaded.namespace, loaded.function, kernel)
+    return replace(loaded, function=function, native=native)
 
 
 def _leaves(program: Program) -> dict[str, Any]:

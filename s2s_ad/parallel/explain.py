@@ -54,15 +54,13 @@ def _head(function: DataParallel, step: Step) -> str:
 
 
 def _texts(step: Step) -> list[tuple[str, str, str]]:
-    texts = {text.digest: text for text in step.texts.packed.values()}
-    return [
-        (
-            f"text of {text.name}",
-            f"{len(text.payload):,}",
-            f"to each worker once, sha256 {digest[:12]}",
-        )
-        for digest, text in texts.items()
-    ]
+    pairs = zip(step.texts.packed.values(), step.texts.loaded.values(), strict=True)
+    rows = {}
+    for text, loaded in pairs:
+        way = f"to each worker once, sha256 {text.digest[:12]}"
+        way += "" if loaded.native is None else ", native code"
+        rows[text.digest] = (f"text of {text.name}", f"{len(text.payload):,}", way)
+    return [*rows.values()]
 
 
 def _values(step: Step) -> list[tuple[str, str, str]]:

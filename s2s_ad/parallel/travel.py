@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import cloudpickle
+import numpy as np
 
 from s2s_ad.core import tree
-from s2s_ad.diagnostics import InternalError, UnsupportedError
+from s2s_ad.diagnostics import InternalError, ParallelError, UnsupportedError
 from s2s_ad.load.located import located
 from s2s_ad.load.module import Loaded, executed, rebound
+from s2s_ad.load.native import Native
 from s2s_ad.load.noted import known_as
 
 MOST_MODULES = 256  # texts that a process keeps compiled
@@ -53,7 +55,8 @@ class Module:
     """The text of a generated function, and what has to stand in its module.
 
     `captured` are the names of captured numbers and arrays, whose values travel with each call;
-    `call` is a Tree of the arguments, (positional, by name), with Batched and Shared as leaves.
+    `call` is a Tree of the arguments, (positional, by name), with Batched and Shared as leaves;
+    `native` is there where `jit` has made native code of it.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Module:
     objects: dict[str, Any]
     captured: tuple[str, ...]
     call: tree.Tree
+    native: Native | None
 
 
 def packed(loaded: Loaded, call: tree.Tree, label: str) -> Packed:
@@ -84,6 +88,7 @@ def packed(loaded: Loaded, call: tree.Tree, label: str) -> Packed:
         text.objects,
         tuple(text.captured),
         call,
+        loaded.native,
     )
     try:
         payload = cloudpickle.dumps(module)
@@ -140,7 +145,27 @@ def _compiled(text: Packed) -> tuple[Any, dict[str, Any], Module]:
     helpers = {name: located(name, None, ()) for name in module.helpers}
     bound = {**helpers, **module.objects}
     file = file_of(text)
-    return *executed(module.name, module.source, file, module.modules, bound), module
+    function, namespace = executed(module.name, module.source, file, module.modules, bound)
+    if module.native is not None:
+        function = module.native.put_into(namespace, function, _kernel(module.native))
+    return function, namespace, module
+
+
+def _kernel(native: Native) -> Any:
+    """Its machine code; where there is none, other workers would round otherwise.
+
+    Raises:
+        ParallelError: Numba is not here, or another release of it than where the call was made.
+    """
+    try:
+        return native.kernel()
+    except Exception as error:  # of Numba's, of which not all are NumbaErrors
+        raise ParallelError(
+            "S2S701",
+            f"this worker has no native code of {native.name}",
+            why=f"{type(error).__name__}: {error}",
+            help="install the same release of Numba on all workers, or give jit(..., native=False)",
+        ) from None
 
 
 def called(text: Packed, captured: list, shared: list, batched: list) -> list:
@@ -151,6 +176,8 @@ def called(text: Packed, captured: list, shared: list, batched: list) -> list:
         shared, batched: the arguments that are the same for all chunks, and those of this one.
     """
     function, namespace, module = _unpacked(text)
+    if module.native is not None:
+        captured, shared, batched = (_writable(each) for each in (captured, shared, batched))
     if captured:
         values = dict(zip(module.captured, captured, strict=True))
         function, _ = rebound(function, namespace, values)
@@ -161,3 +188,11 @@ def called(text: Packed, captured: list, shared: list, batched: list) -> list:
     args, kwargs = tree.to_object(tree.tree_map(given, module.call))
     result = function(*args, **kwargs)
     return tree.leaves(tree.from_object(result, lambda leaf, _: leaf))
+
+
+def _writable(values: list) -> list:
+    """Arrays of one kind: of those that may not be changed Numba makes other code."""
+    return [
+        each.copy(order="A") if isinstance(each, np.ndarray) and not each.flags.writeable else each
+        for each in values
+    ]

@@ -15,7 +15,8 @@ import pytest
 import s2s_ad as ms
 from s2s_ad import S2SError, Tensor, grad, hessian, jit, nn, parallel, value_and_grad
 from s2s_ad.core import tree
-from s2s_ad.diagnostics import InternalError
+from s2s_ad.diagnostics import InternalError, ParallelError
+from s2s_ad.load.native import Native
 from s2s_ad.parallel import travel
 from s2s_ad.parallel.tasks import Bound
 from s2s_ad.parallel.trees import FAN_IN, depth_of
@@ -345,6 +346,45 @@ def test_explain_parallel_counts_bytes_without_running():
         "960,000 6 parts, added here, of a tree of depth 2, 4 at a node: 0 nodes"
         in lines["what comes back"]
     )
+
+
+@pytest.fixture
+def native(monkeypatch, tmp_path):
+    pytest.importorskip("numba")
+    for name, value in {"NATIVE": "1", "CACHE": "1", "CACHE_DIR": str(tmp_path)}.items():
+        monkeypatch.setenv(f"S2S_AD_{name}", value)
+    monkeypatch.setattr(travel, "_functions", {})
+
+
+def test_native_code_travels_as_text(native, monkeypatch):
+    step = parallel.data_parallel(jit(value_and_grad(squares)), (None, 0, 0), chunk_size=40)
+    value, slope = step(W, X, Y)
+    expected = by_hand(W, X, Y, "mean")
+    np.testing.assert_allclose(value, expected[0], rtol=1e-13)
+    np.testing.assert_allclose(slope, expected[1], rtol=1e-12)
+    ((function, space, module),) = travel._functions.values()
+    assert function.__name__.endswith("_jitted")
+    assert "for " in module.native.text
+    (signature,) = space["_s2s_kernel"].signatures
+    fixed, odd = X.copy(), misaligned(X)
+    fixed.flags.writeable = False
+    for x in (fixed, odd):  # the same machine code, and the same bits
+        again = step(W, x, Y)
+        assert again[0] == value
+        assert np.array_equal(again[1], slope)
+    assert space["_s2s_kernel"].signatures == [signature]
+    lazily = parallel.data_parallel(
+        jit(value_and_grad(squares), wait=False), (None, 0, 0), chunk_size=40
+    )
+    assert lazily(W, X, Y)[0] == value  # whether or not it was ready here
+
+    def missing(self):
+        raise ImportError("No module named 'numba'")
+
+    monkeypatch.setattr(travel, "_functions", {})
+    monkeypatch.setattr(Native, "kernel", missing)
+    with pytest.raises(ParallelError, match=r"no native code of squares(.*\n)*.*No module named"):
+        step(W, X, Y)
 
 
 # ---- refusals ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from dask.distributed import Client, LocalCluster
 
-from s2s_ad import grad, nn, parallel, value_and_grad
+from s2s_ad import grad, jit, nn, parallel, value_and_grad
 from s2s_ad.diagnostics import ParallelError
 from s2s_ad.load import noted
 from s2s_ad.parallel import travel
@@ -99,6 +99,32 @@ def test_the_number_of_workers_changes_no_bit_and_each_compiles_a_text_once(work
         assert list(names.values()) == [["loss_value_and_grad"]] * workers
         # a process that derives something notes the lines of it
         assert list(client.run(lambda: len(noted._rows)).values()) == [0] * workers
+
+
+def hits():
+    """By function: how many of its forms this process has, and how many were on disk."""
+    known = [(module.name, space["_s2s_kernel"]) for _, space, module in travel._functions.values()]
+    return {n: (len(k.signatures), sum(k.stats.cache_hits.values())) for n, k in known}
+
+
+@pytest.mark.slow
+def test_workers_find_native_code_on_disk_and_give_the_same_bits(monkeypatch, tmp_path):
+    pytest.importorskip("numba")
+    for name, value in {"NATIVE": "1", "CACHE": "1", "CACHE_DIR": str(tmp_path)}.items():
+        monkeypatch.setenv(f"S2S_AD_{name}", value)
+    x = np.random.default_rng(3).normal(size=(300, 3))
+    step = parallel.data_parallel(jit(value_and_grad(loss)), (None, 0, 0), chunk_size=50)
+    slopes = parallel.vmap(jit(grad(loss)), (None, 0, 0), chunk_size=50)
+    value, slope = step(W, x, Y.ravel())
+    each = slopes(W, x, Y.ravel()).compute(scheduler="threads")
+    for workers in (1, 2):  # those of the second cluster are as if started again
+        with cluster(workers) as (_, client):
+            found = step(W, x, Y.ravel())
+            assert found[0] == value
+            np.testing.assert_array_equal(found[1], slope)
+            np.testing.assert_array_equal(slopes(W, x, Y.ravel()).compute(), each)
+            for known in client.run(hits).values():
+                assert set(known.values()) == {(1, 1)}
 
 
 @pytest.mark.slow
