@@ -17,7 +17,8 @@ class _BatchNorm(Cell):
 
     In training, mean and variance are those of the batch, and the running ones move towards them:
     `moving = momentum * moving + (1 - momentum) * batch`, with the unbiased variance. Otherwise
-    they are the running ones.
+    they are the running ones. Where chunks of a batch are computed apart (`data_parallel`), each
+    has its own mean and variance, and the running values go towards the means of these.
 
     Args:
         num_features: the length of axis 1.
@@ -64,6 +65,7 @@ class _BatchNorm(Cell):
         self.moving_mean, self.moving_variance = (
             parameter(*each, shape, dtype, requires_grad=False) for each in running
         )
+        self.moving_mean.over_chunks = self.moving_variance.over_chunks = "mean"
         self.gamma = parameter(name, "gamma_init", gamma_init, shape, dtype, affine)
         self.beta = parameter(name, "beta_init", beta_init, shape, dtype, affine)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.api.check_arguments import name_of
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.make import vmap as vmap_of
 from s2s_ad.api.tracebacks import short
@@ -16,7 +17,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.diagnostics import InternalError, UnsupportedError
 from s2s_ad.parallel.calls import Call, call_of
 from s2s_ad.parallel.chunks import checked_size
-from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of
+from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
 from s2s_ad.parallel.tasks import Bound, Promised, fresh_token, handed_on, on_chunk
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Packed
@@ -63,7 +64,7 @@ class Mapped:
         token = fresh_token()
         arrays = []
         for i, column in enumerate(columns):
-            name = f"{self.function.__name__}-{i}-{token}"
+            name = f"{name_of(self.function.root)}-{i}-{token}"
             own = {
                 (name, *(k if j == column.axis else 0 for j in range(len(column.chunks)))): (
                     leaf_of,
@@ -79,6 +80,8 @@ class Mapped:
 
     def _known(self, call: Call, texts: Texts) -> tuple[Outcome, list[Column]]:
         """What the compiler knows of the results: their structure, and each leaf in chunks."""
+        for each in texts.loaded.values():
+            refuse_state(LABEL, each)
         by_length = {n: outcome_of(call, loaded, n) for n, loaded in texts.loaded.items()}
         first = by_length[call.lengths[0]]
         axes = tree.leaves(prefix(self.axes.out_axes, first.result, f"{LABEL}: out_axes"))
@@ -90,7 +93,7 @@ class Mapped:
 
     def _column(self, leaves: list[Leaf], axis: int | None, lengths: Sequence[int]) -> Column:
         first = leaves[0]
-        what = f"{LABEL}: {first.path} of {self.function.__name__}"
+        what = f"{LABEL}: {first.path} of {name_of(self.function.root)}"
         if axis is None:
             raise UnsupportedError(
                 "S2S402",

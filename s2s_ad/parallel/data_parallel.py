@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from s2s_ad.api import check_arguments as check
 from s2s_ad.api.arguments import Arguments
@@ -19,12 +21,13 @@ from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Unsupporte
 from s2s_ad.parallel.calls import Call, call_of
 from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.engines import PATIENCE, SMALL_RESULT, Engine, engine_of
-from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
+from s2s_ad.parallel.outcomes import Leaf, Outcome, changed_parameters, draws, outcome_of
 from s2s_ad.parallel.per_chunk import Held, PerChunk
-from s2s_ad.parallel.tasks import ADDED, JOINED, KEPT, Bound, Work, fresh_token
+from s2s_ad.parallel.tasks import ADDED, AVERAGED, JOINED, KEPT, Bound, Work, fresh_token
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Batched
 from s2s_ad.parallel.trees import added_here, tree_of
+from s2s_ad.tensors import Parameter, plain
 
 
 def axes_of(label: str, in_axes: Any) -> Vmap:
@@ -40,19 +43,23 @@ def axes_of(label: str, in_axes: Any) -> Vmap:
 class Step:
     """All that a computation over some chunks of a call needs.
 
-    `outcome` is what each gives, `fates` what becomes of each leaf of that.
+    `outcome` is what each gives, and behind it come the new values of the Parameters `writes`;
+    `fates` say what becomes of each leaf of these. `seed` is where what they draw begins.
     """
 
     texts: Texts
     chunks: Sequence[int]
     outcome: Outcome
+    writes: Sequence[Parameter]
     fates: str
     weights: list[float | None]
+    seed: tuple[int, ...] | None = None
 
     @property
     def nbytes(self) -> int:
         """How many bytes a partial result takes."""
-        return sum(each.nbytes for each in self.outcome.leaves)
+        written = sum(each.nbytes for each in self.writes)
+        return written + sum(each.nbytes for each in self.outcome.leaves)
 
     @property
     def left_over(self) -> int:
@@ -70,10 +77,9 @@ class Step:
         works, given = [], []
         for i, weight in zip(self.chunks, self.weights, strict=True):
             parts = [next(contents) for _ in call.sources]
-            text = texts[call.lengths[i]]
-            work, refs = Work.of(
-                text, sent, parts, call.promised(i), fates=self.fates, weight=weight
-            )
+            text, seed = texts[call.lengths[i]], self.seed and (*self.seed, i)
+            rest = {"fates": self.fates, "weight": weight, "seed": seed}
+            work, refs = Work.of(text, sent, parts, call.promised(i), **rest)
             works.append(work)
             given.append(refs)
         token = fresh_token()
@@ -84,6 +90,18 @@ class Step:
         for key, task, refs in zip(keys, engine.tasks(works), given, strict=True):
             graph[key] = (task, *refs)
         return graph, keys
+
+    def finished(self, leaves: list) -> Any:
+        """The result, once the Parameters have their new values."""
+        result, written = leaves[: len(self.outcome.leaves)], leaves[len(self.outcome.leaves) :]
+        for parameter, value in zip(self.writes, written, strict=True):
+            plain(parameter)[...] = value
+        return self.outcome.assembled(result)
+
+
+def drawn_seed() -> tuple[int, ...]:
+    """One that set_seed decides."""
+    return (int(np.random.randint(1 << 62)),)  # noqa: NPY002  (the state that it starts)
 
 
 class DataParallel:
@@ -116,9 +134,20 @@ class DataParallel:
         """The call in chunks, for which nothing has been run."""
         return call_of(self.label, self.function, self.axes, args, kwargs, self.chunk_size)
 
-    def on(self, call: Call, chunks: Sequence[int] | None = None) -> Any:
-        """The result for some chunks of a call, or for all, as parameters are now."""
+    def on(
+        self,
+        call: Call,
+        chunks: Sequence[int] | None = None,
+        seed: tuple[int, ...] | None = None,
+    ) -> Any:
+        """The result for some chunks of a call, or for all, as parameters are now.
+
+        Args:
+            seed: where random numbers begin; without it NumPy's state says.
+        """
         step = self.step(call, chunks)
+        if any(map(draws, step.texts.loaded.values())):
+            step = replace(step, seed=seed or drawn_seed())
         engine = engine_of(self.label, self.client, self.patience)
         stays = self.reduce is None  # parameters may change before results are asked for
         bound = step.texts.bound(copied=stays)
@@ -132,7 +161,7 @@ class DataParallel:
             nodes, keys = tree_of(keys, step.fates, step.left_over)
             return added_here(engine.run({**graph, **nodes}, keys), step.fates)
 
-        return step.outcome.assembled(engine.tried(computed))
+        return step.finished(engine.tried(computed))
 
     def step(self, call: Call, chunks: Sequence[int] | None = None) -> Step:
         """What computes some chunks of a call.
@@ -144,28 +173,27 @@ class DataParallel:
         chunks = range(len(call.lengths)) if chunks is None else chunks
         lengths = [call.lengths[i] for i in chunks]
         texts = Texts.of(call, lengths)
-        outcome, fates = self._fates(texts, max(lengths))
+        outcome, writes, fates = self._fates(texts, max(lengths))
         total = sum(lengths)
-        alone = self.reduce != "mean" or len(lengths) == 1
-        weights = [None if alone else n / total for n in lengths]
-        return Step(texts, chunks, outcome, fates, weights)
+        weights = [None if len(lengths) == 1 else n / total for n in lengths]
+        return Step(texts, chunks, outcome, writes, fates, weights)
 
-    def _fates(self, texts: Texts, longest: int) -> tuple[Outcome, str]:
-        """What chunks give, and what becomes of each leaf of that."""
+    def _fates(self, texts: Texts, longest: int) -> tuple[Outcome, list[Parameter], str]:
+        """What chunks give, Parameters that they change, and what becomes of each leaf of that."""
         call = texts.call
         self._refuse_gradients_of_samples(call)
         # of a chunk of one sample nobody could tell which lengths are the number of samples
         length = max(longest, 2)
         outcome = outcome_of(call, texts.loaded.get(length) or call.loaded(length), length)
-        for each in texts.loaded.values():
-            refuse_state(self.label, each)
-        return outcome, " ".join(self._fate(call, each) for each in outcome.leaves)
+        writes = changed_parameters(self.label, texts.loaded.values(), self.reduce is not None)
+        fates = [*(self._fate(call, each) for each in outcome.leaves), *[AVERAGED] * len(writes)]
+        return outcome, writes, " ".join(fates)
 
     def _fate(self, call: Call, leaf: Leaf) -> str:
         """What becomes of a leaf of the results; raises where nothing sensible can."""
         if leaf.fixed or isinstance(leaf.fact, values.Static) or self.reduce is None:
             return KEPT
-        what = f"{self.label}: {leaf.path} of {call.function.__name__}"
+        what = f"{self.label}: {leaf.path} of {check.name_of(call.function.root)}"
         if leaf.own is None or not isinstance(leaf.fact, values.Array | values.Scalar):
             raise UnsupportedError(
                 "S2S402",
@@ -190,7 +218,7 @@ class DataParallel:
                 f"{what} is of {leaf.dtype}, and its {self.reduce} would be of another dtype",
                 help="return a floating-point number: np.mean(...), or x.astype(np.float64)",
             )
-        return ADDED
+        return ADDED if self.reduce == "sum" else AVERAGED
 
     def _refuse_gradients_of_samples(self, call: Call) -> None:
         """The gradient of a mean with respect to a sample is not that of its chunk's mean."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,13 @@ import numpy as np
 from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
+from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import DerivativeError, UnsupportedError
 from s2s_ad.load.doors import wrapped
 from s2s_ad.load.module import Loaded
 from s2s_ad.parallel.calls import Call
+from s2s_ad.tensors import Parameter, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,6 @@ def outcome_of(call: Call, loaded: Loaded, length: int) -> Outcome:
     Raises:
         UnsupportedError, DerivativeError: it cannot be computed in parts.
     """
-    refuse_state(call.label, loaded)
     program = loaded.program
     whole, without, batch = _lengths(call, loaded, length)
     leaves = []
@@ -138,8 +139,16 @@ def _shape(
     return tuple(sizes.value_of(values.size_of_dim(dim), lengths) for dim in shape)
 
 
-def refuse_state(label: str, loaded: Loaded) -> None:
-    """Refuse what a chunk on another machine would do to no avail, or differently each time."""
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+def refuse_state(label: str, loaded: Loaded, *, merged: bool = False, seeded: bool = False) -> None:
+    """Refuse what a chunk on another machine would do to no avail, or differently each time.
+
+    Args:
+        merged: the new values of Parameters that say what becomes of them come back.
+        seeded: what is drawn from NumPy's state may be, for each chunk begins at a seed.
+    """
     program = loaded.program
     if loaded.companions:
         raise UnsupportedError(
@@ -148,22 +157,56 @@ def refuse_state(label: str, loaded: Loaded) -> None:
             why="it would hold what one chunk computed",
             help="use grad, value_and_grad, jacrev or vmap, or call it inside a function",
         )
-    if program.mutated or program.writes:
-        names = [parameter for parameter, _ in program.mutated]
-        names += [each.text for each in program.writes]
+    comes_back = {e.text for e in program.writes if merged and _is_merged(e.value)}
+    changed = [*(name for name, _ in program.mutated), *(each.text for each in program.writes)]
+    changed = [name for name in changed if name not in comes_back]
+    if changed:
         raise UnsupportedError(
             "S2S203",
-            f"{label}: {program.name} changes {', '.join(dict.fromkeys(names))} in place",
+            f"{label}: {program.name} changes {', '.join(dict.fromkeys(changed))} in place",
             origin=program.origin,
             why="each chunk would change a copy of its own",
-            help="return the new value; of a Cell, set_train(False) where that is what changes it",
+            help="return the new value; of a Cell, set_train(False) where that is what changes it; "
+            "of a Parameter of floats whose new value may be the mean of those of the chunks, "
+            "over_chunks = 'mean' says so to data_parallel",
         )
     for statement in drawn(program):
-        raise DerivativeError(
+        if not (seeded and _is_of_numpys_state(statement.function)):
+            raise DerivativeError(
+                "S2S203",
+                f"{label}: {rule_for(statement.function).name} in {program.name} gives "
+                "another value for each chunk, and whenever a chunk is computed again",
+                origin=statement.origin,
+                why="results have to be the same whatever the number of workers and their deaths",
+                help="draw it outside and pass it as an argument, in chunks like the samples; in "
+                "data_parallel what np.random draws has a seed for each chunk",
+            )
+
+
+def changed_parameters(label: str, loaded: Iterable[Loaded], merged: bool) -> list[Parameter]:
+    """The Parameters that a chunk gives new values, whichever of these texts it runs."""
+    found = []
+    for each in loaded:
+        refuse_state(label, each, merged=merged, seeded=True)
+        found.append([capture.value for capture in each.program.writes])
+    if any(list(map(id, each)) != list(map(id, found[0])) for each in found):
+        raise UnsupportedError(
             "S2S203",
-            f"{label}: {statement.rule.name} in {program.name} gives "
-            "another value for each chunk, and whenever a chunk is computed again",
-            origin=statement.origin,
-            why="results have to be the same whatever the number of workers and their deaths",
-            help="draw it outside and pass it as an argument, in chunks like the samples",
+            f"{label}: which Parameters are changed depends on the number of samples in a chunk",
+            help="give all chunks one length",
         )
+    return found[0]
+
+
+def _is_merged(parameter: Parameter) -> bool:
+    return parameter.over_chunks == "mean" and plain(parameter).dtype.kind == "f"
+
+
+def _is_of_numpys_state(function: Any) -> bool:
+    """Whether it draws from the state that np.random.seed sets."""
+    return getattr(function, "__self__", None) is np.random.mtrand._rand
+
+
+def draws(loaded: Loaded) -> bool:
+    """Whether it draws random numbers."""
+    return any(True for _ in drawn(loaded.program))

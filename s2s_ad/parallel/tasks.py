@@ -18,7 +18,8 @@ from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, ParallelEr
 from s2s_ad.parallel.chunks import Loader
 from s2s_ad.parallel.travel import Packed, called
 
-ADDED, JOINED, KEPT = "added", "joined", "kept"  # what becomes of a leaf of the chunks' results
+#: what becomes of a leaf of the chunks' results; what is averaged has the weights of the chunks
+ADDED, AVERAGED, JOINED, KEPT = "added", "averaged", "joined", "kept"
 
 
 _number = itertools.count()
@@ -105,10 +106,16 @@ def _contiguous(values: list) -> list:
     return [contiguous(each) if isinstance(each, np.ndarray) else each for each in values]
 
 
-def on_chunk(text: Packed, bound: Bound, parts: Sequence, promised: Sequence[Promised]) -> list:
+def on_chunk(
+    text: Packed,
+    bound: Bound,
+    parts: Sequence,
+    promised: Sequence[Promised],
+    seed: tuple[int, ...] | None = None,
+) -> list:
     """The leaves of what the function gives for one chunk."""
     batched = [each.read(part) for each, part in zip(promised, parts, strict=True)]
-    return called(text, bound.captured[text.digest], bound.shared, batched)
+    return called(text, bound.captured[text.digest], bound.shared, batched, seed)
 
 
 class _WaitedFor(Enum):
@@ -124,8 +131,8 @@ WAITED_FOR = _WaitedFor.WAITED_FOR
 class Work:
     """What a task does for one chunk; what it waits for it is called with, in this order.
 
-    `text`, `bound` and `parts` are those of `on_chunk`, or WAITED_FOR. What is added has the weight
-    of the chunk in a mean.
+    `text`, `bound` and `parts` are those of `on_chunk`, or WAITED_FOR; `weight` is that of the
+    chunk in a mean.
     """
 
     text: Any
@@ -134,6 +141,7 @@ class Work:
     promised: tuple[Promised, ...]
     fates: str
     weight: float | None
+    seed: tuple[int, ...] | None
 
     @classmethod
     def of(
@@ -149,11 +157,11 @@ class Work:
         rest = iter(waited_for)
         held = (self.text, self.bound, *self.parts)
         text, bound, *parts = (next(rest) if each is WAITED_FOR else each for each in held)
-        leaves = on_chunk(text, bound, parts, self.promised)
+        leaves = on_chunk(text, bound, parts, self.promised, self.seed)
         if self.weight is None:
             return leaves
         pairs = zip(self.fates.split(), leaves, strict=True)
-        return [_times(leaf, self.weight) if fate == ADDED else leaf for fate, leaf in pairs]
+        return [_times(leaf, self.weight) if fate == AVERAGED else leaf for fate, leaf in pairs]
 
 
 def _waits(value: Any) -> bool:
@@ -175,7 +183,8 @@ class Sealed:
 
     def __init__(self, common: bytes, work: Work):
         self.common = common
-        self.own = cloudpickle.dumps((work.parts, work.promised, work.fates, work.weight))
+        own = work.parts, work.promised, work.fates, work.weight, work.seed
+        self.own = cloudpickle.dumps(own)
 
     @staticmethod
     def common_to(work: Work) -> bytes:

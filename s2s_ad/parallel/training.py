@@ -103,6 +103,7 @@ class Model:
             chunk_size: samples in a chunk, where data are arrays.
             chunks_per_step: how many chunks the gradient of a step is the mean of.
             shuffle: take the chunks in another order in each epoch, which `seed` decides.
+            seed: of that order, and of what is drawn from np.random in a step (`Dropout`).
             checkpoint: a file for Parameters and optimizer, written every so many steps and at the
                 end.
             every: steps between checkpoints.
@@ -139,7 +140,7 @@ class Model:
             for number, chunks in enumerate(steps, 1):
                 if number <= done:
                     continue
-                loss, gradients = self.step.on(call, chunks)
+                loss, gradients = self.step.on(call, chunks, seed=(seed, number))
                 self.optimizer(gradients)
                 losses.append(float(loss))
                 if saved is not None and (number % every == 0 or number == total):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import types
 import weakref
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -168,18 +169,27 @@ def _kernel(native: Native) -> Any:
         ) from None
 
 
-def called(text: Packed, captured: list, shared: list, batched: list) -> list:
-    """The leaves of what the function returns.
+def called(
+    text: Packed,
+    captured: list,
+    shared: list,
+    batched: list,
+    seed: tuple[int, ...] | None = None,
+) -> list:
+    """The leaves of what the function returns; behind them the new values of Parameters.
 
     Args:
         captured: the values of the names that the text captured, in their order.
         shared, batched: the arguments that are the same for all chunks, and those of this one.
+        seed: where what it draws from NumPy's state begins, whatever that state is here.
     """
     function, namespace, module = _unpacked(text)
     if module.native is not None:
         captured, shared, batched = (_writable(each) for each in (captured, shared, batched))
-    if captured:
-        values = dict(zip(module.captured, captured, strict=True))
+    values = dict(zip(module.captured, captured, strict=True))
+    if seed is not None:
+        values["np"] = _seeded(namespace["np"], seed)
+    if values:
         function, _ = rebound(function, namespace, values)
 
     def given(leaf: Batched | Shared) -> Any:
@@ -196,3 +206,11 @@ def _writable(values: list) -> list:
         each.copy(order="A") if isinstance(each, np.ndarray) and not each.flags.writeable else each
         for each in values
     ]
+
+
+def _seeded(numpy: types.ModuleType, seed: tuple[int, ...]) -> types.ModuleType:
+    """NumPy with random numbers of its own, which no other thread draws from."""
+    made = types.ModuleType(numpy.__name__)
+    vars(made).update(vars(numpy))
+    made.random = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
+    return made

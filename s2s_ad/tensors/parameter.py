@@ -31,6 +31,10 @@ class Parameter(Tensor):
         requires_grad: whether it is among the `trainable_params` of a Cell.
         layerwise_parallel, parallel_optimizer: accepted, without effect.
 
+    Attributes:
+        over_chunks: what becomes of the values that chunks of data give it, where
+            `parallel.data_parallel` computes them apart: "mean", or None where nobody has said.
+
     Raises:
         ArgumentTypeError: the data is not numbers, the name not a string, or requires_grad not
             True or False.
@@ -59,6 +63,7 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
         self.layerwise_parallel = layerwise_parallel
         self.parallel_optimizer = parallel_optimizer
+        self.over_chunks = None
         return self
 
     def __array_finalize__(self, source: Any) -> None:
@@ -95,6 +100,18 @@ class Parameter(Tensor):
                 "S2S501", f"Parameter: argument 'requires_grad' must be a bool, got {value!r}"
             )
         self._requires_grad = value
+
+    @property
+    def over_chunks(self) -> str | None:
+        return self._over_chunks
+
+    @over_chunks.setter
+    def over_chunks(self, value: str | None) -> None:
+        if value not in (None, "mean"):
+            raise ArgumentValueError(
+                "S2S502", f"Parameter: over_chunks must be 'mean' or None, got {value!r}"
+            )
+        self._over_chunks = value
 
     # ---- value ---------------------------------------------------------------------------------
 
@@ -155,6 +172,7 @@ class Parameter(Tensor):
         found = Parameter(plain(self), self.name, self.requires_grad)
         found.layerwise_parallel = self.layerwise_parallel
         found.parallel_optimizer = self.parallel_optimizer
+        found.over_chunks = self.over_chunks
         if fill is not None:
             found[...] = fill
         return found
@@ -176,7 +194,13 @@ class Parameter(Tensor):
         return self.clone()
 
     def __reduce__(self) -> tuple:
-        return Parameter, (np.asarray(self), self.name, self.requires_grad)
+        return _remade, (np.asarray(self), self.name, self.requires_grad, self.over_chunks)
+
+
+def _remade(value: Any, name: str, requires_grad: bool, over_chunks: str | None) -> Parameter:
+    made = Parameter(value, name, requires_grad)
+    made.over_chunks = over_chunks
+    return made
 
 
 class ParameterTuple(tuple):

@@ -1,9 +1,12 @@
 """data_parallel on threads: what it gives, and what it refuses before anything runs."""
 
+import copy
 import hashlib
 import itertools
 import pickle
+import random
 import threading
+import time
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -279,11 +282,73 @@ def test_a_reducer_gives_what_mindspore_says():
     assert all(np.array_equal(a, b) for a, b in zip(plain, of_chunks[0][1], strict=True))
 
 
+# ---- random numbers and running values -----------------------------------------------------------
+
+
+def noisy(w, x):
+    """Some elements, and the others as if they were not there; and which ones."""
+    kept = np.random.random(np.shape(x)) < 0.6
+    return np.mean(np.where(kept, x / 0.6, 0) @ w), kept
+
+
+def test_what_is_drawn_has_a_seed_for_each_chunk_that_set_seed_decides():
+    step = parallel.data_parallel(value_and_grad(noisy, has_aux=True), (None, 0), chunk_size=20)
+    x = RNG.normal(size=(200, 30))
+    found = []
+    for seed in (1, 1, 2):
+        ms.set_seed(seed)
+        (value, kept), slope = step(np.ones(30), x)
+        np.testing.assert_allclose(slope, np.mean(np.where(kept, x / 0.6, 0), axis=0), rtol=1e-12)
+        assert value == pytest.approx(np.sum(slope))
+        assert 0.55 < np.mean(kept) < 0.65
+        masks = {kept[i : i + 20].tobytes() for i in range(0, 200, 20)}
+        assert len(masks) == 10
+        found.append(kept)
+    assert np.array_equal(found[0], found[1])
+    assert 0.4 < np.mean(found[0] == found[2]) < 0.65
+    again = step(np.ones(30), x)[0][1]
+    assert not np.array_equal(again, found[2])  # another step, other numbers
+    ms.set_seed(1)
+    before = np.random.random()
+    ms.set_seed(1)
+    parallel.data_parallel(grad(squares), (None, 0, 0))(W, X, Y)
+    assert np.random.random() == before  # who draws nothing changes no state
+
+
+def test_running_values_are_the_means_of_those_of_the_chunks():
+    """Each chunk is normalised by itself, as on each device of MindSpore's."""
+    net = nn.BatchNorm1d(3, momentum=0.9, eps=0.0).set_train()
+    x, y = X.astype(np.float32) + 5, Y.astype(np.float32)
+    params = net.trainable_params()
+    function = value_and_grad(lambda x, y: np.mean(net(x)[:, 0] * y), None, params)
+    value, slopes = parallel.data_parallel(function, 0, chunk_size=40)(x, y)
+    parts = [(x[a:b].astype(float), y[a:b]) for a, b in BOUNDS]
+    weights = [(b - a) / 103 for a, b in BOUNDS]
+    means = [np.mean(part, axis=0) for part, _ in parts]
+    variances = [np.var(part, axis=0, ddof=1) for part, _ in parts]
+    np.testing.assert_allclose(net.moving_mean, 0.1 * np.dot(weights, means), rtol=1e-5)
+    np.testing.assert_allclose(
+        net.moving_variance, 0.9 + 0.1 * np.dot(weights, variances), rtol=1e-5
+    )
+    pairs = zip(parts, means, strict=True)
+    normal = np.concatenate([((part - m) / np.std(part, axis=0))[:, 0] for (part, _), m in pairs])
+    np.testing.assert_allclose(value, np.mean(normal * y), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(slopes[0], [np.mean(normal * y), 0, 0], rtol=1e-4, atol=1e-6)
+    assert slopes[0].dtype == net.moving_mean.dtype == ms.float32
+    for kind in (copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))):
+        assert kind(net.moving_mean).over_chunks == "mean"
+    with pytest.raises(S2SError, match=r"changes .*moving_mean"):
+        parallel.data_parallel(function, 0, reduce=None)(x, y)
+    with pytest.raises(S2SError, match="over_chunks must be 'mean' or None"):
+        net.gamma.over_chunks = "sum"
+
+
 # ---- what travels --------------------------------------------------------------------------------
 
 
 def test_a_text_is_compiled_once_and_its_hash_is_checked(monkeypatch):
     compiled = []
+    monkeypatch.setattr(travel, "_functions", {})
     inner = travel.executed
     monkeypatch.setattr(travel, "executed", lambda *a: compiled.append(a[0]) or inner(*a))
     step = parallel.data_parallel(grad(squares), (None, 0, 0), chunk_size=10)
@@ -422,13 +487,21 @@ def in_place(w, x):
     return np.mean(x @ w)
 
 
-def noisy(w, x):
-    return np.mean((x + np.random.normal(size=3)) @ w)
+GENERATOR = np.random.default_rng(5)
+COUNT = ms.Parameter(np.zeros(()), name="count", requires_grad=False)
+
+
+def counted(w, x):
+    COUNT.set_data(COUNT + len(x))
+    return np.mean(x @ w)
 
 
 OUTPUTS = {
     "changes an argument": (in_place, "changes w in place"),
-    "draws": (noisy, "another value for each chunk"),
+    "changes a Parameter": (counted, "changes COUNT in place(.*\n)*.*over_chunks = 'mean'"),
+    "draws by Python": (lambda w, x: random.random() * np.mean(x @ w), "another value for each"),
+    "draws by its own": (lambda w, x: GENERATOR.random() * np.mean(x @ w), "another value for"),
+    "reads a clock": (lambda w, x: time.time() * np.mean(x @ w), "another value for each chunk"),
     "bool": (lambda w, x: np.all(x @ w > 0), "is of bool, and its mean would be of another dtype"),
     "integer": (lambda w, x: np.argmax(w), "is of int64, and its mean would be"),
     "not along axis 0": (lambda w, x: np.outer(w, x[:, 0]), "length along axis 1 that depends on"),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from dask.distributed import Client, LocalCluster
 
-from s2s_ad import grad, jit, nn, parallel, value_and_grad
+from s2s_ad import grad, jit, nn, parallel, set_seed, value_and_grad
 from s2s_ad.diagnostics import ParallelError
 from s2s_ad.load import noted
 from s2s_ad.parallel import travel
@@ -105,6 +105,42 @@ def hits():
     """By function: how many of its forms this process has, and how many were on disk."""
     known = [(module.name, space["_s2s_kernel"]) for _, space, module in travel._functions.values()]
     return {n: (len(k.signatures), sum(k.stats.cache_hits.values())) for n, k in known}
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.normal, self.drop, self.head = nn.BatchNorm1d(3), nn.Dropout(p=0.3), nn.Dense(3, 1)
+
+    def construct(self, x):
+        return np.mean(self.head(self.drop(self.normal(x))) ** 2)
+
+
+def trained(client, data):
+    """What a network becomes that draws random numbers and has running values."""
+    set_seed(6)
+    net = Net().set_train()
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    model = parallel.Model(net, optimizer=optimizer, client=client)
+    losses = model.train(2, data, chunks_per_step=3, progress=False)
+    return losses, [np.array(each) for each in model.parameters()]
+
+
+@pytest.mark.slow
+def test_random_numbers_and_running_values_are_the_same_though_workers_die():
+    read = lambda seed: (
+        time.sleep(0.1),
+        np.random.default_rng(seed).normal(size=(20, 3)).astype("f4"),
+    )[1]
+    data = [parallel.Loader(read, i, shape=(20, 3), dtype=np.float32) for i in range(6)]
+    losses, state = trained("threads", data)
+    for workers, threads in ((1, 1), (2, 2)):
+        with cluster(workers, threads_per_worker=threads) as (made, client):
+            killer = kill(pids_of(client)[:1], after=0.5)
+            found = trained(made, data)
+            assert killer.finished.is_set()
+        assert found[0] == losses
+        assert all(map(np.array_equal, found[1], state))
 
 
 @pytest.mark.slow

@@ -123,6 +123,60 @@ def test_a_checkpoint_that_is_cut_off_is_refused(tmp_path):
         model_of().train(2, X, Y, checkpoint=path, resume=True, **SETTINGS)
 
 
+class Noisy(nn.Cell):
+    """Draws random numbers in training, and has running values."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4), nn.Tanh())
+        self.drop, self.head = nn.Dropout(p=0.4), nn.Dense(4, 1)
+
+    def construct(self, x):
+        return self.head(self.drop(self.body(x)))
+
+
+def noisy_model(client=None):
+    ms.set_seed(8)
+    net = Noisy().set_train()
+    optimizer = nn.Adam(net.trainable_params(), 0.05)
+    return parallel.Model(net, nn.MSELoss(), optimizer, client=client)
+
+
+def test_a_training_that_draws_goes_on_exactly(tmp_path):
+    whole, half, rest = (noisy_model() for _ in range(3))
+    losses = whole.train(4, X, Y, **SETTINGS)
+    half.train(2, X, Y, checkpoint=tmp_path / "run.npz", **SETTINGS)
+    np.random.random(3)
+    assert rest.train(4, X, Y, checkpoint=tmp_path / "run.npz", resume=True, **SETTINGS) == losses
+    assert all(map(np.array_equal, state(rest), state(whole)))
+    moved = whole.network.body[1].moving_mean
+    assert np.all(moved != 0)
+
+
+def test_a_network_may_be_its_own_loss():
+    class Loss(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Dense(3, 1, "zeros", "zeros")
+
+        def construct(self, x, y):
+            return np.mean((self.head(x) - y) ** 2)
+
+    net = Loss()
+    model = parallel.Model(net, optimizer=nn.SGD(net.trainable_params(), 0.1))
+    losses = model.train(2, X, Y, **SETTINGS)
+    assert losses[0] == pytest.approx(np.mean(Y[_first_chunks()] ** 2), rel=1e-5)
+    assert losses[-1] < losses[0]
+    mapped = parallel.vmap(net, chunk_size=8)(X, Y).compute()
+    np.testing.assert_allclose(mapped, [net(x, y) for x, y in zip(X, Y, strict=True)], rtol=1e-4)
+
+
+def _first_chunks():
+    """The samples of the first step: two chunks of eight, in the order that the seed decides."""
+    order = np.random.default_rng([0, 0]).permutation(6)[:2]
+    return np.concatenate([np.arange(8 * i, 8 * i + 8) for i in order])
+
+
 def test_dask_arrays_are_trained_on_with_a_bar(capsys):
     pair = [da.from_array(each, chunks=(8, -1)) for each in (X, Y)]
     mine = model_of().train(2, *pair, chunks_per_step=2)
