@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -14,7 +15,7 @@ from s2s_ad.analysis import liveness
 from s2s_ad.analysis.cells import Edge
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import TEMPORARY, CopyReason, Hint, Program
 from s2s_ad.core.regions import Loop, Path, region_of
 
 PASSES = 100.0  # how often a loop's body is taken to run
@@ -65,12 +66,17 @@ def operand_of(statement: form.Op, edge: Edge) -> int:
     return edge.slot + (3 if isinstance(region, Loop) and region.is_for else 0)
 
 
-def with_copies(program: Program, cuts: Collection[Edge]) -> Program:
-    """The program with the copies written; their names are known in the whole program."""
+def with_copies(
+    program: Program, cuts: Collection[Edge], reasons: Mapping[Edge, CopyReason]
+) -> Program:
+    """The program with the copies written; their names are known in the whole program.
+
+    The hint of each has the reason for it.
+    """
     grouped: dict[Path, list[Edge]] = {}
     for edge in sorted(cuts, key=lambda each: (each.position, each.slot, each.kind)):
         grouped.setdefault(edge.path, []).append(edge)
-    writer = _Writer(grouped)
+    writer = _Writer(grouped, reasons)
     made = writer.block(program, ())
     return made.with_(facts=made.facts | writer.facts, hints=made.hints | writer.hints)
 
@@ -78,8 +84,8 @@ def with_copies(program: Program, cuts: Collection[Edge]) -> Program:
 class _Writer:
     """Writes the copies of each block."""
 
-    def __init__(self, cuts: dict[Path, list[Edge]]):
-        self.cuts = cuts
+    def __init__(self, cuts: dict[Path, list[Edge]], reasons: Mapping[Edge, CopyReason]):
+        self.cuts, self.reasons = cuts, reasons
         self.facts: dict[str, Any] = {}  # of the names of the copies
         self.hints: dict[str, Hint] = {}
 
@@ -87,16 +93,18 @@ class _Writer:
         if not any(each[: len(path)] == path for each in self.cuts):
             return program
         edges = {(each.kind, each.position, each.slot): each for each in self.cuts.get(path, ())}
-        made = _Copying(program)
+        made = _Copying(program, self.reasons)
         for slot, leaf in enumerate(program.leaves()):
-            if ("input", -1, slot) in edges:
-                made.atoms[leaf] = made.copy(form.name(leaf), program.origin, "")
+            edge = edges.get(("input", -1, slot))
+            if edge is not None:
+                made.atoms[leaf] = made.copy(form.name(leaf), program.origin, "", edge)
         for position, statement in enumerate(program.body):
             mine = [each for each in edges.values() if each.position == position]
             made.statement(self._inside(statement, path, position), mine)
         output = _with_slots(program, made, edges, bool(path))
         self.facts |= {name: made.facts[name] for name in made.facts.keys() - program.facts.keys()}
-        self.hints |= {name: made.hints[name] for name in made.hints.keys() - program.hints.keys()}
+        known = program.hints
+        self.hints |= {n: hint for n, hint in made.hints.items() if known.get(n) is not hint}
         return program.with_(
             body=tuple(made.body), output=output, facts=made.facts, hints=made.hints
         )
@@ -123,11 +131,12 @@ def _with_slots(program: Program, made: _Copying, edges: dict, inner: bool) -> A
 
     def handed(atom: gast.AST) -> gast.AST:
         atom = form.substitute(atom, made.atoms)
-        if ("end", len(program.body), next(slots)) not in edges:
+        edge = edges.get(("end", len(program.body), next(slots)))
+        if edge is None:
             return atom
         if inner or counts[atom.id] > 1 or atom.id in program.leaves():
-            return made.copy(atom, origin, phase, None if inner else TEMPORARY)
-        copied = made.copy(atom, origin, phase)  # it is the value that has the name
+            return made.copy(atom, origin, phase, edge, None if inner else TEMPORARY)
+        copied = made.copy(atom, origin, phase, edge)  # it is the value that has the name
         made.hints[atom.id] = TEMPORARY
         return copied
 
@@ -137,16 +146,20 @@ def _with_slots(program: Program, made: _Copying, edges: dict, inner: bool) -> A
 class _Copying:
     """The body of a block as it is written again."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, reasons: Mapping[Edge, CopyReason]):
+        self.reasons = reasons
         self.body: list[form.Statement] = []
         self.facts, self.hints = dict(program.facts), dict(program.hints)
         self.atoms: dict[str, gast.AST] = {}  # what stands for a name from here on
 
-    def copy(self, atom: gast.Name, origin: Any, phase: str, hint: Hint | None = None) -> gast.Name:
+    def copy(
+        self, atom: gast.Name, origin: Any, phase: str, edge: Edge, hint: Hint | None = None
+    ) -> gast.Name:
         """A copy of an array or list, under the same hint where none is given."""
         fact, name = self.facts[atom.id], fresh_name()
         self.facts[name] = fact
-        self.hints[name] = hint or self.hints.get(atom.id, TEMPORARY)
+        hint = hint or self.hints.get(atom.id, TEMPORARY)
+        self.hints[name] = replace(hint, copied=self.reasons.get(edge))
         self.body.append(form.op(name, *copy_call(atom, fact), origin, phase))
         return form.name(name)
 
@@ -161,12 +174,15 @@ class _Copying:
             if edge.kind != "view":
                 place, hint = operand_of(statement, edge), _hint(statement, edge)
                 where = statement.origin, statement.phase
-                operands[place] = self.copy(operands[place], *where, hint)
-        if not any(edge.kind == "view" for edge in edges):
+                operands[place] = self.copy(operands[place], *where, edge, hint)
+        of_view = next((edge for edge in edges if edge.kind == "view"), None)
+        if of_view is None:
             self.body.append(statement.with_operands(operands))
             return
         view, fact = fresh_name(), self.facts[statement.target]
         self.facts[view], self.hints[view] = fact, TEMPORARY
+        hint = self.hints.get(statement.target, TEMPORARY)
+        self.hints[statement.target] = replace(hint, copied=self.reasons.get(of_view))
         self.body.append(statement.beside(view, statement.rule, operands, statement.parameters))
         self.body.append(statement.with_call(*copy_call(form.name(view), fact)))
 

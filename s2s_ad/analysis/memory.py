@@ -61,6 +61,13 @@ class Memory(Operations):
         last = Place(self._program, (), len(self._program.body), None, self._around)
         return [last.atom(each) for each in self._program.outputs()]
 
+    def outside(self, cell: int) -> tuple[str, str]:
+        """Whose memory a cell may be that need not be the function's own: see `CopyReason`."""
+        for name in self._program.leaves():
+            if any(self.meet(cell, each) for each in self._around[name].cells):
+                return name, "argument"
+        return "", "foreign"
+
     def reach(self, position: int | None = None) -> None:
         """Walk the statements up to this one, if that is not done; all of them without one."""
         last = len(self._program.body) - 1 if position is None else position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,13 @@ from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.callee import reached
 from s2s_ad.core.program import Program
 from s2s_ad.core.sizes import Atom
+from s2s_ad.diagnostics import Origin
+from s2s_ad.emit.copied import Copied, copies_of
 from s2s_ad.emit.write import Text
 from s2s_ad.storage.report import Kept, passes, report
 
 HEAD = ("name", "line", "bytes", "kept", "why")
+COPIES_HEAD = ("copy", "line", "bytes", "made", "why")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +86,32 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
         title += f"\nfor arguments with {', '.join(text.assumed)}"
     if not found.kept:
         return f"{title}\nnothing is kept for a backward pass"
-    rows = [HEAD, *(each.cells for each in found.kept)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD) - 1)]
-    lines = [
+    lines = _table([HEAD, *(each.cells for each in found.kept)])
+    return "\n".join([title, *lines, f"kept in all: {found.total}"])
+
+
+def copies_explained(program: Program, arguments: Mapping[str, Any]) -> str:
+    """A table of the copies in the text, with bytes for these arguments, and why each is made."""
+    lengths = input_lengths(program, leaves_of(program, arguments))
+    rows = [_copy_cells(each, lengths) for each in copies_of(program)]
+    return "\n".join(_table([COPIES_HEAD, *rows])) if rows else "nothing is copied"
+
+
+def _copy_cells(copied: Copied, lengths: Mapping[Atom, int]) -> tuple[str, ...]:
+    size = "unknown"
+    if copied.fact is not None:
+        size = _one(copied.fact, byte_count(copied.fact, lengths))
+    line = str(copied.origin.root) if copied.origin else "-"
+    return copied.text, line, size, _passes_of(copied.loops), copied.why
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    """The lines of a table, whose last column may be as wide as it likes."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    return [
         "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]])
         for row in rows
     ]
-    return "\n".join([title, *lines, f"kept in all: {found.total}"])
 
 
 def _statements(text: Text) -> int:
@@ -110,15 +132,21 @@ def _one(fact: values.AbstractValue, count: int | None) -> str:
     """The bytes of one value; those of an element where its shape shows when it runs."""
     if count is not None:
         return f"{count:,}"
+    if isinstance(fact, values.List):
+        return "8 an item"
     dtype = values.strong_dtype(fact)
     return "unknown" if dtype is None else f"{dtype.itemsize} an element"
 
 
 def _when(kept: Kept) -> str:
+    return _passes_of([each.origin for each in kept.loops])
+
+
+def _passes_of(loops: Sequence[Origin | None]) -> str:
     """once, or: each pass of line 6, of line 4 (the innermost loop first)."""
-    if not kept.loops:
+    if not loops:
         return "once"
-    lines = [f"line {each.origin.root}" if each.origin else "a loop" for each in kept.loops]
+    lines = [f"line {each.root}" if each else "a loop" for each in loops]
     return f"each pass of {' of '.join(reversed(lines))}"
 
 

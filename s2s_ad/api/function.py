@@ -35,7 +35,7 @@ from s2s_ad.api.batching import Vmap
 from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_signature, signature_of
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
-from s2s_ad.api.explain import explanation
+from s2s_ad.api.explain import copies_explained, explanation
 from s2s_ad.api.families import Chain, Family, family_of
 from s2s_ad.api.pickling import deep_copied, reduced
 from s2s_ad.api.recent import Recent
@@ -715,16 +715,19 @@ class Transformed:
         return text.native
 
     @short
-    def explain(self, *args: Any, **kwargs: Any) -> str:
+    def explain(self, *args: Any, copies: bool = False, **kwargs: Any) -> str:
         """What the backward pass keeps of the forward pass: which name, line, bytes, and why.
 
         Of what `jit` compiled it says whether that is native code, and if not, why not.
+
+        Args:
+            args, kwargs: example arguments.
+            copies: tell of each copy in the text, too: which, line, bytes, how often, and why.
         """
-        if not args and not kwargs:
-            return explanation(*self._text((), {}), {})
-        bound, entry = self._served(args, kwargs)
-        arguments, loaded = bound.arguments, entry.found.loaded
-        return explanation(loaded.program, loaded.text, arguments)
+        program, text = self._text(args, kwargs)
+        given = self.bind(args, kwargs).arguments if args or kwargs else {}
+        told = explanation(program, text, given)
+        return f"{told}\n{copies_explained(program, given)}" if copies else told
 
     @short
     def show(

@@ -127,7 +127,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="write nothing: fail where the file is not what would be written",
     )
-    _command(commands, "explain", _explain, "say what the backward pass keeps, and why")
+    explaining = _command(
+        commands, "explain", _explain, "say what the backward pass keeps, and why"
+    )
+    explaining.add_argument(
+        "--copies", action="store_true", help="say of each copy in the text why it is made, too"
+    )
     showing = _command(
         commands, "show", _show, "write a page with your code beside the generated code"
     )
@@ -257,7 +262,7 @@ def _compared(source: str, file: Path) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     fn, args = _function(options), _arguments(options, like.zeros)
-    print(fn.explain(*args))
+    print(fn.explain(*args, copies=options.copies))
     return 0
 
 

@@ -21,17 +21,37 @@ from s2s_ad.diagnostics import Origin
 
 
 @dataclass(frozen=True, slots=True)
+class CopyReason:
+    """Why the compiler put a copy: what else may be the same memory.
+
+    Attributes:
+        of: the Core name of what may be the same memory.
+        kind: "argument" (`of` is the caller's), "foreign" (it is memory of nobody that we know),
+            "read" (`of` is read again after the change), "next" (in the next pass of a loop) or
+            "result" (`of` is handed out).
+        changed: where the copy would be changed, and in which sweep; None where it is handed out.
+        read: where `of` is read then.
+    """
+
+    of: str
+    kind: str
+    changed: tuple[Origin | None, str] | None = None
+    read: tuple[Origin | None, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """What a name should be called in the text, and how much the reader cares for it.
 
     Kinds: "user" (a name of the user's), "derived" (the adjoint or tangent of one),
     "temporary" (a value that the user did not name). `of` is the name that a derived one is made
-    of: `x` of `x_bar`, and of `x_bar_dot` too.
+    of: `x` of `x_bar`, and of `x_bar_dot` too. `copied` says of a copy that the compiler put why.
     """
 
     text: str
     kind: str
     of: str = field(default="", compare=False)
+    copied: CopyReason | None = field(default=None, compare=False)
 
     def derived(self, suffix: str) -> Hint:
         kind = "temporary" if self.kind == "temporary" else "derived"

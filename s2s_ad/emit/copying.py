@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
@@ -16,7 +17,7 @@ from s2s_ad.analysis.indices import index_text
 from s2s_ad.analysis.liveness import Contents
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, values
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import CopyReason, Program
 from s2s_ad.core.regions import Path
 from s2s_ad.emit.updates import Update
 
@@ -32,6 +33,7 @@ class CopyPlan:
         needed: copies that nothing else can stand for: of what is read again under its own name.
         cuts: where copies are put.
         others: places for a copy that would have served as well, and what they would have served.
+        reasons: why copies were put, as soon as they were.
     """
 
     program: Program
@@ -40,6 +42,7 @@ class CopyPlan:
     needed: frozenset[Edge] = field(init=False)
     cuts: frozenset[Edge] = field(init=False)
     others: dict[Edge, set[Edge]] = field(default_factory=dict)
+    reasons: dict[Edge, CopyReason] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.contents = Contents(self.program)
@@ -51,6 +54,9 @@ class CopyPlan:
             Edge("update", *site) for site in self.chosen if self._reads_again(site)
         )
         self.memory = Memory(self.program, self.chosen, self.cuts, self.contents)
+        for edge in self.needed:
+            name = self.updates[edge.site].base
+            self.reasons[edge] = self._reason_to_keep(edge.site, edge.path, name)
 
     def _reads_again(self, site: Site) -> bool:
         """Whether the old value is read later, and the update is certain to change it."""
@@ -86,6 +92,7 @@ class CopyPlan:
         if writes_back:
             limit *= WRITTEN_BACK
         while conflicts := self._conflicts(site):
+            reason = self._reason(site, conflicts[0])
             edges = self.memory.between(self.memory.changed[site], conflicts[0])
             if writes_back:
                 edges = [each for each in edges if each.kind != "view"]
@@ -94,8 +101,10 @@ class CopyPlan:
             if spent >= limit:
                 for edge in edges:
                     self.others.setdefault(edge, set()).add(base)
+                self.reasons[base] = reason
                 self._put(before | {base})
                 return
+            self.reasons[best] = reason
             self._put(self.cuts | {best})
 
     def join_copies(self) -> None:
@@ -105,6 +114,7 @@ class CopyPlan:
             before = self.cuts
             if len(served) < 2 or edge in self.cuts:
                 continue
+            self.reasons[edge] = self.reasons[min(served, key=lambda each: each.place)]
             self._put((self.cuts - served) | {edge})
             self.put_copies()
             if self._cost(self.cuts) >= self._cost(before):
@@ -175,18 +185,22 @@ class CopyPlan:
         if not self.memory.same:
             return
         before, now = Memory(self.program), self.memory
-        taken: list[tuple[int, int | None]] = []
+        outputs = self.program.outputs()
+        taken: list[tuple[int, int, int | None]] = []
         for slot, (was, held) in enumerate(zip(before.outputs, now.outputs, strict=True)):
             if held.own is None or held.items is not None:
                 continue
-            shared = any(
-                now.meet(held.own, other) and not before.meet(was.own, earlier)
-                for other, earlier in taken
-            )
+            shared = [
+                place
+                for place, other, earlier in taken
+                if now.meet(held.own, other) and not before.meet(was.own, earlier)
+            ]
             if shared:
-                self.cuts |= {Edge("end", (), len(self.program.body), slot)}
+                edge = Edge("end", (), len(self.program.body), slot)
+                self.cuts |= {edge}
+                self.reasons[edge] = CopyReason(_name_of(outputs[shared[0]]), "result")
             else:
-                taken.append((held.own, was.own))
+                taken.append((slot, held.own, was.own))
 
     def _stays(self, site: Site) -> bool:
         """Whether what is updated bears the name of the result, or comes round to be it."""
@@ -197,6 +211,30 @@ class CopyPlan:
             return True
         cell = self.memory.changed[site]
         return self.memory.carried.get(cell, -1) == cell
+
+    def _reason(self, site: Site, cell: int) -> CopyReason:
+        """Why an update must not change what it changes: this cell may be the same memory."""
+        changed = self.memory.changed[site]
+        if cell == OUTSIDE:
+            update = self.updates[site].statement
+            name, kind = self.memory.outside(changed)
+            return CopyReason(name, kind, (update.origin, update.phase))
+        back = self._written_back(changed, site)
+        path, name = next(each for each in self._live(cell, site) if each not in back)
+        return self._reason_to_keep(site, path, name)
+
+    def _reason_to_keep(self, site: Site, path: Path, name: str) -> CopyReason:
+        """The reason that a name of a block around an update is read again after it."""
+        update, (at, position) = self.updates[site].statement, site
+        place = at[len(path)][0] if len(at) > len(path) else position
+        block, after = self.costs.blocks[path], self.contents.after(path, name, place)
+        first, end = (after[0] if after else math.inf), len(block.body)
+        kind = "read" if first < end else "result" if first == end and not path else "next"
+        where = None
+        if kind == "read":
+            reader = block.body[int(first)]
+            where = reader.origin, reader.phase
+        return CopyReason(name, kind, (update.origin, update.phase), where)
 
     def _conflicts(self, site: Site) -> list[int]:
         """The cells that are read again and may share memory with what the update changes."""
@@ -255,6 +293,10 @@ class CopyPlan:
                 for each in self.contents.after(path, name, position)
             )
         }
+
+
+def _name_of(atom: gast.AST) -> str:
+    return atom.id if isinstance(atom, gast.Name) else ""
 
 
 def _sets(statement: form.Statement, name: str, index: str) -> bool:

@@ -63,7 +63,7 @@ def plan_stores(program: Program) -> tuple[Program, dict[str, Store]]:
     plan.drop_copies()
     plan.update_whole_arrays()
     plan.part_outputs()
-    copied = _handed_out(with_copies(program, plan.cuts), plan)
+    copied = _handed_out(with_copies(program, plan.cuts, plan.reasons), plan)
     stores = _Stores(plan, copied).stores
     return _renamed(copied, stores), stores
 

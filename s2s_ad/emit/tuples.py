@@ -179,7 +179,9 @@ class _Function:
         for name, hint in self.hints.items():
             other = change.called.get(self._root(name), hint)
             hint = other if hint.text in UNNAMED else hint
-            self.hints[name] = change.names.get(self._node(name), hint)
+            hint = change.names.get(self._node(name), hint)
+            copied = program.hints.get(name, hint).copied
+            self.hints[name] = replace(hint, copied=copied) if copied else hint
         body = self._block(program).body
         outputs = [*program.outputs()]
         inputs = self._inputs(program)

@@ -20,7 +20,7 @@ from s2s_ad.core.callee import Callee, item_of, reached
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.homes import is_optional
 from s2s_ad.core.passes import STORES, tell
-from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
+from s2s_ad.core.program import Input, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin, UnsupportedError
@@ -123,14 +123,11 @@ def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
 
 def write(program: Program) -> Text:
     """The text of a program that has been simplified for good, with the functions it calls."""
-    functions = together(*_functions(program))
-    module = Module(functions, {each.name for each in program.inputs})
-    name = module.free(program.name)
-    main = module.write(functions[None], name, called=False)
+    module, main = _written(program)
     function = "\n\n".join([main.text, *(each.text for each in module.texts)])
     words = set(re.findall(r"\w+", function)) if module.captured else ()
     return Text(
-        name=name,
+        name=main.program.name,
         function=function,
         captured={shown: name for name, shown in module.captured.items() if shown in words},
         objects=dict(module.objects),
@@ -140,8 +137,21 @@ def write(program: Program) -> Text:
         shown=main.shown,
         rows=tuple(_rows([main, *module.texts])),
         families=dict(ChainMap(*(each.families for each in [main, *module.texts]))),
-        kept_in={name: items for name, (_, items) in functions[None].parts.items()},
+        kept_in={name: items for name, (_, items) in module.functions[None].parts.items()},
     )
+
+
+def _written(program: Program) -> tuple[Module, Written]:
+    """A module, and in it the function that is the program."""
+    module = Module(together(*_functions(program)), {each.name for each in program.inputs})
+    name = module.free(program.name)
+    return module, module.write(module.functions[None], name, called=False)
+
+
+def functions_of(program: Program) -> list[Written]:
+    """The functions in the text of a program, in their order."""
+    module, main = _written(program)
+    return [main, *module.texts]
 
 
 def _rows(functions: list[Written]) -> Iterator[Row]:
@@ -153,8 +163,9 @@ def _rows(functions: list[Written]) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One function as text."""
+    """One function as text, and the program that it is the text of."""
 
+    program: Program
     text: str
     statements: int
     shown: dict[str, str]
@@ -303,7 +314,7 @@ class Module:
         shown = dict(naming.shown)
         for each, (item, items) in function.parts.items():
             shown[each] = f"{item or 'a value'} in {naming.shown.get(items, 'a list')}"
-        return Written(text, _count(body), shown, rows, naming.families())
+        return Written(program, text, _count(body), shown, rows, naming.families())
 
 
 def _tell_pops(lines: list[Line], variables: Variables) -> None:
@@ -348,7 +359,8 @@ def without_keywords(program: Program) -> Program:
     made = map_blocks(program, without_keywords)
     if not any(iskeyword(hint.text) for hint in made.hints.values()):
         return made
-    hints = {n: TEMPORARY if iskeyword(h.text) else h for n, h in made.hints.items()}
+    nameless = {"text": "", "kind": "temporary"}
+    hints = {n: replace(h, **nameless) if iskeyword(h.text) else h for n, h in made.hints.items()}
     return made.with_(hints=hints)
 
 
@@ -376,7 +388,7 @@ def with_value_names(program: Program) -> Program:
                 text = "value" if place < own else next(filter(None, words))
             else:
                 continue
-            hints[atom.id] = Hint(text, "derived")
+            hints[atom.id] = replace(hints[atom.id], text=text, kind="derived", of="")
     return program.with_(hints=hints)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import CopyReason, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
 from s2s_ad.core.registry import ITEM, Item
 
@@ -418,8 +419,8 @@ def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) 
             t1 = np.copy(y)
             return t1
     """
-    cuts: frozenset[Edge] = frozenset()
-    memory, taken = Memory(program), set()
+    reasons: dict[Edge, CopyReason] = {}
+    memory, taken = Memory(program), {}
     costs = Costs(program)
     for slot, atom in enumerate(program.outputs()):
         fact = program.fact(atom)
@@ -428,39 +429,50 @@ def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) 
         if fact.shape == () and (not numbers or _is_item(program, atom)):
             continue
         here = Edge("end", (), len(program.body), slot)
-        cuts, memory = _owned(program, memory, cuts, here, taken, costs)
+        memory, reasons = _owned(program, memory, reasons, here, taken, costs)
         while items and (edges := _of_items(memory, memory.outputs[slot].items)):
-            cuts |= {edges[0]}
-            memory = Memory(program, cuts=cuts)
+            name, kind = memory.outside(memory.outputs[slot].items)
+            reasons = reasons | {edges[0]: CopyReason(name, kind)}
+            memory = Memory(program, cuts=reasons)
         if memory.outputs[slot].own is not None:
-            taken.add(memory.outputs[slot].own)
-    return with_copies(program, cuts) if cuts else program
+            taken[memory.outputs[slot].own] = atom.id
+    return with_copies(program, reasons, reasons) if reasons else program
 
 
 def _owned(
-    program: Program, memory: Memory, cuts: frozenset, here: Edge, taken: set[int], costs: Costs
-) -> tuple[frozenset, Memory]:
+    program: Program,
+    memory: Memory,
+    reasons: dict[Edge, CopyReason],
+    here: Edge,
+    taken: Mapping[int, str],
+    costs: Costs,
+) -> tuple[Memory, dict[Edge, CopyReason]]:
     """The copies that make an output memory of its own: at the end, or on some path to it."""
-    before, spent = (cuts, memory), 0.0
+    before, spent = (memory, reasons), 0.0
     while shared := _shared(memory, here.slot, taken):
-        edges = memory.between(memory.outputs[here.slot].own, shared[0])
+        own = memory.outputs[here.slot].own
+        if shared[0] == OUTSIDE:
+            reason = CopyReason(*memory.outside(own))
+        else:
+            reason = CopyReason(taken[shared[0]], "result")
+        edges = memory.between(own, shared[0])
         if not _is_certain(program, program.outputs()[here.slot]):
             edges = [each for each in edges if each.kind == "view"]
             if not edges:
                 return before  # a number
-            cuts |= {edges[0]}
+            best = edges[0]
         else:
             edges = [each for each in edges if each.kind == "end"]
             best = min(edges, key=costs.of, default=here)
             spent += costs.of(best)
             if spent >= costs.of(here):
-                return before[0] | {here}, before[1]
-            cuts |= {best}
-        memory = Memory(program, cuts=cuts)
-    return cuts, memory
+                return before[0], before[1] | {here: reason}
+        reasons = reasons | {best: reason}
+        memory = Memory(program, cuts=reasons)
+    return memory, reasons
 
 
-def _shared(memory: Memory, slot: int, taken: set[int]) -> list[int]:
+def _shared(memory: Memory, slot: int, taken: Collection[int]) -> list[int]:
     """The cells outside, or of the outputs before, that an output may share memory with."""
     own = memory.outputs[slot].own
     if own is None:

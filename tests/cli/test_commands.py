@@ -89,6 +89,15 @@ def test_dump_prints_the_source(run, expression, like, expected):
     compile(out, "dumped", "exec")
 
 
+def test_explain_says_why_copies_are_made(run):
+    told = ("explain", "program.py", "grad(lambda x, y: np.sum(x * y))", "--like", "f64[3], f64[3]")
+    status, out, err = run(*told, "--copies")
+    assert (status, err) == (0, "")
+    assert out.startswith(run(*told)[1])
+    last = out.split("\n")[-2].split()
+    assert last[:4] == ["y.copy()", "1", "24", "once"]
+
+
 def test_dump_prints_core(run):
     told = ("dump", "program.py", "jit(log)", "--like", "f64[3]")
     lines = ["log(x: f64[n]):", "    t1 = np.log(x)", "    return t1"]
