@@ -464,6 +464,14 @@ def equals(one: Size, other: Size) -> bool:
     return one == other or _assumed(one - other, ZERO, True) or _are_alike(one, other)
 
 
+def are_taken_for_equal(one: Size, other: Size) -> bool:
+    """Whether two sizes are equal, by their forms or by what was assumed already."""
+    current, difference = _assumptions.get(), one - other
+    if not difference.terms or current is None:
+        return one == other
+    return Guard(_positive(difference), ZERO, True) in current.guards
+
+
 def _are_alike(one: Size, other: Size) -> bool:
     """Whether two sizes are computed in the same way of sizes that are equal."""
     factors = [next(iter(each.terms)) for each in (one, other) if len(each.terms) == 1]

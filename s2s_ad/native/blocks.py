@@ -56,6 +56,8 @@ class Blocks(State):
             node, value = self._handed(core, atom, node)
             if core in self.stacks:
                 self._move_count(core, node, counts)
+                if node.is_exact:
+                    self.exact.add(core)
             if core not in self.shown:
                 self.shown[core] = self._variable(core, atom, node)
             pairs.append((self.shown[core], value))
@@ -70,7 +72,8 @@ class Blocks(State):
         """A value as the variable of a name takes it."""
         fact = self.program.facts[core]
         if isinstance(node, ListNode):
-            node = self._as_list(node, fact, stack=core in self.stacks)
+            room = self.rooms.get(core)
+            node = self._as_list(node, fact, stack=core in self.stacks, room=room)
             return node, name(node.text)
         if not isinstance(node, Node):
             raise NotNative(f"{node!r} as a value")

@@ -24,6 +24,7 @@ from s2s_ad.native.lists import Lists
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
 from s2s_ad.native.spelling import Expression, name
+from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
 from s2s_ad.native.stores import Stores
 from s2s_ad.native.writer import node_of
@@ -49,6 +50,9 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
                 self.nodes[each] = node_of(writer, shown[-1], fact)
             else:
                 self.nodes[each] = known_now(fact.value)
+        known = lambda dim: type(dim) is int or writer.size_text(dim.size) is not None  # noqa: E731
+        escaped = [*facts, *names_in_atoms(self.output)]
+        self.stacks = stacks_of(self.entries, escaped, program.facts, known)
         self._statements(self.entries, [*self.output])
         returned = [self._returned(each) for each in self.output]
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
@@ -89,7 +93,9 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         self.left = before + direct
         self.inside = frozenset(inner)
         self.pending.append({})
-        for each in entries:
+        for each, after_it in zip(entries, [*entries[1:], None], strict=True):
+            if each.kind == "moves" and after_it is not None and after_it.kind == "for":
+                self._make_room(each, after_it)
             self.writer.place = (each.statement.origin, each.statement.phase)
             getattr(self, f"_{each.kind}")(each)
         if not after:

@@ -156,21 +156,32 @@ def _fused(body: list[gast.stmt], kin: Kin) -> list[gast.stmt]:
             made.append(statement)
             continue
         first = made[place]
-        between = made[place + 1 :]
+        counts = [each for each in made[place + 1 :] if isinstance(each, gast.AugAssign)]
+        between = [each for each in made[place + 1 :] if each not in counts]
         first.body = _fused([*first.body, *statement.body], kin)
-        made[place:] = [*between, first]
+        made[place:] = [*between, first, *counts]
     return made
 
 
 def _place(made: list[gast.stmt], loop: gast.For, kin: Kin) -> int | None:
-    """The loop before that this one can be put into; what stands between goes before both."""
+    """The loop before that this one can be put into.
+
+    What stands between goes before both; counts of items, which the second does not read, behind.
+    """
     between: list[gast.stmt] = []
+    counts: list[gast.stmt] = []
     for place in range(len(made) - 1, max(len(made) - 12, -1), -1):
         one = made[place]
         if getattr(one, "is_nest", False):
+            late = _uses(counts).writes
+            if late & (_uses([loop]).reads | _uses(between).reads | _uses(between).writes):
+                return None
             if _alike(one, loop) and _independent(one, between, kin) and _fit(one, loop, kin):
                 return place
             return None
+        if isinstance(one, gast.AugAssign) and isinstance(one.target, gast.Name):
+            counts.append(one)
+            continue
         if not isinstance(one, gast.Assign) or not isinstance(one.targets[0], gast.Name):
             return None
         between.append(one)

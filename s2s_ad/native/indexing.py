@@ -252,10 +252,13 @@ def _masked(writer: Writer, mask: Node, base: Node) -> Layout:
 
 def taken(base: Node, layout: Layout) -> Node:
     """What an index takes of an array."""
-    whole = None
+    whole, is_contiguous = None, False
     if layout.is_plain and base.whole is not None:
-        items = layout.items
-        whole = lambda: element(base.whole(), items)  # noqa: E731
+        items = list(layout.items)
+        while len(items) > 1 and _is_everything(items[-1]):
+            items.pop()
+        whole = lambda: element(base.whole(), tuple(items))  # noqa: E731
+        is_contiguous = not any(isinstance(each, gast.Slice) or is_none(each) for each in items)
     return Node(
         base.dtype,
         layout.shape,
@@ -265,4 +268,13 @@ def taken(base: Node, layout: Layout) -> Node:
         whole if layout.shape else None,
         base.is_view and layout.is_plain and bool(layout.shape),
         constant=base.constant,
+        is_contiguous=is_contiguous,
     )
+
+
+def _is_everything(item: Expression) -> bool:
+    return isinstance(item, gast.Slice) and not (item.lower or item.upper or item.step)
+
+
+def is_none(item: Expression) -> bool:
+    return isinstance(item, gast.Constant) and item.value is None

@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native.entries import dtype_of, keyword
+from s2s_ad.native.entries import dtype_of, every, keyword
 from s2s_ad.native.nodes import (
     Length,
     ListNode,
@@ -27,10 +27,13 @@ from s2s_ad.native.spelling import (
     call,
     element,
     if_,
+    minus,
     name,
     number,
+    value_of,
 )
-from s2s_ad.native.state import State
+from s2s_ad.native.stacks import pushes
+from s2s_ad.native.state import State, known_now
 
 #: items that a stack has room for at first
 ROOM = 16
@@ -90,6 +93,9 @@ class Lists(State):
             or not items.text
         ):
             raise NotNative("a list of such items")
+        if items.count:
+            self._push(items, value)
+            return
         if isinstance(value, ListNode):
             item: Expression = name(self._as_list(value, items.item).text)
         else:
@@ -98,22 +104,49 @@ class Lists(State):
                 raise NotNative("a list of items of several ranks")
             value = value if dtype is None else self.writer.cast(value, dtype)
             item = self._item(value, entry.call.args[1])
-        if items.count:
-            self._push(items, item)
-            return
         append = gast.Attribute(name(items.text), "append", gast.Load())
         made = gast.Call(append, [item], [])
         self.writer.emit(gast.Expr(made))
 
-    def _push(self, items: ListNode, item: Expression) -> None:
-        """Put a number on a stack, which gets more room where it is full."""
+    def _push(self, items: ListNode, value: Any) -> None:
+        """Put a value on a stack, which gets more room where it may be full."""
+        writer, dtype = self.writer, dtype_of(items.item)
+        if not isinstance(value, Node) or value.rank != values.rank_of(items.item):
+            raise NotNative("a list of items of several ranks")
+        value = writer.cast(value, dtype)
         count = name(items.count)
-        is_full = gast.Compare(count, [gast.Eq()], [call("len", name(items.text))])
-        grow = form.place(assign(items.text, call("grown", name(items.text))), *self.writer.place)
-        self.writer.emit(if_(is_full, [grow]))
-        place = element(name(items.text), (count,), store=True)
-        self.writer.emit(assign(place, item))
-        self.writer.emit(gast.AugAssign(form.name(items.count), gast.Add(), number(1)))
+        if not items.is_exact:
+            is_full = gast.Compare(count, [gast.Eq()], [call("len", name(items.text))])
+            grow = form.place(assign(items.text, call("grown", name(items.text))), *writer.place)
+            writer.emit(if_(is_full, [grow]))
+        shape = [writer.length(each) for each in values.shape_of(items.item)]
+        for one, other in zip(shape, value.shape, strict=True):
+            writer.check_equal(one, other)
+        with writer.loops(value.shape) as index:
+            place = element(name(items.text), (count, *index), store=True)
+            writer.emit(assign(place, value.at(index)))
+        writer.emit(gast.AugAssign(form.name(items.count), gast.Add(), number(1)))
+
+    def _make_room(self, moves: Entry, loop: Entry) -> None:
+        """Note how many items a loop puts on the stacks that come into it, where that is known."""
+        start, stop, step = map(self._known_now, loop.call)
+        if start is None or stop is None or step is None or value_of(step) not in (1, -1):
+            return
+        many = minus(stop, start) if value_of(step) == 1 else minus(start, stop)
+        many = many if value_of(many) is not None else call("max", many, number(0))
+        for core, _ in moves.moves:
+            group = self.stacks.get(core, frozenset())
+            appended = [e for e in every([loop]) if _is_append(e, group)]
+            others = [e for e in every(self.entries) if _is_append(e, group)]
+            if pushes(loop.blocks[0], group) == 1 and len(appended) == len(others):
+                self.rooms[core] = many
+
+    def _known_now(self, atom: gast.AST) -> Expression | None:
+        """The text of a number that is read, if it is known already."""
+        if isinstance(atom, gast.Name) and atom.id not in self.nodes:
+            return None
+        node = known_now(atom.value) if isinstance(atom, gast.Constant) else self.nodes[atom.id]
+        return node.at(()) if isinstance(node, Node) else None
 
     def _growing(self, entry: Entry) -> Any:
         """The list that an entry appends to, which is made where it is the first item."""
@@ -176,19 +209,25 @@ class Lists(State):
         self.writer.emit(assign(text, gast.Subscript(name(items.text), at, gast.Load())))
         self._enter(core, text)
 
-    def _as_list(self, node: ListNode, fact: Any, *, stack: bool = False) -> ListNode:
-        """A list that has a name: an empty one is made for items of the kind that come."""
+    def _as_list(
+        self, node: ListNode, fact: Any, *, stack: bool = False, room: Expression | None = None
+    ) -> ListNode:
+        """A list that has a name: an empty one is made for items of the kind that come.
+
+        Args:
+            room: how many items will come at most, where that is known.
+        """
         if node.text:
             return node
         text = self.writer.fresh("saved")
         if stack:
-            room = (Length(number(ROOM), ROOM),)
-            self.writer.emit(
-                assign(text, self.writer.allocation(dtype_of(fact.item), room, "empty"))
-            )
+            many = Length(number(ROOM), ROOM) if room is None else Length(room, values.fresh_dim())
+            shape = (many, *map(self.writer.length, values.shape_of(fact.item)))
+            made = self.writer.allocation(dtype_of(fact.item), shape, "empty")
+            self.writer.emit(assign(text, made))
             count = self.writer.fresh("filled")
             self.writer.emit(assign(count, number(0)))
-            return ListNode(text, fact.item, count)
+            return ListNode(text, fact.item, count, room is not None)
         self.writer.emit(assign(text, self._empty_list(fact)))
         return ListNode(text, fact.item)
 
@@ -207,6 +246,10 @@ class Lists(State):
         source = call("range", number(0))
         comprehension = gast.comprehension(form.name("_", gast.Store), source, [], 0)
         return gast.ListComp(one, [comprehension])
+
+
+def _is_append(entry: Entry, group: frozenset[str]) -> bool:
+    return entry.kind == "store" and entry.store.kind == "append" and entry.store.base in group
 
 
 def whole_number(index: Any) -> Expression:

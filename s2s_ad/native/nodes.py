@@ -40,6 +40,7 @@ class Node:
         is_python: a Python number, with the errors of Python's arithmetic.
         constant: what each element is, where that is known.
         kept: the name of the array that has it, C-contiguous and alone, where there is one.
+        is_contiguous: `whole` is rows of such an array that stand one behind the other.
     """
 
     dtype: np.dtype
@@ -52,6 +53,7 @@ class Node:
     is_python: bool = False
     constant: float | None = None
     kept: str = ""
+    is_contiguous: bool = False
 
     @property
     def rank(self) -> int:
@@ -89,12 +91,14 @@ class ListNode:
     """A list that grows: its name, and what an item is.
 
     Attributes:
-        count: of numbers that are appended and popped alone, which an array holds: how many.
+        count: of a stack, whose items an array holds side by side: how many there are.
+        is_exact: the array has room for all that will come.
     """
 
     text: str
     item: object
     count: str = ""
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ OF_SCIPY = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma"}
 VECTORISED = {"exp", "log", "tanh"}
 
 WHOLE = "iu"  # kinds of dtypes
+WIDEST = {*map(np.dtype, (int, np.uint64, float, complex))}  # what arithmetic of Numba's gives
 LARGEST = 2.0**62
 
 
@@ -92,8 +93,8 @@ def cast(node: Expression, source: np.dtype, target: np.dtype) -> Expression:
         return number(float(value) if target.kind == "f" else int(value))
     if source is not None and source.kind == "c" and target.kind not in "cb":
         raise NotNative("real numbers made of complex ones")
-    if target == np.dtype(complex) and type(getattr(node, "value", None)) in (int, float, complex):
-        return number(complex(node.value))
+    if target == np.dtype(complex) and value is not None:
+        return number(complex(value))
     if source is not None and source.kind == "b" and target.kind == "c":
         node, source = either(node, number(1.0), number(0.0)), np.dtype(float)
     if source is not None and source.kind == "b" and target.kind == "f":
@@ -145,7 +146,7 @@ def _of_one_kind(
         return gast.UnaryOp(gast.Not(), operands[0])
     if function in OPERATORS:
         made = binary(operands[0], OPERATORS[function], operands[1])
-        return made if result.itemsize == 8 or result.kind == "b" else cast(made, None, result)
+        return made if result in WIDEST or result.kind == "b" else cast(made, None, result)
     form = OF_COMPLEX.get(function) if inner.kind == "c" else None
     form = FORMS.get(function) if form is None else form
     if form is not None and function is np.reciprocal and result.kind not in "fc":

@@ -16,7 +16,7 @@ from s2s_ad.core.callee import Callee, reached
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.emit.tuples import Ready
 from s2s_ad.emit.variables import Opening
-from s2s_ad.native.entries import every, stacks_of
+from s2s_ad.native.entries import every
 from s2s_ad.native.nodes import Node, NotNative, Number
 from s2s_ad.native.operations import CHEAP
 from s2s_ad.native.spelling import Expression
@@ -51,8 +51,10 @@ class State:
         self.writer = Writer({*RESERVED, text}, self.program.facts)
         self.nodes: dict[str, Any] = {}
         self.pending: list[dict[str, Node]] = [{}]
-        self.stacks = stacks_of(self.entries, self.output, self.program.facts)
+        self.stacks: dict[str, frozenset[str]] = {}  # lists that are arrays, and their names
+        self.rooms: dict[str, Expression] = {}  # of lists: how many items they will have at most
         self.shown: dict[str, str] = {}  # the variable of each value that blocks hand over
+        self.exact: set[str] = set()  # of stacks: those that have room for all that comes
         self.counts: dict[str, str] = {}  # of stacks: how many items they have
         self.local: set[str] = set()  # names that the block gives, of Core
         self.inside: frozenset[str] = frozenset()  # names that inner blocks read
@@ -142,7 +144,7 @@ class State:
         """Let a name of Core be a variable."""
         node = node_of(self.writer, text, self.program.facts[core])
         if core in self.counts:
-            node = replace(node, count=self.counts[core])
+            node = replace(node, count=self.counts[core], is_exact=core in self.exact)
         if isinstance(node, Node) and node.rank and contiguous:
             node = replace(node, kept=text)  # what functions and branches give is contiguous
         self._know(core, node)

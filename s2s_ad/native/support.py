@@ -61,7 +61,7 @@ def power(a, b):
     "grown": '''@njit
 def grown(items):
     """An array with room for twice as many items."""
-    larger = np.empty(2 * len(items), items.dtype)
+    larger = np.empty((2 * len(items),) + items.shape[1:], items.dtype)
     larger[: len(items)] = items
     return larger
 ''',

@@ -60,6 +60,7 @@ class Writer:
         self.ages: dict[str, int] = {}  # of lengths, in the order in which they were met
         self.alike: list[dict[str, Expression]] = [{}]  # lengths that are equal to others
         self.equal: list[set[tuple[str, str]]] = [set()]  # lengths that were compared
+        self.spaces: list[list[tuple[Size, Expression]]] = [[]]  # of loops, for each block
         self.place: tuple[Any, str] = (None, "")  # where the statement comes from
 
     # ---- names and statements
@@ -84,6 +85,7 @@ class Writer:
         self.equal.append(set())
         self.alike.append({})
         self.stored.append({})
+        self.spaces.append([])
         try:
             yield self.blocks[-1]
         finally:
@@ -92,6 +94,7 @@ class Writer:
             self.equal.pop()
             self.alike.pop()
             self.stored.pop()
+            self.spaces.pop()
 
     @contextmanager
     def loops(self, lengths: Sequence[Length]) -> Iterator[tuple[Expression, ...]]:
@@ -103,7 +106,7 @@ class Writer:
         with self.block() as body:
             yield tuple(map(name, names))
         for index, length in reversed([*zip(names, lengths, strict=True)]):
-            nest = form.place(loop(index, [self.canonical(length.text)], body), *self.place)
+            nest = form.place(loop(index, [self._bound(length)], body), *self.place)
             nest.is_nest = True
             body = [nest]
         self.blocks[-1] += body
@@ -217,6 +220,17 @@ class Writer:
             seen.add(key)
             text = known
 
+    def _bound(self, length: Length) -> Expression:
+        """The length of a loop, called alike in all loops that are equally long."""
+        if isinstance(length.dim, int):
+            return self.canonical(length.text)
+        for size, text in (each for spaces in self.spaces for each in spaces):
+            if sizes.are_taken_for_equal(size, length.dim.size):
+                return text
+        text = self.canonical(length.text)
+        self.spaces[-1].append((length.dim.size, text))
+        return text
+
     def broadcast(self, shapes: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
         """The lengths that NumPy broadcasts to."""
         rank = max(map(len, shapes), default=0)
@@ -282,7 +296,7 @@ class Writer:
         """The value as an array that nobody else has."""
         if node.constant == 0:
             return self.allocated(node.dtype, node.shape, text, "zeros")
-        if node.whole is not None:
+        if node.whole is not None and isinstance(node.whole(), gast.Name):
             target = self.fresh(text)
             copied = gast.Call(gast.Attribute(node.whole(), "copy", gast.Load()), [], [])
             self.emit(assign(target, copied))
@@ -307,6 +321,8 @@ class Writer:
         node = self.in_memory(node, text)
         if node.kept:
             return node
+        if not isinstance(node.whole(), gast.Name) and not node.is_contiguous:
+            return self._own(node, text)
         own = self.fresh(text)
         self.emit(assign(own, call("np.ascontiguousarray", node.whole())))
         return array(own, node.dtype, node.shape, own=True)

@@ -1,0 +1,128 @@
+"""Which lists are stacks: their items are kept side by side in one array, with a count.
+
+What a loop keeps for the backward pass is such a list: it is appended to in one loop and popped
+from in another one. Its items are numbers, or arrays of which the lengths are known before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from s2s_ad import runtime
+from s2s_ad.core import form, values
+from s2s_ad.emit.variables import Entry
+from s2s_ad.native.entries import dtype_of, every, is_number, read_by
+
+
+def stacks_of(
+    entries: Sequence[Entry],
+    escaped: Iterable[str],
+    facts: Mapping[str, Any],
+    is_known: Callable[[Any], bool],
+) -> dict[str, frozenset[str]]:
+    """The lists that are appended to and popped from, and nothing else: with all names of each.
+
+    Args:
+        escaped: names that others know, too.
+        is_known: whether a length is known from the start of the function on.
+    """
+    kin: dict[str, set[str]] = {}
+    escaped = set(escaped)
+    for entry in every(entries):
+        for core, atom in entry.moves:
+            for each in form.reads(atom):
+                kin.setdefault(core, set()).add(each)
+                kin.setdefault(each, set()).add(core)
+        escaped |= _used_otherwise(entry)
+    lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
+    kept = lists - _closed(escaped, kin)
+    found: dict[str, frozenset[str]] = {}
+    for group in _groups(kept, kin):
+        items = [facts[each].item for each in group if each in lists]
+        items = [each for each in items if not isinstance(each, values.Static)]  # of empty lists
+        rows = _are_rows(items, is_known) and _is_pushed_before(entries, group)
+        if items and (all(map(is_number, items)) or rows):
+            found |= dict.fromkeys(group & lists, frozenset(group))
+    return found
+
+
+def _are_rows(items: Sequence[Any], is_known: Callable[[Any], bool]) -> bool:
+    """Whether all items are arrays of one dtype, and of lengths that are known from the start."""
+    if not items or dtype_of(items[0]) is None or not values.rank_of(items[0]):
+        return False
+    kinds = {(dtype_of(each), values.shape_of(each)) for each in items}
+    return len(kinds) == 1 and all(map(is_known, values.shape_of(items[0])))
+
+
+def _is_pushed_before(entries: Sequence[Entry], group: set[str]) -> bool:
+    """Whether nothing is pushed once something was popped, as far as the list is the same one.
+
+    What was popped is a view of the array, where the next item that is pushed would stand.
+    """
+    kinds = [*_of_group(entries, group)]
+    popped = "pop" in kinds
+    if popped and "append" in kinds[kinds.index("pop") :]:
+        return False
+    loops = [each for each in every(entries) if each.kind in ("for", "while")]
+    for each in loops:
+        inside = [kind for block in each.blocks for kind in _of_group(block, group)]
+        if {"append", "pop"} <= {*inside} and "new" not in inside:
+            return False
+    return True
+
+
+def _of_group(entries: Sequence[Entry], group: set[str]) -> Iterator[str]:
+    """What happens to the lists of a group, in the order of the text."""
+    for each in every(entries):
+        if each.kind == "store" and each.store.base in group:
+            yield each.store.kind
+        elif each.kind == "operation" and each.name in group:
+            yield "new"
+
+
+def pushes(entries: Sequence[Entry], group: frozenset[str]) -> int:
+    """How often something is pushed at most while statements run once; many: in a loop."""
+    many = 2
+    found = 0
+    for each in entries:
+        if each.kind == "store":
+            found += each.store.kind == "append" and each.store.base in group
+        elif each.kind == "if":
+            found += max(pushes(block, group) for block in each.blocks)
+        elif each.kind in ("for", "while", "try"):
+            found += many * sum(pushes(block, group) for block in each.blocks)
+    return found
+
+
+def _groups(names: set[str], kin: Mapping[str, set[str]]) -> Iterator[set[str]]:
+    """The names by what they are handed on as."""
+    left = set(names)
+    while left:
+        group = _closed({min(left)}, kin)
+        yield group
+        left -= group
+
+
+def _used_otherwise(entry: Entry) -> set[str]:
+    """The names that an entry uses for more than to append to a list or to pop from it."""
+    if entry.kind == "operation" and entry.call.func.value is runtime.list_of:
+        return {entry.name} if entry.call.args else set()
+    if entry.kind in ("operation", "call", "effect"):
+        return {*read_by(entry), *filter(None, (entry.name, *entry.names))}
+    if entry.kind != "store":
+        return set()
+    if entry.store.kind == "append":
+        return set(form.reads(entry.call.args[1]))
+    # a list that is popped is an item of another one
+    return {entry.name} if entry.store.kind == "pop" else {entry.store.base}
+
+
+def _closed(names: set[str], kin: Mapping[str, set[str]]) -> set[str]:
+    """The names and all that they are handed on as."""
+    found, waiting = set(names), list(names)
+    while waiting:
+        more = kin.get(waiting.pop(), set()) - found
+        found |= more
+        waiting += more
+    return found
