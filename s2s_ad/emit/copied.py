@@ -61,7 +61,7 @@ class _Made:
 
     @property
     def operand(self) -> str:
-        return getattr(self.statement.value.args[0], "id", "")
+        return getattr(self.statement.operands[0], "id", "")
 
 
 class _Copies:
@@ -80,7 +80,7 @@ class _Copies:
             origin = next(iter(row.origins), None)
             fact = None
             if made is not None:
-                operand, origin = made.statement.value.args[0], made.statement.origin
+                operand, origin = made.statement.operands[0], made.statement.origin
                 fact = self.written.program.fact(operand)
             why = self._why(made, origin)
             yield Copied(self.tree.name, ast.unparse(node), origin, lines, fact, why)
@@ -93,7 +93,7 @@ class _Copies:
         """The copy of Core that an expression is: the one that has most in common with it."""
 
         def likeness(made: _Made) -> int:
-            name = form.target(made.statement)
+            name = made.statement.target
             return (
                 2 * (made.statement.origin in row.origins)
                 + 2 * (name in row.defines)
@@ -117,7 +117,7 @@ class _Copies:
     def _why(self, made: _Made | None, origin: Origin | None) -> str:
         if made is not None:
             hints = self.written.program.hints
-            reason = hints.get(form.target(made.statement), TEMPORARY).copied
+            reason = hints.get(made.statement.target, TEMPORARY).copied
             if reason is not None:
                 return self._because(made, reason)
         if made is not None and made.form == LIST:
@@ -157,7 +157,7 @@ def _place(place: tuple[Origin | None, str] | None) -> str:
 def _made(program: Program, block: Program) -> Iterator[_Made]:
     """The copies of a block of a program, and of the blocks in it, in their order."""
     for statement in block.body:
-        if form.is_effect(statement):
+        if isinstance(statement, form.Effect):
             continue
         region = region_of(statement)
         for each in () if region is None else region.blocks:
@@ -169,7 +169,7 @@ def _made(program: Program, block: Program) -> Iterator[_Made]:
 
 def copy_form(statement: gast.Assign, program: Program) -> str:
     """How an operation is written that makes a copy of an array or list; "" where it is another."""
-    function, operands = form.function_of(statement), statement.value.args
+    function, operands = statement.function, statement.operands
     facts = [program.fact(each) for each in operands if isinstance(each, gast.Name)]
     if len(operands) != 1 or len(facts) != 1:
         return ""
@@ -178,7 +178,7 @@ def copy_form(statement: gast.Assign, program: Program) -> str:
         return SLICE if whole and isinstance(facts[0], values.List) else ""
     if rule_for(function).copy:
         return COPY
-    is_list = isinstance(program.facts.get(form.target(statement)), values.List)
+    is_list = isinstance(program.facts.get(statement.target), values.List)
     return LIST if is_list and isinstance(facts[0], values.Array) else ""
 
 

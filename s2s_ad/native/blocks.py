@@ -63,6 +63,7 @@ class Blocks(State):
             pairs.append((self.shown[core], value))
             contiguous[core] = isinstance(value, gast.Name) or not getattr(node, "rank", 0)
         pairs = [(target, value) for target, value in pairs if not same(name(target), value)]
+        self.writer.carry([self.shown[core] for core, _ in entry.moves if core in self.shown])
         if pairs or counts:
             self._assigned([*pairs, *counts])
         for core, is_contiguous in contiguous.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -93,7 +94,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         self.left = before + direct
         self.inside = frozenset(inner)
         self.pending.append({})
-        for each, after_it in zip(entries, [*entries[1:], None], strict=True):
+        for each, after_it in itertools.zip_longest(entries, entries[1:]):
             if each.kind == "moves" and after_it is not None and after_it.kind == "for":
                 self._make_room(each, after_it)
             self.writer.place = (each.statement.origin, each.statement.phase)

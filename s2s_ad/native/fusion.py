@@ -8,7 +8,10 @@ from typing import Any
 
 import gast
 
+from s2s_ad.native.spelling import names_in
+
 ALLOCATIONS = {"empty", "zeros"}
+MOST_SCATTERED = 8  # arrays that one loop goes through with gaps
 
 
 def fused(body: list[gast.stmt], parameters: Iterable[str]) -> list[gast.stmt]:
@@ -221,7 +224,7 @@ def _fit(one: gast.For, other: gast.For, kin: Kin) -> bool:
         _uses(other.body),
         gast.dump(gast.Name(one.target.id, gast.Load(), None, None)),
     )
-    if a.is_opaque or b.is_opaque:
+    if a.is_opaque or b.is_opaque or _scattered([*one.body, *other.body]) > MOST_SCATTERED:
         return False
     numbers = (a.writes & (b.reads | b.writes)) | (b.writes & a.reads)
     if not all(_is_own(each, one.body) and _is_own(each, other.body) for each in numbers):
@@ -234,6 +237,25 @@ def _fit(one: gast.For, other: gast.For, kin: Kin) -> bool:
                     return False
     arrays = [(a.reads, b.stores), (b.reads, a.stores)]
     return not any(kin.all_of(reads) & kin.all_of(stores) for reads, stores in arrays)
+
+
+def _scattered(body: list[gast.stmt], innermost: str = "") -> int:
+    """How many arrays are read or written with gaps by the innermost loops, at most by one.
+
+    Large arrays begin at addresses that are alike, so that their elements at one index are rivals
+    for the same lines of the cache: what the next pass could have found there is gone.
+    """
+    most, here = 0, set()
+    for each in body:
+        if isinstance(each, gast.For):
+            most = max(most, _scattered(each.body, each.target.id))
+            continue
+        for node in gast.walk(each):
+            if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Tuple):
+                last = node.slice.elts[-1]
+                if innermost and innermost not in names_in(last):
+                    here.add(getattr(node.value, "id", ""))
+    return max(most, len(here))
 
 
 def _all_of(uses: Uses, name: str) -> list[tuple]:

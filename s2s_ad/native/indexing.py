@@ -9,7 +9,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import sizes, values
-from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, is_atomic
+from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number
 from s2s_ad.native.spelling import (
     Expression,
     assign,
@@ -127,12 +127,10 @@ class _Layouts:
             negative = size.known is not None and size.known < 0
             if negative and _is_below(-size - 1, count):
                 return plus(length.text, text)
-        if not is_atomic(text) and value_of(text) is None:
-            own = self.writer.fresh("at_index")
-            self.writer.emit(assign(own, text))
-            text = name(own)
-            self.reads.add(own)
-        return call("within", text, length.text)
+        checked, writer = call("within", text, length.text), self.writer
+        own = writer.once(checked, "at_index", lambda own: writer.emit(assign(own, checked)))
+        self.reads.add(own)
+        return name(own)
 
     def _advanced(self, item: Any, length: Length, start: int, rank: int) -> None:
         if not isinstance(item, Node):

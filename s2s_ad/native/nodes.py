@@ -122,7 +122,3 @@ class Number:
 
     node: Node
     size: Size | None
-
-
-def is_atomic(node: Expression) -> bool:
-    return isinstance(node, gast.Name | gast.Constant)

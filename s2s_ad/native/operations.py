@@ -17,7 +17,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.native import scalars
 from s2s_ad.native.contracting import contraction, extreme, total
 from s2s_ad.native.indexing import layout_of, taken
-from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, constant
+from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, constant, variable
 from s2s_ad.native.scalars import cast, spelled
 from s2s_ad.native.spelling import (
     Expression,
@@ -28,6 +28,7 @@ from s2s_ad.native.spelling import (
     element,
     minus,
     name,
+    names_in,
     number,
     plus,
     times,
@@ -162,9 +163,7 @@ def _of_python(writer: Writer, operation: Operation) -> Node:
     of_whole_numbers = all(each.kind in "bi" for each in dtypes)
     made = None
     if scalars.divisor_is_checked(function) and not value_of(texts[1]):
-        divisor = writer.named(operands[1], f"{operation.text}_divisor")
-        texts[1] = divisor.at(())
-        writer.refuse(compare(texts[1], gast.Eq, number(0)))
+        texts[1] = _divisor(writer, operands[1], f"{operation.text}_divisor")
     if dtype == WHOLE_NUMBER and of_whole_numbers and function not in scalars.COMPARISONS:
         texts = [cast(x, d, WHOLE_NUMBER) for x, d in zip(texts, dtypes, strict=True)]
         if is_small(operation.fact) and function in scalars.OPERATORS:
@@ -180,10 +179,36 @@ def _of_python(writer: Writer, operation: Operation) -> Node:
     node = Node(dtype, (), lambda _: made, reads, cost, is_python=True)
     of_complex = "c" in {each.kind for each in dtypes} and function in (operator.truediv, abs)
     if (scalars.is_checked(function) or of_complex) and dtype.kind in "fc":
-        node = writer.named(node, operation.text)
-        finite = "math.isfinite" if dtype.kind == "f" else "np.isfinite"
-        writer.require(call(finite, node.at(())))
+        node = _finite(writer, node, operation.text)
     return node
+
+
+def _divisor(writer: Writer, node: Node, text: str) -> Expression:
+    """A number of Python's that has to be other than 0."""
+    checked = compare(node.at(()), gast.Eq, number(0))
+    if node.whole is None and node.reads:
+
+        def emit(own: str) -> None:
+            writer.emit(assign(own, node.at(())))
+            writer.refuse(compare(name(own), gast.Eq, number(0)))
+
+        return name(writer.once(checked, text, emit))
+    if not any(gast.dump(checked) in each for each in writer.shared):
+        writer.refuse(checked)
+        if not names_in(checked) & writer.carried:
+            writer.shared[-1][gast.dump(checked)] = ""
+    return node.at(())
+
+
+def _finite(writer: Writer, node: Node, text: str) -> Node:
+    """A number of Python's that has to be finite: it would raise otherwise."""
+    finite = "math.isfinite" if node.dtype.kind == "f" else "np.isfinite"
+
+    def emit(own: str) -> None:
+        writer.emit(assign(own, node.at(())))
+        writer.require(call(finite, name(own)))
+
+    return variable(writer.once(node.at(()), text, emit), node.dtype, is_python=True)
 
 
 def _plain(function: Callable, texts: list[Expression]) -> Expression:
@@ -502,9 +527,7 @@ def empty(writer: Writer, operation: Operation) -> Node:
 @native(np.full, np.full_like)
 def full(writer: Writer, operation: Operation) -> Node:
     given = operation.params.get("fill_value", [None, *operation.operands][-1])
-    value = (
-        constant_node(given) if isinstance(given, bool | int | float | complex) else _node(given)
-    )
+    value = constant_node(given) if type(given) in DTYPE_OF_PYTHON else _node(given)
     if not isinstance(value, Node) or value.rank:
         raise NotNative("np.full of an array")
     value, dtype = writer.named(value, operation.text), operation.dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -34,6 +34,7 @@ from s2s_ad.native.spelling import (
     loop,
     minus,
     name,
+    names_in,
     number,
     plus,
     raised,
@@ -60,6 +61,8 @@ class Writer:
         self.ages: dict[str, int] = {}  # of lengths, in the order in which they were met
         self.alike: list[dict[str, Expression]] = [{}]  # lengths that are equal to others
         self.equal: list[set[tuple[str, str]]] = [set()]  # lengths that were compared
+        self.carried: set[str] = set()  # variables that are assigned several times
+        self.shared: list[dict[str, str]] = [{}]  # numbers that have a name, for each block
         self.spaces: list[list[tuple[Size, Expression]]] = [[]]  # of loops, for each block
         self.place: tuple[Any, str] = (None, "")  # where the statement comes from
 
@@ -86,6 +89,7 @@ class Writer:
         self.alike.append({})
         self.stored.append({})
         self.spaces.append([])
+        self.shared.append({})
         try:
             yield self.blocks[-1]
         finally:
@@ -95,6 +99,7 @@ class Writer:
             self.alike.pop()
             self.stored.pop()
             self.spaces.pop()
+            self.shared.pop()
 
     @contextmanager
     def loops(self, lengths: Sequence[Length]) -> Iterator[tuple[Expression, ...]]:
@@ -250,11 +255,35 @@ class Writer:
         node = self.latest(node)
         if node.whole is not None or not node.reads:
             return node
-        own = self.fresh(text)
-        self.emit(assign(own, node.at(())))
+        value = node.at(())
+        own = self.once(value, text, lambda own: self.emit(assign(own, value)))
         made = variable(own, node.dtype, is_python=node.is_python)
         self.stored[-1][id(node)] = node, made
         return made
+
+    def once(self, value: Expression, text: str, emit: Callable[[str], None]) -> str:
+        """The name of a number that is written down once, as long as what it reads stays.
+
+        Args:
+            emit: writes it down by a name.
+        """
+        key = gast.dump(value)
+        known = next((each[key] for each in reversed(self.shared) if key in each), None)
+        if known is not None:
+            return known
+        own = self.fresh(text)
+        emit(own)
+        if not names_in(value) & self.carried and not _reads_elements(value):
+            self.shared[-1][key] = own
+        return own
+
+    def carry(self, names: Iterable[str]) -> None:
+        """From now on these variables may be assigned again."""
+        new = set(names) - self.carried
+        self.carried |= new
+        for known in self.shared if new else ():
+            for key in [key for key, own in known.items() if own in new or _mentions(key, new)]:
+                del known[key]
 
     def allocated(self, dtype: np.dtype, shape: tuple[Length, ...], text: str, how: str) -> Node:
         """A new array: np.empty or np.zeros."""
@@ -342,6 +371,16 @@ class Writer:
             cost=node.cost,
             constant=known,
         )
+
+
+def _reads_elements(value: Expression) -> bool:
+    """Whether it reads elements of arrays, which may change."""
+    found = (each for each in gast.walk(value) if isinstance(each, gast.Subscript))
+    return any(not isinstance(each.value, gast.Attribute) for each in found)
+
+
+def _mentions(key: str, names: set[str]) -> bool:
+    return any(f"Name(id='{each}'" in key for each in names)
 
 
 def _dtype_name(dtype: np.dtype) -> str:
