@@ -56,7 +56,7 @@ def copies_of(program: Program) -> list[Copied]:
 class _Made:
     """A copy in Core: its statement, and how it is written."""
 
-    statement: gast.Assign
+    statement: form.Op
     form: str
 
     @property
@@ -167,14 +167,14 @@ def _made(program: Program, block: Program) -> Iterator[_Made]:
             yield _Made(statement, kind)
 
 
-def copy_form(statement: gast.Assign, program: Program) -> str:
+def copy_form(statement: form.Op, program: Program) -> str:
     """How an operation is written that makes a copy of an array or list; "" where it is another."""
     function, operands = statement.function, statement.operands
     facts = [program.fact(each) for each in operands if isinstance(each, gast.Name)]
     if len(operands) != 1 or len(facts) != 1:
         return ""
     if function is operator.getitem:
-        whole = all(map(_is_everything, (each.value for each in statement.value.keywords)))
+        whole = all(map(_is_everything, statement.parameters.values()))
         return SLICE if whole and isinstance(facts[0], values.List) else ""
     if rule_for(function).copy:
         return COPY
