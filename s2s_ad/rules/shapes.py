@@ -86,7 +86,8 @@ class Reshape(Structural):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         x, shape = call.args[0], call.keywords[0].value
-        if not isinstance(facts(x), values.Array) or not isinstance(shape, gast.Tuple):
+        has_methods = isinstance(facts(x), values.Array) and not values.may_be_python(facts(x))
+        if not has_methods or not isinstance(shape, gast.Tuple):
             return gast.Call(func=call.func, args=[x, shape], keywords=[])
         flat = len(shape.elts) == 1 and getattr(shape.elts[0], "value", None) == -1
         method = gast.Attribute(value=x, attr="ravel" if flat else "reshape", ctx=gast.Load())

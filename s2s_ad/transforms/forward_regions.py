@@ -224,7 +224,9 @@ def _in_shape_of(leaf: Any, fact: Any) -> Any:
     if isinstance(leaf, values.List) and isinstance(fact, values.List):
         return values.List(_in_shape_of(leaf.item, fact.item))
     if isinstance(leaf, values.Array) and isinstance(fact, values.Array):
-        return values.Array(fact.dtype, leaf.shape, real=fact.real)
+        return values.Array(
+            fact.dtype, leaf.shape, real=fact.real, weak=fact.weak and not leaf.shape
+        )
     return values.as_inexact(leaf) if isinstance(leaf, values.Unknown) else fact
 
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from s2s_ad import grad, hessian, vmap
+from s2s_ad import grad, hessian, jvp, vmap
 from transforms.modes_of_programs import assert_every_mode, check, differences
 
 W = np.array([[0.5, -1.5, 2.0]])
@@ -190,3 +190,40 @@ def test_an_adjoint_that_begins_as_a_number_has_no_index():
     of_w, of_u = grad(squeezed_in_each_pass, (0, 1))(w, u)
     np.testing.assert_allclose(of_w, 4 * w)
     assert of_u == 0.0
+
+
+def changed_on_one_path(y, z):
+    state = y.ravel()
+    state *= 1.5
+    if z > 1:
+        z = z * 2.0
+    else:
+        state[np.arange(1)] -= state
+    return np.sum(state * state)
+
+
+@pytest.mark.parametrize("z, slope", [(2.0, 2 * 1.5**2), (0.5, 0.0)])
+def test_an_adjoint_that_is_a_number_on_one_path_has_no_methods(z, slope):
+    y = np.array(0.7)
+    assert grad(changed_on_one_path)(y, z) == pytest.approx(slope * y)
+
+
+def items_or_number(x, z):
+    total = 0.0
+    for _ in range(1):
+        total += z if np.any(x) else 1.5
+    try:
+        _, _ = x
+        c = x
+    except ArithmeticError:
+        c = z
+    return np.sum(c**2) + total
+
+
+def test_a_tangent_that_is_a_number_on_one_path_has_no_methods():
+    """Second derivatives: nothing but x is read where x is zero."""
+    along = (np.zeros(2), 0.3), (np.array([1.0, 2.0]), 1.0)
+    (of_x, of_z), tangents = jvp(grad(items_or_number, (0, 1)), *along)
+    assert not of_x.any()
+    assert of_z == tangents[1] == 0.0
+    np.testing.assert_allclose(tangents[0], [2.0, 4.0])
