@@ -107,6 +107,15 @@ class Rule:
     keeps_array = False
     #: a call gives new memory, even where a simpler value stands for its result
     allocates = False
+    #: a result without axes is an array, where another function would give a number
+    gives_array = False
+    #: the elements of a new array stand in memory in the order of C: "always", where all
+    #: "operands" do, or where the "first" operand does or is no array; "" where nobody knows
+    in_c_order = ""
+    #: how a view of the first operand is written back to it: it is the "operand" itself, a "part"
+    #: of complex numbers, a "permutation" of axes, an "insertion" of some, a "reshape", or undone
+    #: by the function once more ("involution"); "" where that is not known
+    written_back = ""
     #: raises nothing, whatever its operands are
     quiet = False
     #: what it raises tells that arguments do not fit: it runs though nobody reads its result

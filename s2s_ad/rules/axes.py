@@ -23,6 +23,8 @@ from s2s_ad.rules.structure import Structural, positional
 class Transpose(Structural):
     """np.transpose(x, axes=None)."""
 
+    written_back = "permutation"
+
     text = "x, axes=None"
     moves = True
 
@@ -82,6 +84,7 @@ class ExpandDims(Structural):
     """np.expand_dims(x, axis): an index with None where the rank is known."""
 
     inserts_axes = total = True
+    written_back = "insertion"
     text = "x, axis"
     moves = True
 
@@ -147,6 +150,8 @@ def _literal(node: gast.AST) -> Any:
 
 class Squeeze(Structural):
     """np.squeeze(x, axis=None)."""
+
+    written_back = "insertion"
 
     text = "x, axis=None"
     moves = True
@@ -232,9 +237,9 @@ register(ExpandDims(np.expand_dims, "expand_dims"))
 register(Squeeze(np.squeeze, "squeeze"))
 register(Transpose(np.transpose, "transpose"))
 
-composite(np.moveaxis, "x, source, destination", _moveaxis)
-composite(np.ndarray.transpose, "x, *axes", _transpose_method)
-composite(np.swapaxes, "x, axis1, axis2", _swapaxes)
+composite(np.moveaxis, "x, source, destination", _moveaxis, written_back="permutation")
+composite(np.ndarray.transpose, "x, *axes", _transpose_method, written_back="permutation")
+composite(np.swapaxes, "x, axis1, axis2", _swapaxes, written_back="permutation")
 
 METHODS |= {
     "squeeze": np.squeeze,

@@ -108,6 +108,7 @@ class Part(OfComplex):
 
     view = True
     allocates = False
+    written_back = "part"
 
     def of_scalar(self, x: values.Scalar) -> values.AbstractValue:
         return values.Scalar(type(self.function(x.kind(1))))

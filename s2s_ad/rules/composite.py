@@ -19,11 +19,23 @@ class Composite(Rule):
         text: its signature.
         meaning: what it is, as a function of the arguments.
         of_complex: whether that holds of complex numbers, too.
+        gives_array, in_c_order, written_back: see `Rule`.
     """
 
-    def __init__(self, function: Callable, text: str, meaning: Callable, of_complex: bool = True):
+    def __init__(
+        self,
+        function: Callable,
+        text: str,
+        meaning: Callable,
+        of_complex: bool = True,
+        *,
+        gives_array: bool = False,
+        in_c_order: str = "",
+        written_back: str = "",
+    ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.text, self.meaning, self.of_complex = text, meaning, of_complex
+        self.gives_array, self.in_c_order, self.written_back = gives_array, in_c_order, written_back
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)

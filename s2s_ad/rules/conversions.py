@@ -153,7 +153,8 @@ class ComplexNumber(Conversion):
 class Identity(Structural):
     """np.copy(x): the identity of values."""
 
-    copy = allocates = total = keeps_array = True
+    copy = allocates = total = keeps_array = gives_array = True
+    in_c_order = "first"
     text = "x, order='K', subok=False"
     view = False
 
@@ -199,7 +200,8 @@ class CopyIfThere(Identity):
 class WithoutAxes(Identity):
     """array_without_axes(x): what NumPy's operations give as a number is an array of the user's."""
 
-    copy = allocates = False
+    copy = allocates = gives_array = False
+    in_c_order = ""
     text = "x"
     view = True
 

@@ -25,7 +25,8 @@ class Creation(Rule):
     """A constant array: its arguments are parameters; `shape` tells the lengths of its axes."""
 
     cost = 1
-    keeps_array = True
+    keeps_array = gives_array = True
+    in_c_order = "always"
 
     def __init__(
         self, function: Callable, text: str, shape: Callable, dtype: Callable | None = None
@@ -107,7 +108,9 @@ class MakeArray(Creation):
 
     def __init__(self, function: Callable, *description: Any):
         super().__init__(function, *description)
-        self.allocates = function is np.array
+        self.allocates = self.gives_array = function is np.array
+        self.in_c_order = "first" if self.allocates else ""
+        self.written_back = "" if self.allocates else "operand"
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(builder, self, self.text, args, kwargs)
@@ -149,7 +152,8 @@ def _has_symbols(value: Any) -> bool:
 class Like(Rule):
     """np.zeros_like, np.ones_like, np.empty_like: of x only shape and dtype matter."""
 
-    flat = total = keeps_array = of_shape = True
+    flat = total = keeps_array = gives_array = of_shape = True
+    in_c_order = "first"
     cost = 1
     like_position = 0
 
@@ -182,7 +186,8 @@ class Full(BroadcastTo):
     """np.full(shape, fill_value): linear in the value."""
 
     view = overlapping = False
-    keeps_array = True
+    keeps_array = gives_array = True
+    in_c_order = "always"
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         params = support.bind_call(
@@ -318,7 +323,7 @@ def _geomspace(
     return support.converted(y, dtype)
 
 
-composite(np.full_like, f"x, fill_value, dtype=None, {LAYOUT}", _full_like)
+composite(np.full_like, f"x, fill_value, dtype=None, {LAYOUT}", _full_like, gives_array=True)
 composed(
     np.geomspace,
     "start, stop, num=50, endpoint=True, dtype=None, axis=0",

@@ -81,6 +81,7 @@ class Elementwise(Rule):
     """
 
     allocates = elementwise = of_complex = True
+    in_c_order = "operands"
     #: the modules whose functions the texts may call besides math and np
     modules: ClassVar[dict[str, Any]] = {"runtime": runtime}
     #: what else they may name

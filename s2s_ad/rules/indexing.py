@@ -402,6 +402,8 @@ def _spread_as_item(batch: Any, item: Any, value: Any, batched: bool) -> Any:
 class IndexSet(Update):
     """index_set(x, index, value): x with value at index. Emitted as `x[index] = value`."""
 
+    gives_array = True
+
     def picks(self, known: list[bool]) -> bool:
         return True
 

@@ -28,6 +28,7 @@ class Joining(Rule):
     """
 
     lists = of_complex = True
+    in_c_order = "operands"
     cost = 1
     #: how many axes the result has more than the arrays
     new_axes = 0
@@ -247,7 +248,7 @@ class StackedItems(Composite):
     lists = True
 
     def __init__(self, *args: Any, joined: Callable[[int], bool]):
-        super().__init__(*args)
+        super().__init__(*args, in_c_order="operands")
         self.joined = joined
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

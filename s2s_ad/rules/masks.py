@@ -258,6 +258,8 @@ class Selection(Elementwise):
 class Where(Selection):
     """np.where(condition, x, y); of a condition alone it is np.nonzero."""
 
+    gives_array = True
+
     def picks(self, known: list[bool]) -> bool:
         return known[0]
 

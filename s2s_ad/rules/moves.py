@@ -37,6 +37,8 @@ class Along(Structural):
 class Flip(Along):
     """np.flip: its own inverse."""
 
+    written_back = "involution"
+
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return np.flip(y_bar, **operation.params)
 
@@ -84,5 +86,5 @@ register(Flip(np.flip, "flip"))
 register(Roll(np.roll, "roll"))
 
 
-composite(np.fliplr, "x", _fliplr)
-composite(np.flipud, "x", _flipud)
+composite(np.fliplr, "x", _fliplr, written_back="involution")
+composite(np.flipud, "x", _flipud, written_back="involution")

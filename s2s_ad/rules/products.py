@@ -22,6 +22,8 @@ from s2s_ad.rules.specifications import parts
 class Product(Rule):
     """matmul, dot, inner, outer, tensordot: a contraction where the ranks are known."""
 
+    in_c_order = "always"
+
     def __init__(self, function: Callable, name: str, text: str = "a, b"):
         super().__init__(function, name)
         self.text = text
@@ -93,6 +95,12 @@ def _check_lengths(spec: str, a: Any, b: Any) -> None:
             raise ValueError("axes that are summed over have different lengths")
 
 
+class TensorDot(Product):
+    """np.tensordot: what has no axes is an array, of the others a number."""
+
+    gives_array = True
+
+
 class ProductAdjoint(Rule):
     """The adjoint of a product whose ranks are not known: bilinear in y_bar and the other."""
 
@@ -146,7 +154,7 @@ register(Product(np.dot, "dot"))
 register(Product(np.inner, "inner"))
 register(Product(np.matmul, "matmul"))
 register(Product(np.outer, "outer"))
-register(Product(np.tensordot, "tensordot", "a, b, axes=2"))
+register(TensorDot(np.tensordot, "tensordot", "a, b, axes=2"))
 register(Product(operator.matmul, "matmul"))
 
 METHODS["dot"] = np.dot

@@ -23,6 +23,8 @@ from s2s_ad.rules.structure import Structural, positional
 class Reshape(Structural):
     """np.reshape(x, shape); -1 stands for what is left."""
 
+    written_back = "reshape"
+
     text = "x, shape, order='C', *, copy=None"
     moves = True
 
@@ -196,7 +198,12 @@ register(BroadcastTo(np.broadcast_to, "broadcast_to"))
 register(PadSamples(runtime.pad_samples, "pad_samples"))
 register(Reshape(np.reshape, "reshape"))
 
-composite(np.ndarray.reshape, "x, *shape, order='C', copy=None", _reshape_method)
-composite(np.ravel, "x, order='C'", _ravel)
+composite(
+    np.ndarray.reshape,
+    "x, *shape, order='C', copy=None",
+    _reshape_method,
+    written_back="reshape",
+)
+composite(np.ravel, "x, order='C'", _ravel, written_back="reshape")
 
 METHODS |= {"flatten": np.ravel, "ravel": np.ravel, "reshape": np.ndarray.reshape}

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python
+from s2s_ad import jit
+from s2s_ad.diagnostics import UnsupportedError
 
 X = np.array([3.0, 1.0, 2.0, 5.0])
 A = np.arange(12.0).reshape(3, 4) + 0.5
@@ -478,3 +480,42 @@ def test_each_store_into_each_view(taken, store, tmp_path):
     take = TAKEN[taken]
     wrapped = lambda a: function(a, take)
     assert_like_python(wrapped, (A * 1.0,))
+
+
+#: arrays that NumPy lays out in memory as it likes, or as it is told
+LAID_OUT = {
+    "concatenate": lambda a: np.concatenate([a.T, a.T]),
+    "full": lambda a: np.full((3, 4), 1.0, None, "F"),
+    "linspace": lambda a: np.linspace(a, 2.0 * a, 3, axis=-1),
+    "product": lambda a: a.T * 2.0,
+    "stack": lambda a: np.stack([a.T, a.T], axis=2),
+    "vstack": lambda a: np.vstack([a.T, a.T]),
+}
+
+
+@pytest.mark.parametrize("laid_out", LAID_OUT)
+def test_a_flat_form_is_a_view_where_the_memory_is_certain_to_allow_it(laid_out):
+    made = LAID_OUT[laid_out]
+
+    def function(a):
+        whole = made(a)
+        flat = whole.ravel()
+        flat[1] = 50.0
+        return whole, flat
+
+    try:
+        found = jit(function)(A.copy())
+    except UnsupportedError:
+        return  # nobody knows, so it says so
+    assert all(map(np.array_equal, found, function(A.copy())))
+
+
+def rows_of_vectors(x):
+    whole = np.stack([x, 2.0 * x], axis=1)
+    flat = whole.ravel()
+    flat[1] = 50.0
+    return whole, flat
+
+
+def test_vectors_side_by_side_are_in_order():
+    assert_like_python(rows_of_vectors, (X,))

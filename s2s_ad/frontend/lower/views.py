@@ -25,27 +25,6 @@ from s2s_ad.rules.elementwise import Elementwise
 from s2s_ad.rules.index_layout import is_array, is_integer
 from s2s_ad.rules.shapes import reshape_like
 
-#: functions that give their argument itself where it is an array
-IDENTITIES = (np.asarray,)
-#: the two parts of complex numbers
-PARTS = (np.real, np.imag)
-#: functions that permute the axes: what a permutation is undone by follows from the axes
-PERMUTATIONS = (np.transpose, np.ndarray.transpose, np.swapaxes, np.moveaxis)
-#: functions whose elements keep their order: views wherever the memory allows
-RESHAPES = (np.reshape, np.ndarray.reshape, np.ravel, np.squeeze, np.expand_dims)
-#: of these a view is certain, whatever the memory
-INSERTIONS = (np.squeeze, np.expand_dims)
-#: functions that undo themselves
-INVOLUTIONS = (np.flip, np.fliplr, np.flipud)
-#: views that NumPy lets nobody write to
-READ_ONLY = (np.diagonal, np.broadcast_to)
-#: functions that give an array where another function gives a number
-ARRAYS_OF_NO_AXES = (np.array, np.copy, np.empty, np.empty_like, np.full, np.full_like, np.ones)
-ARRAYS_OF_NO_AXES += (np.ones_like, np.tensordot, np.where, np.zeros, np.zeros_like)
-#: functions whose result stands in memory in the order of C
-IN_C_ORDER = (np.arange, np.empty, np.eye, np.full, np.identity, np.linspace, np.matmul, np.ones)
-IN_C_ORDER += (np.outer, np.zeros, operator.matmul, np.concatenate, np.stack, np.vstack, np.hstack)
-
 
 def given(memory: Memory, function: Callable, args: tuple, kwargs: dict, result: Any) -> Any:
     """The result of an operation, as the array that it is."""
@@ -105,27 +84,34 @@ def _view(function: Callable, whole: Reference, args: tuple, kwargs: dict) -> An
         return View(whole, read, lambda x, part: stored(builder, x, rest[0], part), place)
     if whole.shape is None:
         return None
-    if function in IDENTITIES or (function is np.real and values.is_real(whole.fact)):
+    way = _way_back(function)
+    if way == "operand" or (function is np.real and values.is_real(whole.fact)):
         return IDENTITY if not (rest or named) else None
-    if function in PARTS and values.is_complex(whole.fact):
+    if way == "part" and values.is_complex(whole.fact):
         return View(whole, read, functools.partial(_with_part, function))
-    if function in PERMUTATIONS:
+    if way == "permutation":
         axes = _undone(function, whole.ndim, rest, named)
         place = functools.partial(_place_in_permutation, axes)
         return View(whole, read, lambda x, part: np.transpose(part, axes), place)
-    if function in INSERTIONS or (function in RESHAPES and _is_in_order(whole)):
+    if way == "insertion" or (way == "reshape" and _is_in_order(whole)):
         return View(whole, read, lambda x, part: reshape_like(part, x))
-    if function in INVOLUTIONS:
+    if way == "involution":
         return View(whole, read, lambda x, part: read(part))
     return None
+
+
+def _way_back(function: Callable) -> str:
+    """How a view that the function gives is written back, see `Rule.written_back`."""
+    rule = rule_for(function)
+    return "" if rule is None else rule.written_back
 
 
 def _protected(
     function: Callable, whole: Reference, args: tuple, kwargs: dict, result: Symbol
 ) -> View | None:
     """The view that nobody writes to, where the function is one or its call became one."""
-    rule, _, _ = result.builder.definition(result)
-    if function not in READ_ONLY and getattr(rule, "function", None) not in READ_ONLY:
+    rules = rule_for(function), result.builder.definition(result)[0]
+    if not any(rule is not None and rule.overlapping for rule in rules):
         return None
     rest, named = settled(args), settled(kwargs)
 
@@ -228,7 +214,7 @@ def _gives_new_memory(function: Callable, args: tuple, kwargs: dict, result: Sym
     if function is operator.getitem:
         index = args[1]
         return any(map(_is_one_array, _items(index)))
-    if rule.view or hasattr(rule, "meaning") or function in IDENTITIES:
+    if rule.view or hasattr(rule, "meaning") or rule.written_back == "operand":
         return False
     return not _made_by_view(result)
 
@@ -271,11 +257,11 @@ def _is_number(function: Callable, args: tuple, kwargs: dict, result: Symbol) ->
         return False
     if result.shape is None:
         return None
-    if result.shape or function in ARRAYS_OF_NO_AXES:
+    rule = rule_for(function)
+    if result.shape or (rule is not None and rule.gives_array):
         return False
     if function is operator.getitem:
         return not any(each is Ellipsis for each in _items(args[1]))
-    rule = rule_for(function)
     if isinstance(rule, Elementwise) or (rule is not None and rule.reduction):
         return True
     if isinstance(function, type) and issubclass(function, np.generic):  # np.float64(x)
@@ -304,8 +290,10 @@ def _gives_number(function: Callable, args: tuple, kwargs: dict) -> bool | None:
     if not isinstance(whole, Reference) or whole.number is None or whole.shape is None:
         return None
     rule = rule_for(function)
-    moves = function in (*IDENTITIES, np.ndarray.astype) or hasattr(rule, "meaning")
-    if not (moves or (rule is not None and rule.view)) or [*symbols((rest, kwargs))]:
+    if rule is None or [*symbols((rest, kwargs))]:
+        return None
+    moves = rule.written_back == "operand" or rule.converts or hasattr(rule, "meaning")
+    if not (moves or rule.view):
         return None
     example: Any = np.zeros((1,) * whole.ndim)
     if whole.number:
@@ -337,22 +325,24 @@ def _is_array_in_text(content: Symbol) -> bool:
     rule, operands, _ = content.builder.definition(content)
     if rule is None:
         return getattr(content.fact, "number", None) is False
-    if rule.function is np.copy:
+    if rule.copy:
         return isinstance(operands[0], Symbol) and _is_array_in_text(operands[0])
     if rule.view and rule.function is not operator.getitem:
         return bool(values.rank_of(content.builder.fact(operands[0])))
-    return rule.function in (*ARRAYS_OF_NO_AXES, runtime.index_set)
+    return rule.gives_array
 
 
 def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
     """Whether the elements of a new array are certain to stand in memory in the order of C."""
     if result.ndim == 1 and _gives_new_memory(function, args, {}, result):
         return True
-    if function in IN_C_ORDER:
-        return True
-    if function in (np.array, np.copy, np.zeros_like, np.ones_like, np.empty_like):
+    order = getattr(rule_for(function), "in_c_order", "")
+    if any(isinstance(each, str) for each in args):
+        return False  # which may be the order that is asked for
+    if order == "first":
         return not isinstance(args[0], Symbol) or _in_order(args[0])
-    return isinstance(rule_for(function), Elementwise) and all(map(_in_order, args))
+    rows = (each.ndim in (0, 1) or _in_order(each) for each in symbols(args))
+    return order == "always" or (order == "operands" and all(rows))
 
 
 def _in_order(value: Any) -> bool:
@@ -374,4 +364,4 @@ def _is_contiguous_view(function: Callable, whole: Reference, args: tuple) -> bo
         single = index if not isinstance(index, tuple) else index[0] if len(index) == 1 else None
         step = single.step if isinstance(single, slice) else None
         return is_integer(single) or (isinstance(single, slice) and step in (None, 1))
-    return function in RESHAPES
+    return _way_back(function) in ("reshape", "insertion")
