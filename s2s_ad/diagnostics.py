@@ -133,6 +133,13 @@ class UnsupportedError(S2SError):
     """A construct of Python that the frontend refuses."""
 
 
+class SharedMemoryError(UnsupportedError):
+    """What is changed may be memory that is shared: nobody knows on which paths, or in which pass.
+
+    Lowered path by path, or pass by pass, the same function may be fine.
+    """
+
+
 class NestingError(UnsupportedError):
     """Calls or expressions stand in each other more deeply than Python's stack allows."""
 

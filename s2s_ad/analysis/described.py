@@ -180,7 +180,7 @@ class Described:
         """The function that computes a value, or what it is an element of."""
         statement = self.made.get(name)
         function = None if statement is None else statement.function
-        if function in (runtime.index_set, runtime.index_add):
+        if statement is not None and statement.rule.updates:
             base = statement.operands[0]
             return self._called(base) or self.kind(getattr(base, "id", ""))
         if function is operator.getitem:

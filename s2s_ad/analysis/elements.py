@@ -22,8 +22,6 @@ from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, region_of
 from s2s_ad.core.sizes import Atom, Size
 
-UPDATES = (runtime.index_set, runtime.index_add)
-
 Position = tuple[int, ...]
 Span = tuple[Size, Size | None]  # from where to where an axis is taken; None: to its end
 
@@ -290,7 +288,7 @@ class _Chain:
         return True
 
     def _update(self, array: Written, place: int, statement: form.Op) -> str | None:
-        if statement.function not in UPDATES:
+        if not statement.rule.updates:
             return None
         operand = getattr(statement.operands[0], "id", None)
         fact = self.block.facts.get(operand)
@@ -338,7 +336,7 @@ class _Chain:
         """The leaf of the block that a result is an update of."""
         computed = {e.target: e for e in self.block.body if isinstance(e, form.Op)}
         name = getattr(result, "id", None)
-        while name in computed and computed[name].function in UPDATES:
+        while name in computed and computed[name].rule.updates:
             name = getattr(computed[name].operands[0], "id", None)
         return name
 
@@ -368,7 +366,7 @@ def _operand(statement: form.Statement) -> str | None:
     """The array that is indexed."""
     if isinstance(statement, form.Effect) or not statement.operands:
         return None
-    if statement.function not in (operator.getitem, *UPDATES):
+    if statement.function is not operator.getitem and not statement.rule.updates:
         return None
     return getattr(statement.operands[0], "id", None)
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from s2s_ad import runtime
-from s2s_ad.analysis.elements import UPDATES
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.program import Program
@@ -102,7 +101,7 @@ def _chain(computed: Mapping[str, form.Op], start: str, end: str) -> Sequence[fo
     found = []
     while end != start:
         statement = computed.get(end)
-        if statement is None or statement.function not in UPDATES:
+        if statement is None or not statement.rule.updates:
             return ()
         found.append(statement)
         end = getattr(statement.operands[0], "id", "")

@@ -146,6 +146,12 @@ class Rule:
     has_poles = False
     #: infinite for large operands, like an exponential
     overflows = False
+    #: the sum or difference of its operands: such a sum may have many terms
+    adds = False
+    #: puts an item at the end of a list, or takes the last one off
+    at_end = False
+    #: a view that is written without a call: by an index, or as an attribute
+    written_short = False
     #: the operands that it is linear in, one by one: where such a one is zero, so is the result
     linear: tuple[int, ...] = ()
     #: stands for its first operand, and is there for derivatives alone: the text leaves it out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,6 @@ from s2s_ad.emit.surface import Surface
 from s2s_ad.emit.variables import Entry, Moves
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
-SUMS = {operator.add, operator.sub}  # of which terms may be many
 
 
 @dataclass(slots=True)
@@ -119,7 +117,7 @@ class Refold:
             self.read_under.setdefault(name, set()).add(settings_of(entry.statement))
         if entry.kind == "effect":
             self.read_by_effect.update(read)
-        if entry.kind == "operation" and entry.call.func.value in SUMS:
+        if entry.kind == "operation" and rule_for(entry.call.func.value).adds:
             self.added.update(read)
         if entry.kind == "operation" and rule_for(entry.call.func.value).gathers:
             self.gathered.update(read if entry.statement.phase in DERIVED else ())
@@ -259,7 +257,7 @@ class Refold:
         if name in self.read_by_effect or name in readers.nested:
             return False
         goes_on = name in self.added or name in self.stored
-        more = 2 if goes_on and entry.call.func.value in SUMS else 1
+        more = 2 if goes_on and rule_for(entry.call.func.value).adds else 1
         return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
 
     def _is_told(self, entry: Entry, size: int) -> bool:
@@ -289,7 +287,7 @@ class Refold:
         one = len(args) == 2 and len(numbers) == 1 and type(numbers[0]) is int
         fact = self.program.facts.get(entry.name)
         whole = isinstance(fact, values.Scalar) and fact.kind is int
-        return one and whole and entry.call.func.value in SUMS
+        return one and whole and rule_for(entry.call.func.value).adds
 
 
 def _has_keys(output: Any) -> bool:
@@ -489,8 +487,7 @@ def is_plain_view(call: gast.Call) -> bool:
         return False
     params: Sequence[gast.AST] = [each.value for each in call.keywords]
     atoms = [atom for each in params for atom in form.atoms_of(each)]
-    plain = rule.name in ("getitem", "transpose", "expand_dims")
-    return plain and all(isinstance(atom, gast.Constant) for atom in atoms)
+    return rule.written_short and all(isinstance(atom, gast.Constant) for atom in atoms)
 
 
 __all__ = ["Line", "Refold", "every", "settings_of"]

@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import gast
-import numpy as np
 
-from s2s_ad import runtime
 from s2s_ad.analysis.cells import OUTSIDE, Site
 from s2s_ad.analysis.copies import with_copies
 from s2s_ad.core import form, tree
@@ -101,10 +99,7 @@ def _handed_out(program: Program, plan: CopyPlan) -> Program:
 
 
 def _is_copy(statement: form.Statement) -> bool:
-    return isinstance(statement, form.Op) and statement.function in (
-        np.copy,
-        runtime.copied,
-    )
+    return statement.rule.copy
 
 
 class _Stores:

@@ -359,7 +359,7 @@ class _Updates:
         roots = {each: first for first, group in function.change.tuples.items() for each in group}
         for position, statement in enumerate(block.body) if roots else ():
             kind = statement.function
-            if kind in (runtime.list_append, runtime.list_pop):
+            if statement.rule.at_end:
                 root = function._root(getattr(statement.operands[0], "id", ""))
                 if root in roots:
                     updates[roots[root], kind][root] = position
@@ -379,7 +379,7 @@ class _Updates:
                 continue
             first, item = getattr(statement.operands[0], "id", ""), item_of(statement)
             function, name = statement.function, statement.target
-            if function in (runtime.list_append, runtime.list_pop):
+            if statement.rule.at_end:
                 gone = self._gone(first)
                 if gone and function is runtime.list_pop:
                     pops[name] = gone

@@ -133,5 +133,5 @@ def _is_variable(program: Program, statement: form.Op, base: str) -> bool:
     if result is not None and before is not None and result.text and result.text == before.text:
         return True
     handed = any(getattr(atom, "id", None) == name for atom in program.outputs())
-    sums = statement.function in (operator.add, operator.sub)
+    sums = statement.rule.adds
     return handed or (statement.phase == "backward" and sums)

@@ -419,6 +419,7 @@ def _both(self: Elementwise, operands: list) -> tuple[int, ...]:
 class Sum(Elementwise):
     """Addition: a + (-b) is a - b, a + a is 2 * a; zeros that are updated become the other term."""
 
+    adds = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
     grows_with = _both
@@ -481,6 +482,7 @@ def is_zeros(builder: Builder, value: Any) -> bool:
 class Difference(Elementwise):
     """Subtraction: a - (-b) is a + b."""
 
+    adds = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
     grows_with = _both

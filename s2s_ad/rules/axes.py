@@ -23,6 +23,7 @@ from s2s_ad.rules.structure import Structural, positional
 class Transpose(Structural):
     """np.transpose(x, axes=None)."""
 
+    written_short = True
     written_back = "permutation"
 
     text = "x, axes=None"
@@ -83,7 +84,7 @@ def inverse(axes: tuple | None, ndim: int | None) -> tuple | None:
 class ExpandDims(Structural):
     """np.expand_dims(x, axis): an index with None where the rank is known."""
 
-    inserts_axes = total = True
+    inserts_axes = total = written_short = True
     written_back = "insertion"
     text = "x, axis"
     moves = True

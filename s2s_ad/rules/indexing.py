@@ -50,7 +50,7 @@ from s2s_ad.rules.masks import Write, inside_mask, is_zero, restricted
 class GetItem(Rule):
     """x[index]; the index is a parameter, for no derivative passes through it."""
 
-    of_complex = view = True
+    of_complex = view = written_short = True
     lists = True
     varied_parameters = True
 

@@ -83,7 +83,7 @@ class ListOf(OfLists):
 class ListAppend(OfLists):
     """list_append(items, value): emitted as `items.append(value)`."""
 
-    hands_on = True
+    hands_on = at_end = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)
@@ -105,7 +105,7 @@ class ListPop(OfLists):
     """list_pop(items): the last item and the rest; emitted as `value = items.pop()`."""
 
     count = 2
-    hands_on = True
+    hands_on = at_end = True
 
     def of_items(self, args: list, params: dict[str, Any], add: Callable[[Any, Any], Any]) -> Any:
         return self.function(*args)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 
-from s2s_ad import runtime
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import compound_of
@@ -40,8 +39,7 @@ def readers_first(program: Program) -> Program:
 
 
 def _is_update(statement: form.Statement) -> bool:
-    functions = (runtime.index_add, runtime.index_set)
-    return isinstance(statement, form.Op) and statement.function in functions
+    return statement.rule.updates
 
 
 class _Order:

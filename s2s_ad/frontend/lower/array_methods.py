@@ -9,7 +9,7 @@ import numpy as np
 
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import in_place
 from s2s_ad.frontend.lower.attributes import PROPERTIES, SETTERS
 from s2s_ad.frontend.lower.builtin import evaluates
@@ -143,7 +143,7 @@ def _is_own(x: Symbol) -> bool:
 def set_flags(lowering: Lowering, x: Symbol, write: Any = None, **more: Any) -> None:
     """x.setflags(write=True), which says nothing new of an array that the function has made."""
     if unwrap(write) is not True or more or not _is_own(x):
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207",
             "setflags of an array that others may see, or but to make it writeable",
             why="who passed the array would see the change, and compiled code checks no flags",
@@ -155,7 +155,7 @@ def _check_alone(x: Symbol, what: str, help: str) -> None:
     """Raise where another array may share the memory, which would then see another layout."""
     views = isinstance(x, Reference) and any(each() is not None for each in x.views)
     if not _is_own(x) or views or not x.contiguous or not x.shape:
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207",
             f"{what} of an array that is not certain to be alone in its memory, in the order of C",
             why="its views would see memory that is no longer theirs",

@@ -16,7 +16,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
@@ -201,7 +201,7 @@ def _of_array(lowering: Lowering, x: Symbol, name: str) -> Any:
     if function is not None:
         return Method(function, x)
     if name in IN_PLACE_METHODS:
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207", f"the method {name!r} changes the array in place", help=IN_PLACE_METHODS[name]
         )
     raise _not_of_arrays(lowering, x, name)

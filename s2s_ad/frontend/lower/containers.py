@@ -11,7 +11,7 @@ import gast
 
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, is_namedtuple
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
@@ -50,7 +50,7 @@ def changeable(value: Any) -> Box:
     if isinstance(value, Box):
         return value
     kind = value.kind.__name__ if isinstance(value, Tree) else type(unwrap(value)).__name__
-    raise UnsupportedError(
+    raise SharedMemoryError(
         "S2S207",
         f"a {kind} that is not the function's own is changed",
         why="it stands outside the function, and who calls the function would see the change",

@@ -11,7 +11,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.managers import suppressed, under_manager
@@ -40,7 +40,7 @@ def filter_warnings(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> N
     """warnings.simplefilter and filterwarnings, which say what is shown and compute nothing."""
     action = unwrap(kwargs.get("action", args[0] if args else None))
     if not lowering.filters:
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207",
             "the filters of warnings, which stand outside the function, are changed",
             help="do so under 'with warnings.catch_warnings():'",

@@ -13,7 +13,7 @@ from s2s_ad.core.callee import Callee, callee_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, Opaque
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, UnsupportedError
+from s2s_ad.diagnostics import ArgumentTypeError, SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.calls import apply, is_foreign
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.paths import block, free_names
@@ -185,7 +185,7 @@ def _cut(
     mark = lowering.memory.mark()
     result = apply(lowering, function, args, kwargs)
     if lowering.memory.changes(mark):
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207",
             f"{name} changes an object in place",
             origin=builder.origin,

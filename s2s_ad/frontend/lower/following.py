@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import gast
 
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError
 from s2s_ad.frontend.lower.exits import Exits
 from s2s_ad.frontend.lower.meeting import go_on
 
@@ -50,8 +50,8 @@ def branch_and_rest(
         left = run(node)
         made = len(memory.links)
         return go_on(lowering, left, lambda: lowering.run(rest))
-    except UnsupportedError as error:
-        if error.code != "S2S207" or made == links or not _is_worth_it(lowering, rest):
+    except SharedMemoryError:
+        if made == links or not _is_worth_it(lowering, rest):
             raise
         start.come_back()
         lowering.written_twice += 1

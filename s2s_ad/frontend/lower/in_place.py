@@ -13,7 +13,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree, to_object
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, OUT, apply, check_keywords
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import Lowering
@@ -49,7 +49,7 @@ def evaluates(*functions: Any) -> Callable:
             first, *rest = args
             target = writable(lowering, first)
             if target.number is not False:
-                raise UnsupportedError(
+                raise SharedMemoryError(
                     "S2S207",
                     "a value that may be a number is changed in place",
                     why="the method of a number changes nothing",

@@ -14,7 +14,7 @@ import gast
 
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import growing, searches
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.conditions import choose
@@ -54,7 +54,7 @@ def set_items(lowering: Lowering, value: Any, items: list) -> None:
 def may_grow(value: Any) -> None:
     """Refuse to add to a list that the function was given: its caller would not see it."""
     if getattr(value, "source", None) is not None:
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207",
             f"items are added to a list that was passed to the function: {value.source[0]}",
             why="what is passed stays as it is, so the caller's list would not have them",

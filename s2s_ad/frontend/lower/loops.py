@@ -177,7 +177,11 @@ def ask_for(lowering: Lowering, bounds: Sequence[Any], need: Exception) -> None:
             raise NeedStatic(each.name, purpose, error) from None
 
 
-@statement(gast.While)
+class Rest(gast.While):
+    """A loop whose first pass is written before it."""
+
+
+@statement(gast.While, Rest)
 def while_(lowering: Lowering, node: gast.While) -> Exits:
     """`while condition:`"""
     place, divides = place_of(lowering), _divides(node)
@@ -205,7 +209,7 @@ def while_(lowering: Lowering, node: gast.While) -> Exits:
 def _divides(node: gast.While) -> bool:
     """Whether the first pass of a loop may be written before it; that of the rest stays there."""
     leaves = next(iter(leavers(node.body)), None) is not None
-    return not (leaves or node.orelse or getattr(node, "is_rest", False))
+    return not (leaves or node.orelse or isinstance(node, Rest))
 
 
 @remembered
@@ -214,8 +218,7 @@ def with_first_pass(node: gast.While) -> list[gast.stmt]:
 
     Before it they are others: a view, say, of what the function was given.
     """
-    rest = gast.copy_location(gast.While(test=node.test, body=node.body, orelse=[]), node)
-    rest.is_rest = True
+    rest = gast.copy_location(Rest(test=node.test, body=node.body, orelse=[]), node)
     made = gast.If(test=node.test, body=[*node.body, rest], orelse=[])
     return [gast.copy_location(made, node)]
 

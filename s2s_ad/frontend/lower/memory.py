@@ -18,7 +18,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Path, Tree
 from s2s_ad.core.values import List, Scalar
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.kinship import Kinship, holds_itself, is_known, link, link_with_kin
 from s2s_ad.frontend.lower.references import (
     COPY,
@@ -264,7 +264,7 @@ class Memory(Kinship):
     def allow(self, target: Any) -> None:
         """Raise where nobody may write to the array."""
         if target.refusal:
-            raise UnsupportedError(
+            raise SharedMemoryError(
                 "S2S207", target.refusal, why=WHY.get(target.refusal, ""), help=COPY
             )
         if target.view is not None and target.view.write is None:
@@ -365,7 +365,7 @@ class Memory(Kinship):
         `added` is what a list whose length is not known holds from now on, too.
         """
         if box.refusal:
-            raise UnsupportedError("S2S207", box.refusal, help=COPY)
+            raise SharedMemoryError("S2S207", box.refusal, help=COPY)
         if isinstance(content, Tree) and any(each is box for each in changing(content)):
             raise UnsupportedError(
                 "S2S201",

@@ -18,7 +18,7 @@ from typing import Any
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.attributes import SETTERS, Method, kept_by, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
 from s2s_ad.frontend.lower.classes import is_generated, is_written, method_of
@@ -230,7 +230,7 @@ def _not_its_own(holder: Any, name: str) -> UnsupportedError:
         what = f"{type(unwrap(holder)).__name__} {unwrap(holder).__name__}"
     else:
         what = f"object of class {type(unwrap(holder)).__name__}"
-    return UnsupportedError(
+    return SharedMemoryError(
         "S2S207",
         f"the attribute {name!r} of an {what} that is not the function's own is set",
         why="it stands outside the function, and who calls the function would see the change",

@@ -17,7 +17,13 @@ from s2s_ad.core.builder import NeedStatic, Symbol, describe, fresh_name, to_nod
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, Origin, S2SError, UnsupportedError
+from s2s_ad.diagnostics import (
+    ArgumentTypeError,
+    Origin,
+    S2SError,
+    SharedMemoryError,
+    UnsupportedError,
+)
 from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import LIBRARIES, apply
 from s2s_ad.frontend.lower.classes import method_of
@@ -105,9 +111,9 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
     """How to lower a function that was refused, if there is another way to."""
     if not ways.lacks_entries and getattr(error, "entries", False):
         return replace(ways, lacks_entries=True)
-    if not ways.follows and error.code == "S2S207":
+    if not ways.follows and isinstance(error, SharedMemoryError):
         return replace(ways, follows=True)
-    if error.code == "S2S207":
+    if isinstance(error, SharedMemoryError):
         loops = {place for place, bounds in lowering.sharing.items() if _are_known(bounds)}
         if loops - ways.apart:
             return replace(ways, apart=ways.apart | loops)

@@ -20,7 +20,7 @@ from s2s_ad.core.builder import Builder, NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import S2SError, UnsupportedError
+from s2s_ad.diagnostics import S2SError, SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.paths import free_names
@@ -138,7 +138,7 @@ def _check_alone(lowering: Lowering, name: str, given: list, place: int) -> None
     target, others = given[place], [*given[:place], *given[place + 1 :]]
     alone = not any(each is target or lowering.memory.may_share(each, target) for each in others)
     if not isinstance(target, Reference) or not alone:
-        raise UnsupportedError(
+        raise SharedMemoryError(
             "S2S207",
             f"{name} calls itself and changes an array that may be among its arguments twice",
             origin=lowering.builder.origin,
@@ -211,7 +211,7 @@ def _check_free(lowering: Lowering, call: OpenCall) -> None:
 
 
 def _changes(call: OpenCall, lowering: Lowering) -> UnsupportedError:
-    return UnsupportedError(
+    return SharedMemoryError(
         "S2S207",
         f"{call.name} calls itself and changes an object in place that is not an argument alone",
         origin=lowering.builder.origin,

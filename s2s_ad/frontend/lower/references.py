@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import List, Scalar, shape_of
-from s2s_ad.diagnostics import Origin, UnsupportedError
+from s2s_ad.diagnostics import Origin, SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.optional import is_partial, is_uncertain
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ class Poison:
 
     def error(self, *_: Any) -> UnsupportedError:
         if self.origin is None:
-            return UnsupportedError("S2S207", self.what, why=self.why, help=COPY)
+            return SharedMemoryError("S2S207", self.what, why=self.why, help=COPY)
         line, text = self.origin.line, self.origin.text.strip()
         why = f"line {line} is `{text}`; {self.why}" if self.why else ""
-        return UnsupportedError("S2S207", f"{self.what} at line {line}", why=why, help=COPY)
+        return SharedMemoryError("S2S207", f"{self.what} at line {line}", why=why, help=COPY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.regions import Loop, index_size
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.carrying import Carrying
 from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
 from s2s_ad.frontend.lower.joins import joined_array
@@ -145,7 +145,9 @@ class Rolling:
         if isinstance(need, StructureChanges):
             return need.source is self
         if isinstance(need, UnsupportedError):
-            return need.code == "S2S207"  # memory that may be shared: one pass is certain of it
+            return isinstance(
+                need, SharedMemoryError
+            )  # memory that may be shared: one pass is certain of it
         return bool(self.mine & self.lowering.builder.ancestors(*need.names))
 
     # ---- rounds
