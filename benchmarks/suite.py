@@ -1,4 +1,4 @@
-"""Array kernels of other kinds than kernel_programs: they return arrays, count with masks and complex numbers.
+"""Array kernels unlike those of kernel_programs: with masks, complex numbers and whole numbers.
 
 Each is written as a suite of kernels for compilers of NumPy has it: sizes as arguments, results in
 place or returned. `SUITE` says with respect to which arguments it is differentiated, and on what.
