@@ -5,6 +5,9 @@ import copy
 import os
 import time
 
+# before NumPy is imported; the time to compile is that of a first run
+os.environ |= {"S2S_AD_NATIVE": "1", "S2S_AD_CACHE": "0", "OPENBLAS_NUM_THREADS": "1"}
+
 import numba_kernels
 import numpy as np
 from kernel_arguments import ARGUMENTS
@@ -52,8 +55,6 @@ def main():
     parser.add_argument("names", nargs="*", help="kernels; all of them without")
     parser.add_argument("--small", action="store_true", help="the sizes at which tests run")
     options = parser.parse_args()
-    os.environ["S2S_AD_NATIVE"] = "1"
-    os.environ["S2S_AD_CACHE"] = "0"  # the time to compile is that of a first run
     kernels = [each for each in ARGUMENTS if not options.names or each.__name__ in options.names]
     over_numpy, over_hand, compiled = [], {}, []
     head = f"{'kernel':<22}{'NumPy':>10}{'native':>10}{'by hand':>10}"

@@ -820,21 +820,17 @@ def symm(alpha, beta, C, A, B):
 @expert
 def doitgen(A, C4):
     n, m, l = A.shape
-    A_bar, C4_bar, sums = np.empty(A.shape), np.empty(C4.shape), np.empty(l)
-    for p in range(l):
-        total = 0.0
-        for s in range(l):
-            total += C4[p, s]
-        sums[p] = total
-    totals = np.zeros(l)
+    A_bar, C4_bar, row = np.ones(A.shape), np.zeros(C4.shape), np.empty(l)
     for r in range(n):
         for q in range(m):
             for p in range(l):
-                A_bar[r, q, p] = sums[p]
-                totals[p] += A[r, q, p]
-    for p in range(l):
-        for s in range(l):
-            C4_bar[p, s] = totals[p]
+                total = 0.0
+                for s in range(l):
+                    total += C4[p, s] * A_bar[r, q, s]
+                    C4_bar[p, s] += A[r, q, p] * A_bar[r, q, s]
+                row[p] = total
+            for p in range(l):
+                A_bar[r, q, p] = row[p]
     return A_bar, C4_bar
 
 

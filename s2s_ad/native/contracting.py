@@ -211,15 +211,20 @@ def _read_often(
 
 
 def _order(letters: Sequence[str], out: str, summed: Sequence[str]) -> list[str]:
-    """The order of loops: along memory of the last operand that has an axis that stays last."""
-    first = list(letters[0])
-    order = [*dict.fromkeys([*first, *"".join(letters[1:])])]
-    last = letters[-1][-1:] or letters[0][-1:]
-    if last and last in out and out[-1:] == last:  # rows are added to rows
+    """The order of loops: the innermost goes along memory of as many arrays as possible.
+
+    Where that is an axis that stays, rows are added to rows; else a number accumulates.
+    """
+    arrays = [each for each in (*letters, out) if len(each) > 1]
+    order = [*out, *summed] if not arrays else [*dict.fromkeys("".join(letters))]
+
+    def gaps(letter: str) -> int:
+        return sum(letter in each[:-1] for each in arrays) - sum(letter == e[-1] for e in arrays)
+
+    last = min(reversed(order), key=gaps)
+    if last in out:
         return [*(each for each in order if each != last), last]
-    if last in summed or (letters[0][-1:] and letters[0][-1] in summed):
-        return [*(each for each in out), *summed]
-    return order
+    return [*out, *(each for each in summed if each != last), last]
 
 
 def _by_blas(

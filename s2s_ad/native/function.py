@@ -41,14 +41,15 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             NotNative: something in it has no native form.
         """
         program, writer = self.program, self.writer
-        self.given: set[str] = set()  # the parameters
+        self.given: set[str] = set()  # the parameters that are arrays
         facts = {each: program.facts[each] for each in program.leaves()} | captured_by(program)
         shown = []
         for each, fact in facts.items():
             if is_passed(fact):
                 shown.append(writer.fresh(self._text(each)))
-                self.given.add(shown[-1])
-                self.nodes[each] = node_of(writer, shown[-1], fact)
+                node = self.nodes[each] = node_of(writer, shown[-1], fact)
+                if isinstance(node, Node) and node.rank:
+                    self.given.add(shown[-1])
             else:
                 self.nodes[each] = known_now(fact.value)
         known = lambda dim: type(dim) is int or writer.size_text(dim.size) is not None  # noqa: E731
@@ -94,6 +95,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         self.left = before + direct
         self.inside = frozenset(inner)
         self.pending.append({})
+        self.unkept |= self._copied_to_push(entries)
         for each, after_it in itertools.zip_longest(entries, entries[1:]):
             if each.kind == "moves" and after_it is not None and after_it.kind == "for":
                 self._make_room(each, after_it)
@@ -123,6 +125,9 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             return
         if isinstance(fact, values.List):
             self._know(core, self._list(function, operands, fact, text))
+            return
+        if core in self.unkept and self.left[core] == 1 and core not in self.inside:
+            self._know(core, operands[0])
             return
         made = node_of_operation(self.writer, Operation(function, operands, params, fact, text))
         self._bind(core, made, text)

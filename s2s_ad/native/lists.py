@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -126,6 +126,21 @@ class Lists(State):
             place = element(name(items.text), (count, *index), store=True)
             writer.emit(assign(place, value.at(index)))
         writer.emit(gast.AugAssign(form.name(items.count), gast.Add(), number(1)))
+
+    def _copied_to_push(self, entries: Sequence[Entry]) -> set[str]:
+        """The copies that the next statements put on a stack, while nothing changes."""
+        copies: set[str] = set()
+        found: set[str] = set()
+        for each in entries:
+            if each.kind == "operation" and each.call.func.value in (np.copy, runtime.copied):
+                copies.add(each.name)
+            elif each.kind == "store" and each.store.kind == "append":
+                value = each.call.args[1]
+                if each.store.base in self.stacks and getattr(value, "id", "") in copies:
+                    found.add(value.id)
+            else:
+                copies.clear()
+        return found
 
     def _make_room(self, moves: Entry, loop: Entry) -> None:
         """Note how many items a loop puts on the stacks that come into it, where that is known."""

@@ -54,6 +54,7 @@ class State:
         self.stacks: dict[str, frozenset[str]] = {}  # lists that are arrays, and their names
         self.rooms: dict[str, Expression] = {}  # of lists: how many items they will have at most
         self.shown: dict[str, str] = {}  # the variable of each value that blocks hand over
+        self.unkept: set[str] = set()  # copies that are only put on a stack, which copies them
         self.exact: set[str] = set()  # of stacks: those that have room for all that comes
         self.counts: dict[str, str] = {}  # of stacks: how many items they have
         self.local: set[str] = set()  # names that the block gives, of Core
