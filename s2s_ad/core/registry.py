@@ -189,6 +189,10 @@ class Rule:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)
 
+    def filled_with(self, operands: list) -> Any:
+        """The number that all elements of the result are; None where that is not known."""
+        return 0.0 if self.zeros else None
+
     def fits(self, operands: list, result: Any, params: dict[str, Any]) -> bool:
         """Whether it raises nothing, lengths being what the call has that is compiled."""
         return not self.may_raise(operands, result)

@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form, values
+from s2s_ad.core import form, sizes, values
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
@@ -188,11 +188,11 @@ class Statements:
         loop = gast.For(self._target(line.name), source, body, [], None)
         if line.name not in self.naming.read:
             return [loop]
-        source = self._length_of(line)
-        if source:
-            length = gast.Call(form.name("len"), [form.name(source)], [])
+        sources = self._as_long_as(line)
+        if sources:
+            length = gast.Call(form.name("len"), [form.name(sources[0])], [])
             (loop.iter.args[0] if line.backwards else loop.iter).args = [length]
-        return [sweetened(loop, reads=self._reads_of_index(line))]
+        return [sweetened(loop, reads=self._reads_of_index(line), equal=sources)]
 
     def _reads_of_index(self, line: Line) -> int:
         variables = self.naming.variables
@@ -200,21 +200,22 @@ class Statements:
             return sys.maxsize  # it may be read after the loop
         return sum(each.reads().count(line.name) for each in flat(line.blocks[0]))
 
-    def _length_of(self, line: Line) -> str:
-        """The array in whose rows a loop goes to the end, which may be said of another array."""
+    def _as_long_as(self, line: Line) -> list[str]:
+        """The arrays in whose rows a loop goes to the end, which may be said of another array."""
         start, stop, step = line.expression
-        if not _is(start, 0) or not _is(step, 1):
-            return ""
         dim = self._dim(stop)
+        if not _is(start, 0) or not _is(step, 1) or dim is None:
+            return []
         made = {name for each in flat(line.blocks[0]) for name in each.assigns()}
+        found: dict[str, None] = {}
         for each in line.blocks[0]:
             row = each.expression if each.kind == "assign" else None
             if isinstance(row, gast.Subscript) and getattr(row.slice, "id", None) == line.name:
                 source = getattr(row.value, "id", "")
                 shape = values.shape_of(self.surface.facts.get(source))
-                if dim is not None and shape and shape[0] == dim and source not in made:
-                    return self.naming.shown[source]
-        return ""
+                if shape and _are_equal(shape[0], dim) and source not in made:
+                    found[self.naming.shown[source]] = None
+        return [*found]
 
     def _dim(self, length: gast.AST) -> values.Dim | None:
         """The symbol that `len(x)` or `x.shape[axis]` stands for."""
@@ -269,6 +270,12 @@ def _computes(statement: gast.stmt) -> bool:
     return not isinstance(statement, gast.Break | gast.Pass) and not (
         isinstance(statement, gast.Assign) and isinstance(value, gast.Name | gast.Constant)
     )
+
+
+def _are_equal(one: int | values.Dim, other: values.Dim) -> bool:
+    """Whether two lengths are equal, by their forms or by what was assumed."""
+    sized = map(values.size_of_dim, (one, other))
+    return one == other or sizes.are_taken_for_equal(*sized)
 
 
 def _defined(line: Line) -> list[str]:

@@ -11,17 +11,26 @@ from s2s_ad.core import form
 from s2s_ad.emit.provenance import absorb
 
 
-def sweetened(loop: gast.For, *, reads: int) -> gast.For:
+def sweetened(loop: gast.For, *, reads: int, equal: Sequence[str] = ()) -> gast.For:
     """Before: `for i in range(len(xs)): x = xs[i]`; after: `for x in xs:`.
 
     Where the index is read for something else too: `for i, x in enumerate(xs):`. Of the shortest
-    of several: `for x, y in zip(xs, ys):`.
+    of several, or of `equal` lengths: `for x, y in zip(xs, ys):`.
 
     Args:
         reads: how often the index is read.
     """
+    if len(equal) > 1:
+        made = _over(loop, equal, reads)
+        if made is not loop:
+            return made
     backwards = _is_call(loop.iter, "reversed")
-    sources = sources_of(loop.iter.args[0] if backwards else loop.iter)
+    return _over(loop, sources_of(loop.iter.args[0] if backwards else loop.iter), reads)
+
+
+def _over(loop: gast.For, sources: Sequence[str], reads: int) -> gast.For:
+    """The loop over the rows of these; itself where it is not that."""
+    backwards = _is_call(loop.iter, "reversed")
     rows = _Rows(loop, sources)
     if not sources or not rows.fit():
         return loop

@@ -192,6 +192,9 @@ class BroadcastLike(TwoOperands):
         shape = (batch.size, *support.lengths(array, range(rank)))
         return batch.builder.call(np.broadcast_to, (value, shape), {})
 
+    def filled_with(self, operands: list) -> Any:
+        return operands[0] if type(operands[0]) in values.PYTHON_NUMBERS else None
+
     def is_view(self, operands: Sequence[gast.AST], fact: Callable) -> bool:
         return not _fills(*map(fact, operands))
 

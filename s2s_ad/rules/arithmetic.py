@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
@@ -250,19 +251,50 @@ def _in_shape(builder: Builder, value: Any, operands: list) -> Any:
     return None if found is None else builder.call(runtime.broadcast_like, (value, found), {})
 
 
-def _cancelled_in(builder: Builder, product: Any, ratio: Any, farthest: int = 8) -> Any:
-    rule, inner, _ = builder.definition(ratio)
-    if isinstance(rule, Quotient) and isinstance(inner[1], Symbol):
-        rest = without_factor(builder, product, inner[1])
-        return None if rest is None else rest * inner[0]
-    if isinstance(rule, Sum | Difference) and farthest:
-        terms = [_cancelled_in(builder, product, each, farthest - 1) for each in inner]
-        return None if values.missing(terms) else builder.emit(rule, terms, {})
-    for place in (0, 1) if isinstance(rule, Multiplication) and farthest else ():
-        rest = _cancelled_in(builder, product, inner[place], farthest - 1)
-        if rest is not None:
-            return rest * inner[1 - place]
+def _unscaled(builder: Builder, a: Symbol, b: Symbol) -> Any:
+    """sum(g * (y / e)) * e is sum(g * y), where e is one number along the axes of the sum.
+
+    That is finite where e is not: the derivative by x of a quotient by exp(x).
+    """
+    for total, e in ((a, b), (b, a)):
+        if values.same_shape(total.shape, e.shape):
+            found = _without_divisor(builder, total, e)
+            if found is not None:
+                return found
     return None
+
+
+def _without_divisor(builder: Builder, value: Any, e: Symbol, farthest: int = 6) -> Any:
+    """value * e, where a divisor e is found in the value; None where there is none."""
+    rule, operands, params = builder.definition(value)
+    if rule is None or not farthest:
+        return None
+    place = 1 if is_settled(builder, value) else 0
+    if isinstance(rule, Quotient) and is_same(operands[1], e):
+        return operands[0]
+    if isinstance(rule, Multiplication):
+        places: Sequence[int] = (1, 0)
+    elif isinstance(rule, Negative) or place or (rule.sums and _is_one_along(e, operands, params)):
+        places = (place,)
+    else:
+        return None
+    for at in places:
+        rest = _without_divisor(builder, operands[at], e, farthest - 1)
+        if rest is not None and place:
+            return rest
+        if rest is not None:
+            return builder.emit(rule, [*operands[:at], rest, *operands[at + 1 :]], params)
+    return None
+
+
+def _is_one_along(e: Symbol, operands: list, params: dict[str, Any]) -> bool:
+    """Whether e, beside the array that is summed, does not vary along the axes of the sum."""
+    rank = support.rank(operands[0])
+    if rank is None or e.shape is None:
+        return False
+    axes = support.normal_axes(params.get("axis"), rank)
+    own = [axis - (rank - len(e.shape)) for axis in axes]
+    return all(each < 0 or e.shape[each] == 1 for each in own)
 
 
 def _with_one_number(builder: Builder, a: Symbol, b: Symbol) -> Any:
@@ -323,7 +355,7 @@ def _part(builder: Builder, value: Symbol, index: Any, farthest: int = FARTHEST)
 
 #: simpler forms of a product of two values, in the order in which they are tried
 SIMPLER = (_signed, _with_one_number, cancelled, _saturated, masked_product)
-SIMPLER += (_of_quotient, _of_elements)
+SIMPLER += (_of_quotient, _unscaled, _of_elements)
 
 
 def _factor(builder: Builder, value: Any) -> tuple[Any, Any] | None:
@@ -472,11 +504,7 @@ def elements_in_zeros(builder: Builder, value: Any) -> list[tuple[Any, Any]]:
 
 def is_zeros(builder: Builder, value: Any) -> bool:
     rule, operands, _ = builder.definition(value)
-    if rule is None:
-        return False
-    if rule.function is runtime.broadcast_like:
-        return type(operands[0]) in (int, float) and operands[0] == 0
-    return rule.function is np.zeros_like
+    return rule is not None and rule.filled_with(operands) == 0
 
 
 class Difference(Elementwise):
@@ -496,23 +524,48 @@ class Difference(Elementwise):
 
 
 def _like_terms(builder: Builder, a: Any, b: Any, sign: int) -> Any:
-    """a + sign * b where both are multiples of one array, of which the numbers are known."""
-    if not (isinstance(a, Symbol) and isinstance(b, Symbol)):
+    """a + sign * b where both, or b and a term of a, are multiples of one product, by numbers."""
+    if not (isinstance(a, Symbol) and isinstance(b, Symbol)) or not values.is_inexact(b.fact):
         return None
+    found = _collected(builder, a, b, sign)
+    if found is not None or a.name not in builder.derived_names:
+        return found
+    rest, last = builder.operands_of(a, operator.add) or (None, None)
+    if not (isinstance(rest, Symbol) and isinstance(last, Symbol)):
+        return None
+    found = _collected(builder, last, b, sign)
+    return None if found is None else rest + found
+
+
+def _collected(builder: Builder, a: Symbol, b: Symbol, sign: int) -> Any:
     (one, x), (other, y) = (_multiple(builder, each) for each in (a, b))
     number = one + sign * other
-    if x.name != y.name or not values.is_inexact(x.fact) or not number or (one, other) == (1, 1):
+    if sorted(each.name for each in x) != sorted(each.name for each in y):
         return None
-    return x if number == 1 else number * x
+    single = len(x) == 1
+    if not number or (single and (one, other) == (1, 1)) or any(is_settled(builder, e) for e in y):
+        return None
+    product = functools.reduce(operator.mul, y)
+    return product if number == 1 else number * product
 
 
-def _multiple(builder: Builder, value: Symbol) -> tuple[int | float, Symbol]:
-    """(c, x) where a value is c * x, or x itself."""
-    negated = builder.operands_of(value, operator.neg)
-    if negated:
-        number, x = _multiple(builder, *negated)
-        return -number, x
-    return _factor(builder, value) or (1, value)
+def _multiple(
+    builder: Builder, value: Symbol, farthest: int = 3
+) -> tuple[int | float, list[Symbol]]:
+    """(c, factors) where a value is c times a product."""
+    rule, operands, _ = builder.definition(value)
+    if isinstance(rule, Negative) and farthest:
+        number, factors = _multiple(builder, operands[0], farthest - 1)
+        return -number, factors
+    if not isinstance(rule, Multiplication) or not farthest or is_settled(builder, value):
+        return 1, [value]
+    number, factors = 1, []
+    for each in operands:
+        if not _is_number(each) and not isinstance(each, Symbol):
+            return 1, [value]
+        own = (each, []) if _is_number(each) else _multiple(builder, each, farthest - 1)
+        number, factors = number * own[0], factors + own[1]
+    return (number, factors) if factors and number else (1, [value])
 
 
 def known_number(builder: Builder, value: Any) -> Any:

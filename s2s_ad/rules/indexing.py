@@ -106,6 +106,14 @@ class GetItem(Rule):
         if added and not _is_number(y_bar):
             index = index_of(tuple(each for each in index if each is not None))
             y_bar = np.squeeze(y_bar, added[0] if len(added) == 1 else added)
+        dropped = _axes_of_one(x, index)
+        if dropped and not isinstance(y_bar, Symbol):
+            return [y_bar]  # as an adjoint it stands for all elements
+        if dropped and y_bar.shape:
+            rule, operands, _ = x.builder.definition(y_bar)
+            filling = None if rule is None else rule.filled_with(operands)
+            widened = np.expand_dims(y_bar, support.axis_of(dropped))
+            return [widened if filling is None else filling]
         return [x.builder.call(runtime.index_add, (zeros_like(x), index, y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:
@@ -154,6 +162,17 @@ def _axes_of_none(x: Symbol, index: Any) -> tuple[int, ...]:
         return ()
     kept = [item for item in found.items if item is None or isinstance(item, slice)]
     return tuple(axis for axis, item in enumerate(kept) if item is None)
+
+
+def _axes_of_one(x: Symbol, index: Any) -> tuple[int, ...]:
+    """The axes of length one that an index takes away, where it takes all elements: m[:, 0]."""
+    items = index if isinstance(index, tuple) else (index,)
+    shape = support.shape(x)
+    if not shape or len(items) > len(shape) or isinstance(x.fact, values.List):
+        return ()
+    taken = [axis for axis, each in enumerate(items) if not _is_whole_axis(each)]
+    single = all(type(items[axis]) is int and shape[axis] == 1 for axis in taken)
+    return tuple(taken) if single else ()
 
 
 def _is_whole_axis(item: Any) -> bool:

@@ -70,10 +70,18 @@ def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdim
         parts = builder.operands_of(quotient, operator.truediv)
         if not parts or not _is_sum_of(builder, parts[1], e, axes, kept):
             continue
-        if not _is_like(builder, *parts) or (kept and not keepdims):
+        number = _is_number_of_adjoint(builder, parts[0])
+        if not (number or _is_like(builder, *parts)) or (kept and not keepdims):
             continue
-        return np.expand_dims(parts[0], axes) if keepdims and not kept and axes else parts[0]
+        if not keepdims or kept or not axes:
+            return parts[0]
+        return parts[0] if number else np.expand_dims(parts[0], axes)
     return None
+
+
+def _is_number_of_adjoint(builder: Builder, value: Any) -> bool:
+    """Whether it is a number that, as an adjoint, stands for all elements."""
+    return builder.phase == "backward" and not isinstance(value, Symbol)
 
 
 def _is_apart(builder: Builder, y: Any, difference: Any, axes: tuple[int, ...]) -> bool:

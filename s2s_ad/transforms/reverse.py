@@ -275,7 +275,7 @@ class Reverse:
         varied = [name for name in varied if name in self.active]
         refuse_complex(self.program, statement, view.rule, varied)
         y_bar = self.named(statement.target)
-        if type(y_bar) is float and y_bar == 0.0:
+        if self._is_zero(y_bar):
             return
         try:
             contributions = view.rule.reverse(operation, y_bar)
@@ -294,6 +294,11 @@ class Reverse:
             given = [(given[0][0], 2 * given[0][1])]  # of x * x, say
         for name, contribution in given:
             self.add(name, contribution)
+
+    def _is_zero(self, adjoint: Any) -> bool:
+        rule, operands, _ = self.builder.definition(adjoint)
+        filling = adjoint if rule is None else rule.filled_with(operands)
+        return type(filling) is float and filling == 0.0
 
     def _are_alike(self, one: form.Statement, other: form.Statement) -> bool:
         """Whether two statements with one result apply one function to the same values."""

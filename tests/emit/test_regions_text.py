@@ -404,3 +404,22 @@ def test_a_backward_loop_does_not_count_the_rows_of_what_it_makes():
     derived = grad(written_through_a_reversed_view)
     assert "reversed(range(len(x)))" in derived.source(np.ones(3))
     np.testing.assert_allclose(derived(np.array([1.0, 2.0, 3.0])), [18.0, 16.0, 6.0])
+
+
+def weighted_sum(xs, ys):
+    total = 0.0
+    for x, y in zip(xs, ys):
+        total += x * y**2
+    return total
+
+
+def test_arrays_of_one_length_are_read_together():
+    """That they are as long in the call is assumed, and another call is served by other text."""
+    xs, ys = np.array([0.5, -1.0, 2.0]), np.array([1.5, 0.3, 0.7])
+    text = jit(weighted_sum).source(xs, ys)
+    assert "    for x, y in zip(xs, ys):" in text
+    assert "len(xs) == len(ys)" in text
+    slope = grad(weighted_sum)
+    np.testing.assert_allclose(slope(xs, ys), ys**2)
+    np.testing.assert_allclose(slope(xs, ys[:2]), [1.5**2, 0.3**2, 0.0])
+    np.testing.assert_allclose(slope(xs[:1], ys), [1.5**2])

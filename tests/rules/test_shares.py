@@ -52,6 +52,17 @@ def chain(x):
     return log_sum_exp(a)
 
 
+def by_column(x):
+    """The maxima keep their axis, which an index or a squeeze takes away."""
+    top = x.max(axis=1, keepdims=True)
+    return np.sum(top[:, 0] + np.log(np.exp(x - top).sum(axis=1)))
+
+
+def squeezed(x):
+    top = np.max(x[0], keepdims=True)
+    return np.squeeze(top) + np.log(np.sum(np.exp(x[0] - top)))
+
+
 def weighted(x):
     """A quotient of sums, where nothing comes back."""
     e = np.exp(x)
@@ -66,7 +77,17 @@ def other_axis(x):
 
 @pytest.mark.parametrize(
     "fn",
-    [log_sum_exp, of_rows, cross_entropy, of_one_sample, chain, weighted, other_axis],
+    [
+        log_sum_exp,
+        of_rows,
+        cross_entropy,
+        of_one_sample,
+        chain,
+        by_column,
+        squeezed,
+        weighted,
+        other_axis,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_derivatives_are_right(fn):
@@ -79,7 +100,9 @@ def test_derivatives_are_right(fn):
 
 
 @pytest.mark.parametrize(
-    "fn", [log_sum_exp, of_rows, cross_entropy, of_one_sample, chain], ids=lambda f: f.__name__
+    "fn",
+    [log_sum_exp, of_rows, cross_entropy, of_one_sample, chain, by_column, squeezed],
+    ids=lambda f: f.__name__,
 )
 def test_the_maximum_is_no_more_than_a_shift(fn):
     """Nothing asks where it is; where several are largest the derivative is the same."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import NeedStatic, Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
@@ -245,9 +245,15 @@ def shortest(lowering: Lowering, lengths: list, strict: Any, decided: bool) -> A
         if strict:
             differ = lowering.call(operator.ne, first, each)
             lowering.raise_where(differ, ValueError("zip() arguments have different lengths"))
-        else:
+        elif not _are_equal(lowering, first, each):
             first = lowering.call(np.minimum, first, each)
     return first
+
+
+def _are_equal(lowering: Lowering, *lengths: Any) -> bool:
+    """Whether two lengths are equal, by their forms or in the calls that are served."""
+    known = [lowering.builder.size(each) for each in lengths]
+    return not values.missing(known) and sizes.equals(*known)
 
 
 def _require_items(lowering: Lowering, length: Symbol, known: int, strict: Any) -> None:
