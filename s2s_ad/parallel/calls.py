@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,25 @@ from s2s_ad.parallel.travel import Batched, Shared
 from s2s_ad.tensors import Tensor
 
 
+@dataclass
+class Sent:
+    """What a cluster holds of the pieces of a call: by (chunk, source) what stands for it.
+
+    `epoch` is the time in which the cluster has lost nothing that it was sent.
+    """
+
+    epoch: str = ""
+    held: dict[tuple[int, int], Any] = field(default_factory=dict)
+    nbytes: int = 0
+
+
 @dataclass(frozen=True)
 class Call:
     """The arguments of a call of `function`, in chunks of `lengths` samples.
 
     `form` has by parameter a Tree with Batched and Shared as leaves; `shared` and `sources` are
-    what these stand for. `pieces[i][k]` is the part of source k in chunk i.
+    what these stand for. `pieces[i][k]` is the part of source k in chunk i; `sent` is what an
+    engine has sent of them, which serves each step that this call is computed in.
     """
 
     label: str
@@ -36,6 +49,7 @@ class Call:
     sources: list[Source]
     lengths: tuple[int, ...]
     pieces: list[tuple[Piece, ...]]
+    sent: Sent = field(default_factory=lambda: Sent(), compare=False, repr=False)
 
     def arguments(self, length: int) -> dict[str, Any]:
         """Arguments of the kind of a chunk of so many samples; those in chunks take no memory."""

@@ -72,11 +72,11 @@ class Step:
         sent = engine.everywhere(bound)
         texts = {length: engine.text(each) for length, each in self.texts.packed.items()}
         name = next(iter(self.texts.packed.values())).name
-        pieces = [piece for i in self.chunks for piece in call.pieces[i]]
-        contents = iter(engine.spread([piece.content for piece in pieces]))
+        pieces = {(i, k): each for i in self.chunks for k, each in enumerate(call.pieces[i])}
+        contents = engine.spread({at: each.content for at, each in pieces.items()}, call.sent)
         works, given = [], []
         for i, weight in zip(self.chunks, self.weights, strict=True):
-            parts = [next(contents) for _ in call.sources]
+            parts = [contents[i, k] for k in range(len(call.sources))]
             text, seed = texts[call.lengths[i]], self.seed and (*self.seed, i)
             rest = {"fates": self.fates, "weight": weight, "seed": seed}
             work, refs = Work.of(text, sent, parts, call.promised(i), **rest)
@@ -85,7 +85,7 @@ class Step:
         token = fresh_token()
         keys = [f"{name}-{token}-{i}" for i in self.chunks]
         graph: dict = {}
-        for piece in pieces:
+        for piece in pieces.values():
             graph.update(piece.graph)
         for key, task, refs in zip(keys, engine.tasks(works), given, strict=True):
             graph[key] = (task, *refs)

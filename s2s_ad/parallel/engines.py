@@ -13,17 +13,21 @@ from typing import Any, Protocol, TypeVar
 from s2s_ad.api.check_arguments import shown
 from s2s_ad.diagnostics import ArgumentTypeError, ParallelError, S2SError
 from s2s_ad.load.noted import noted
-from s2s_ad.parallel.tasks import Bound, Leaves, Sealed, Work, handed_on
+from s2s_ad.parallel.calls import Sent
+from s2s_ad.parallel.tasks import Bound, Leaves, Sealed, Work, fresh_token, handed_on
 from s2s_ad.parallel.travel import Packed
 
 #: values of more bytes go to workers by themselves; smaller ones go with each task
 LARGE = 1 << 16
 #: sums of no more bytes are finished by the client, which saves a way to a worker and back
 SMALL_RESULT = 1 << 20
+#: of the workers' memory, how much may be taken by data that is kept for the next step
+SHARE_HELD = 0.25
 TICK = 0.5  # seconds between looks at the cluster
 MOST_ATTEMPTS = 4  # times that a step is begun because what was sent has been lost
 PATIENCE = 60.0  # seconds without a worker
 
+Parts = dict[tuple[int, int], Any]
 Result = TypeVar("Result")
 
 
@@ -36,8 +40,13 @@ class Engine(Protocol):
     def everywhere(self, bound: Bound) -> Any:
         """What stands in a graph for values that all workers need."""
 
-    def spread(self, parts: list) -> list:
-        """What stands in a graph for arrays of which each is needed once."""
+    def spread(self, parts: Parts, sent: Sent) -> Parts:
+        """What stands in a graph for arrays of which each is needed once a step.
+
+        Args:
+            parts: by (chunk, source): the same array there in each step.
+            sent: what the cluster holds of them already.
+        """
 
     def tasks(self, works: list[Work]) -> list[Callable]:
         """What stands in a graph for what tasks do."""
@@ -61,7 +70,7 @@ class Threads:
     def everywhere(self, bound: Bound) -> Bound:
         return bound
 
-    def spread(self, parts: list) -> list:
+    def spread(self, parts: Parts, sent: Sent) -> Parts:
         return parts
 
     def tasks(self, works: list[Work]) -> list[Callable]:
@@ -97,6 +106,8 @@ class Cluster:
     def __init__(self, client: Any):
         self.client, self.patience = client, PATIENCE
         self._texts: dict[str, Any] = {}
+        self._epoch = fresh_token()
+        self._room_in_epoch: float | None = None
         self._before: list = []
         self._lock = threading.Lock()
 
@@ -112,11 +123,33 @@ class Cluster:
             return bound
         return self._sent([bound], broadcast=True)[0]
 
-    def spread(self, parts: list) -> list:
-        large = [i for i, each in enumerate(parts) if getattr(each, "nbytes", 0) > LARGE]
-        futures = self._sent([parts[i] for i in large]) if large else []
-        sent = dict(zip(large, futures, strict=True))
-        return [sent.get(i, each) for i, each in enumerate(parts)]
+    def spread(self, parts: Parts, sent: Sent) -> Parts:
+        large = [at for at, each in parts.items() if getattr(each, "nbytes", 0) > LARGE]
+        if not large:
+            return parts
+        if sent.epoch != self._epoch:
+            sent.epoch, sent.held, sent.nbytes = self._epoch, {}, 0
+        missing = [at for at in large if at not in sent.held]
+        futures = self._sent([parts[at] for at in missing]) if missing else []
+        fresh = dict(zip(missing, futures, strict=True))
+        nbytes = sent.nbytes + sum(parts[at].nbytes for at in missing)
+        if fresh and nbytes <= self._room():
+            sent.held.update(fresh)
+            sent.nbytes = nbytes
+        return {at: sent.held.get(at, fresh.get(at, each)) for at, each in parts.items()}
+
+    def _room(self) -> float:
+        """How many bytes of data the workers may hold between steps."""
+        if self._room_in_epoch is None:
+            workers = self.client.scheduler_info(n_workers=-1).get("workers", {}).values()
+            limits = [each.get("memory_limit") or float("inf") for each in workers]
+            self._room_in_epoch = SHARE_HELD * sum(limits)
+        return self._room_in_epoch
+
+    def _forget(self) -> None:
+        """Workers have died with what they were sent: it is sent again."""
+        self._texts.clear()
+        self._epoch, self._room_in_epoch = fresh_token(), None
 
     def _sent(self, values: list, broadcast: bool = False) -> list:
         from dask.distributed import TimeoutError as Timeout
@@ -201,7 +234,7 @@ class Cluster:
                 failed = error
             if not self._is_lost(failed):
                 raise self._told(failed)
-            self._texts.clear()
+            self._forget()
             self._wait_for_workers()
         raise ParallelError(
             "S2S701",

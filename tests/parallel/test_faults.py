@@ -17,7 +17,7 @@ from dask.distributed import Client, LocalCluster
 from s2s_ad import grad, jit, nn, parallel, set_seed, value_and_grad
 from s2s_ad.diagnostics import ParallelError
 from s2s_ad.load import noted
-from s2s_ad.parallel import travel
+from s2s_ad.parallel import engines, travel
 
 RNG = np.random.default_rng(4)
 W, Y = RNG.normal(size=3), RNG.normal(size=(6, 50))
@@ -70,7 +70,12 @@ def kill(pids, after):
 
 
 def pids_of(client):
-    return list(client.run(os.getpid).values())
+    """Those of the workers, once none of them is dying."""
+    for _ in range(50):
+        with contextlib.suppress(OSError):
+            return list(client.run(os.getpid).values())
+        time.sleep(0.2)
+    raise AssertionError("the workers do not answer")
 
 
 def assert_same_bits(found):
@@ -127,6 +132,35 @@ def trained(client, data):
 
 
 @pytest.mark.slow
+def test_a_training_sends_its_data_once_and_again_where_workers_died(monkeypatch):
+    data = np.random.default_rng(0).normal(size=(80_000, 3)).astype("f4")  # chunks above 64 KB
+
+    def run(client, epochs):
+        set_seed(0)
+        net = Net().set_train(False)
+        model = parallel.Model(net, optimizer=nn.SGD(net.trainable_params(), 0.01), client=client)
+        return model.train(epochs, data, chunk_size=10_000, chunks_per_step=4, progress=False)
+
+    with cluster(2, env={"OPENBLAS_NUM_THREADS": "1"}) as (_, client):
+        sent, scatter = [], client.scatter
+        monkeypatch.setattr(
+            client, "scatter", lambda given, **k: sent.append(len(given)) or scatter(given, **k)
+        )
+        whole = run(client, 6)
+        assert sum(sent) == 8
+        sent.clear()
+        killer = kill(pids_of(client)[:1], after=0.15)
+        assert run(client, 60)[:12] == whole
+        assert killer.finished.is_set()
+        assert 8 <= sum(sent) <= 20  # what was lost, and with it all that this engine had sent
+        monkeypatch.setattr(engines, "SHARE_HELD", 0)
+        vars(client).pop(engines.ENGINE)
+        sent.clear()
+        assert run(client, 2) == whole[:4]
+        assert sum(sent) == 16
+
+
+@pytest.mark.slow
 def test_random_numbers_and_running_values_are_the_same_though_workers_die():
     read = lambda seed: (
         time.sleep(0.1),
@@ -172,11 +206,11 @@ def test_all_workers_are_killed_with_what_they_were_sent():
     slow = parallel.data_parallel(value_and_grad(loss), (None, 0, 0))
     with cluster(2) as (_, client):
         whole = step(w, x, y)  # not here: with more threads BLAS adds in another order
-        pids = pids_of(client)
-        kill(pids, after=0.1)
-        value, slope = step(w, x, y)
-        assert value == whole[0]
-        np.testing.assert_array_equal(slope, whole[1])
+        killer = kill(pids_of(client), after=0.1)
+        while not killer.finished.is_set():
+            value, slope = step(w, x, y)
+            assert value == whole[0]
+            np.testing.assert_array_equal(slope, whole[1])
         kill(pids_of(client), after=0.4)
         assert_same_bits(slow(W, chunks(0.3), list(Y)))
 
