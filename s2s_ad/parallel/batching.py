@@ -18,6 +18,7 @@ from s2s_ad.diagnostics import InternalError, UnsupportedError
 from s2s_ad.parallel.calls import Call, call_of
 from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.outcomes import Leaf, Outcome, outcome_of, refuse_state
+from s2s_ad.parallel.outermost import Outermost
 from s2s_ad.parallel.tasks import Bound, Promised, fresh_token, handed_on, on_chunk
 from s2s_ad.parallel.texts import Texts
 from s2s_ad.parallel.travel import Packed
@@ -42,11 +43,13 @@ class Column:
         return tuple(along if i == self.axis else (n,) for i, n in enumerate(first))
 
 
-class Mapped:
+class Mapped(Outermost):
     """A function on each sample of arguments in chunks; its results are dask arrays.
 
     Made by `parallel.vmap`, which says what its arguments are.
     """
+
+    label = LABEL
 
     def __init__(self, function: Transformed, chunk_size: int | None):
         functools.update_wrapper(self, function, updated=())

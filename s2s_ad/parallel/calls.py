@@ -133,7 +133,7 @@ def call_of(
     """
     bound = function.bind(args, kwargs)
     given = {name: _structure(value) for name, value in bound.arguments.items()}
-    facts = {name: tree.tree_map(_fact, each) for name, each in given.items()}
+    facts = {name: _facts(name, each) for name, each in given.items()}
     arguments = Arguments(function.__signature__, facts)
     by_leaf = axes.axes(label, arguments)
     shared: list = []
@@ -174,12 +174,17 @@ def _structure(value: Any) -> Any:
     return tree.Tree(top.kind, top.keys, tuple(map(_structure, top.items)))
 
 
-def _fact(value: Any) -> values.AbstractValue:
+def _facts(name: str, given: Any) -> Any:
     """What is known of an argument before its chunks are looked at."""
+    names = iter([tree.path_text(name, path) for path in tree.paths(given)])
+    return tree.tree_map(lambda leaf: _fact(leaf, next(names)), given)
+
+
+def _fact(value: Any, name: str) -> values.AbstractValue:
     in_chunks = is_dask_array(value) or isinstance(value, Loader)
     if type(value) is list or in_chunks or hasattr(value, "__dask_graph__"):
         return values.Unknown()
-    return exact_leaf(value)
+    return exact_leaf(value, name)
 
 
 def refuse_in_chunks(label: str, what: str, value: Any) -> None:

@@ -22,6 +22,7 @@ from s2s_ad.parallel.calls import Call, call_of
 from s2s_ad.parallel.chunks import checked_size
 from s2s_ad.parallel.engines import PATIENCE, SMALL_RESULT, Engine, engine_of
 from s2s_ad.parallel.outcomes import Leaf, Outcome, changed_parameters, draws, outcome_of
+from s2s_ad.parallel.outermost import Outermost
 from s2s_ad.parallel.per_chunk import Held, PerChunk
 from s2s_ad.parallel.tasks import ADDED, AVERAGED, JOINED, KEPT, Bound, Work, fresh_token
 from s2s_ad.parallel.texts import Texts
@@ -104,7 +105,7 @@ def drawn_seed() -> tuple[int, ...]:
     return (int(np.random.randint(1 << 62)),)  # noqa: NPY002  (the state that it starts)
 
 
-class DataParallel:
+class DataParallel(Outermost):
     """A function over data in chunks. Call it as the function itself.
 
     Made by `data_parallel`, which says what its arguments are.

@@ -469,6 +469,8 @@ TABLE = {
     "parameters": ((da.from_array(W), X, Y), "argument w is Array of shape .* the same for all"),
     "loader": ((parallel.Loader(np.ones, 3, shape=3 * (1,), dtype=float), X, Y), "is Loader"),
     "delayed": ((W, [dask.delayed(np.ones)((5, 3))], Y), "whose shape and dtype nobody knows"),
+    "objects": ((W, X.astype(object), Y), "argument x has dtype object"),
+    "masked": ((W, np.ma.ones((5, 3)), Y), "argument x is a numpy.ma.MaskedArray"),
     "a number": ((W, 1.0, Y), "argument x must be an array, a dask array, a Loader or a list"),
     "rank": ((W, X, np.float64(1.0)), "argument y must be an array|out of range"),
 }
@@ -531,6 +533,24 @@ def test_results_that_mean_nothing_are_refused(name):
 def test_options_are_checked_when_it_is_made(options, text):
     with pytest.raises(S2SError, match=text):
         parallel.data_parallel(grad(squares), **options)
+
+
+STEP = parallel.data_parallel(value_and_grad(squares), (None, 0, 0))
+EACH = parallel.vmap(squares, (None, 0, 0))
+AROUND = {
+    "grad": lambda: grad(STEP)(W, X, Y),
+    "jit": lambda: jit(STEP)(W, X, Y),
+    "vmap": lambda: ms.vmap(EACH)(W[None], X[None], Y[None]),
+    "inside": lambda: grad(lambda w: STEP(w, X, Y)[0])(W),
+    "itself": lambda: parallel.data_parallel(STEP, (None, 0, 0))(W, X, Y),
+    "the other": lambda: parallel.vmap(STEP, (None, 0, 0))(W, X[None], Y[None]),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_a_transform_around_is_refused(name):
+    with pytest.raises(S2SError, match=r"a transform of (.*\n)*.*put the transform inside"):
+        AROUND[name]()
 
 
 def test_a_client_that_is_none_is_refused():
