@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from s2s_ad.api.check_arguments import shown
+from s2s_ad.api.tracebacks import short
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.parallel.chunks import Loader
 from s2s_ad.parallel.data_parallel import DataParallel, Step
@@ -12,6 +13,7 @@ from s2s_ad.parallel.engines import LARGE
 from s2s_ad.parallel.trees import FAN_IN, depth_of, tree_of
 
 
+@short
 def explain_parallel(function: DataParallel, *args: Any, **kwargs: Any) -> str:
     """What a call with these arguments would do; nothing is run for it.
 
@@ -68,6 +70,7 @@ def _values(step: Step) -> list[tuple[str, str, str]]:
     by_itself = bound.nbytes > LARGE
     way = "to each worker, once a step" if by_itself else "with each chunk, because it is small"
     rows = [("what is the same for all chunks", f"{bound.nbytes:,}", way)]
+    arrays = 0
     for k, source in enumerate(step.texts.call.sources):
         pieces = [each[k] for each in step.texts.call.pieces]
         sent = sum(getattr(each.content, "nbytes", 0) for each in pieces)
@@ -80,7 +83,12 @@ def _values(step: Step) -> list[tuple[str, str, str]]:
         }
         text = ", ".join(way for way, some in ways.items() if some) or "on the workers already"
         rows.append((source.what, f"{sent:,}", text))
-    return rows
+        arrays += sent
+    if by_itself:
+        total, further = arrays + bound.nbytes, f" with one worker, {bound.nbytes:,} more for each"
+    else:
+        total, further = arrays + bound.nbytes * len(step.chunks), ", however many there are"
+    return [*rows, ("sent in a step", f"{total:,}", f"to all workers{further}")]
 
 
 def _results(step: Step) -> list[tuple[str, str, str]]:

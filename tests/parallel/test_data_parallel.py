@@ -406,6 +406,7 @@ def test_explain_parallel_counts_bytes_without_running():
     assert "160,000 to each worker, once a step" in lines["what is the same for all chunks"]
     assert "0 6 chunks read by the workers" in lines["argument x"]
     assert "2,400 to one worker, once a step" in lines["argument y"]
+    assert "162,400 to all workers with one worker, 160,000 more" in lines["sent in a step"]
     assert "160,000 between workers" in lines["result of a chunk"]
     assert (
         "960,000 6 parts, added here, of a tree of depth 2, 4 at a node: 0 nodes"
