@@ -26,8 +26,8 @@ _number = itertools.count()
 
 
 @functools.cache
-def _process() -> str:
-    return uuid.uuid4().hex
+def _process() -> int:
+    return uuid.uuid4().int
 
 
 if hasattr(os, "register_at_fork"):
@@ -35,8 +35,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def fresh_token() -> str:
-    """What no other task, of whichever process, has in its key."""
-    return f"{_process()}-{next(_number)}"
+    """What no other task, of whichever process, has in its key: a word of Dask's kind."""
+    return f"{(_process() + next(_number)) % (1 << 128):032x}"
 
 
 @dataclass(frozen=True, slots=True)
