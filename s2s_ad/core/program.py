@@ -45,13 +45,15 @@ class Hint:
 
     Kinds: "user" (a name of the user's), "derived" (the adjoint or tangent of one),
     "temporary" (a value that the user did not name). `of` is the name that a derived one is made
-    of: `x` of `x_bar`, and of `x_bar_dot` too. `copied` says of a copy that the compiler put why.
+    of: `x` of `x_bar`, and of `x_bar_dot` too. `copied` says of a copy that the compiler put why,
+    `saves` that the name is a list that the compiler keeps values of passes in.
     """
 
     text: str
     kind: str
     of: str = field(default="", compare=False)
     copied: CopyReason | None = field(default=None, compare=False)
+    saves: bool = field(default=False, compare=False)
 
     def derived(self, suffix: str) -> Hint:
         kind = "temporary" if self.kind == "temporary" else "derived"

@@ -99,9 +99,7 @@ def _of_loop(loop: Loop, loops: tuple[form.Op, ...]) -> Iterator[Kept]:
 
 def is_saved(program: Program, name: str) -> bool:
     """Whether the name is a list of ours; the user's lists are the user's."""
-    hint = program.hints.get(name, TEMPORARY)
-    is_list = isinstance(program.facts[name], values.List)
-    return is_list and hint.kind == "derived" and "saved" in hint.text
+    return program.hints.get(name, TEMPORARY).saves
 
 
 def _is_append(statement: form.Op) -> bool:

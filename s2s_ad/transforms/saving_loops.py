@@ -60,7 +60,7 @@ class Pass:
 def list_leaf(writer: Builder, name: str) -> Symbol:
     """The leaf for the list of a value of each pass."""
     text = writer.hints.get(name, TEMPORARY).text
-    hint = Hint(f"{text}_saved" if text else "saved", "derived")
+    hint = Hint(f"{text}_saved" if text else "saved", "derived", saves=True)
     return writer.symbol(values.List(writer.facts[name]), hint)
 
 

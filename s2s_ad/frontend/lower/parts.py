@@ -38,6 +38,10 @@ CHANGES = ("add", "append", "appendleft", "discard", "insert", "pop", "remove")
 RAISING = (gast.Call, gast.Subscript, gast.BinOp, gast.Attribute, gast.NamedExpr, gast.IfExp)
 
 
+class Part(gast.Try):
+    """A part of a `try` that was taken apart."""
+
+
 def in_parts(
     node: gast.Try, function: gast.AST, *, changes: bool = False
 ) -> list[gast.stmt] | None:
@@ -46,7 +50,7 @@ def in_parts(
     `changes` says that it changes memory that may be read after it has failed.
     """
     single = len(node.body) == 1 and isinstance(node.body[0], SIMPLE)
-    if getattr(node, "is_part", False) or single:
+    if isinstance(node, Part) or single:
         return None
     seen = seen_after(function, node)
     stays = [_stays(each) for each in node.handlers]
@@ -322,9 +326,7 @@ def _leave(flags: Sequence[str], node: gast.stmt) -> list[gast.stmt]:
 
 
 def _tried(body: Sequence[gast.stmt], catching: Sequence[gast.ExceptHandler]) -> gast.Try:
-    made = gast.copy_location(gast.Try(list(body), list(catching), [], []), body[0])
-    made.is_part = True
-    return made
+    return gast.copy_location(Part(list(body), list(catching), [], []), body[0])
 
 
 def _one_by_one(node: gast.stmt) -> list[gast.stmt]:
