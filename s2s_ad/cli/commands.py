@@ -19,6 +19,15 @@ from s2s_ad.api.make import jit
 from s2s_ad.api.pages import failed_page, page
 from s2s_ad.api.shown import Shown
 from s2s_ad.check import check
+from s2s_ad.check.rows import (
+    DOMAINS,
+    check_row,
+    coverage_row,
+    function_at,
+    numpy_path,
+    row_text,
+    table_of,
+)
 from s2s_ad.cli import caching, codes, like
 from s2s_ad.cli.configured import ConfigurationError, configured_checks
 from s2s_ad.cli.drift import difference
@@ -167,6 +176,7 @@ def _parser() -> argparse.ArgumentParser:
     checking.add_argument("--seed", type=int, default=0, help="of the random inputs (0)")
     checking.add_argument("--tolerance", type=float, help="relative error that is still right")
     _cache_command(commands)
+    _rule_command(commands)
     _help_command(commands)
     return parser
 
@@ -176,6 +186,23 @@ def _cache_command(commands: Any) -> None:
     command = commands.add_parser("cache", help=what, description=f"{what.capitalize()}.")
     command.add_argument("--clear", action="store_true", help="remove all of it")
     command.set_defaults(run=_cache, target=None)
+
+
+def _rule_command(commands: Any) -> None:
+    what = "check a row of the table of elementwise functions before it is added"
+    command = commands.add_parser("rule", help=what, description=f"{what.capitalize()}.")
+    command.set_defaults(run=_rule, target="")
+    command.add_argument("function", metavar="FUNCTION", help="np.cbrt, scipy.special.erf")
+    command.add_argument(
+        "texts",
+        metavar="TEXT",
+        nargs="+",
+        help="for each operand what it adds to the adjoint: 'y_bar / (3 * y**2)'; - for nothing",
+    )
+    command.add_argument(
+        "--domain", choices=[*DOMAINS], default="real", help="where it is defined and smooth (real)"
+    )
+    command.add_argument("--seed", type=int, default=0, help="of the random inputs (0)")
 
 
 def _help_command(commands: Any) -> None:
@@ -326,6 +353,22 @@ def _check(options: argparse.Namespace) -> int:
     report = check(subject, *args, seed=options.seed, tolerance=options.tolerance)
     print(report)
     return 0 if report.passed else REFUSED
+
+
+def _rule(options: argparse.Namespace) -> int:
+    texts = [None if each == "-" else each for each in options.texts]
+    function = function_at(options.function)
+    report = check_row(function, texts, domain=options.domain, seed=options.seed)
+    print(report)
+    if not report.passed:
+        return REFUSED
+    print(f"\n{table_of(options.function)}, in the order of the names:")
+    print(f"  {row_text(options.function, texts, options.domain)}")
+    print("tests/data/coverage.csv:")
+    print(f"  {coverage_row(options.function, len(texts))}")
+    print("then, for the page and the record of what the row does:")
+    print(f"  python docs/make_rules.py --measure {numpy_path(options.function)}")
+    return 0
 
 
 def _help(options: argparse.Namespace) -> int:
