@@ -24,15 +24,6 @@ def counts(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> Count
     return found
 
 
-def last_reads(body: Sequence[form.Statement], outputs: Sequence[gast.AST]) -> dict[str, int]:
-    """The position of the last statement that reads each name; len(body) for the return."""
-    last: dict[str, int] = {}
-    for position, statement in enumerate(body):
-        last.update(dict.fromkeys(statement.reads, position))
-    last.update({atom.id: len(body) for atom in outputs if isinstance(atom, gast.Name)})
-    return last
-
-
 class Contents:
     """Where the contents of each name are read: what is read for its shape alone does not count.
 

@@ -178,10 +178,6 @@ class ExpressionPrinter(Unparser):
         self.test(node.value)
         self.write(END)
 
-    def _Await(self, node: gast.Await) -> None:
-        self.write("await ")
-        self.expression(node.value, Level.ATOM)
-
     def _Lambda(self, node: gast.Lambda) -> None:
         self.write("lambda")
         parameters = list(parameters_of(node.args))
@@ -266,9 +262,9 @@ class ExpressionPrinter(Unparser):
         while True:
             right = node.right
             right_is_power = is_power(right)
-            self.expression(node.left, Level.AWAIT)
+            self.expression(node.left, Level.BASE)
             exponent = right.left if right_is_power else right
-            if is_simple_operand(node.left, Level.AWAIT) and is_simple_operand(
+            if is_simple_operand(node.left, Level.BASE) and is_simple_operand(
                 exponent, Level.UNARY
             ):
                 self.write(_POWER_BREAK)
@@ -411,7 +407,7 @@ class ExpressionPrinter(Unparser):
 
     def _comprehension(self, node: gast.comprehension) -> None:
         self.write(SPACE)
-        self.write("async for " if node.is_async else "for ")
+        self.write("for ")
         if is_bare_tuple(node.target):
             interleave(lambda: self.write(", "), self.test, node.target.elts)
         else:
@@ -432,13 +428,7 @@ class ExpressionPrinter(Unparser):
         self.write(constant_text(node.value, self.quote))
 
     def _JoinedStr(self, node: gast.JoinedStr) -> None:
-        self.write(self._interpolated(node, "f"))
-
-    def _TemplateStr(self, node: gast.TemplateStr) -> None:
-        self.write(self._interpolated(node, "t"))
-
-    def _interpolated(self, node: gast.AST, prefix: str) -> str:
-        """An f-string or t-string, in the first quotes that the expressions in it do without."""
+        """In the first quotes that the expressions in it do without."""
         quote = preferred_quote("".join(_literal_parts(node)), self.quote)
         other = _OTHER_QUOTE[quote]
         for delimiter in (quote, other, 3 * quote, 3 * other):
@@ -449,7 +439,7 @@ class ExpressionPrinter(Unparser):
             # Only Python 3.12 and later read this, and only they can have read it.
             delimiter = quote
             parts = self._parts(node, delimiter)
-        return prefix + delimiter + "".join(text for text, _ in parts) + delimiter
+        self.write("f" + delimiter + "".join(text for text, _ in parts) + delimiter)
 
     def _parts(self, node: gast.AST, delimiter: str) -> list[tuple[str, bool]]:
         """The texts that an f-string consists of, and whether each is a replacement field."""

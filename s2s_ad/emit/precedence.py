@@ -11,7 +11,7 @@ class Level:
     """How tightly an expression binds, loosest first."""
 
     YIELD, NAMED, TEST, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT = range(11)
-    SUM, PRODUCT, UNARY, POWER, AWAIT, ATOM = range(11, 17)
+    SUM, PRODUCT, UNARY, POWER, BASE, ATOM = range(11, 17)
 
 
 # Tuples are not here: where they need no parentheses, they are written as bare tuples.
@@ -41,7 +41,6 @@ _LEVELS = {
     gast.UAdd: Level.UNARY,
     gast.USub: Level.UNARY,
     gast.Pow: Level.POWER,
-    gast.Await: Level.AWAIT,
 }
 _OPERATIONS = frozenset((gast.BinOp, gast.BoolOp, gast.UnaryOp))
 CHAIN = frozenset((gast.Attribute, gast.Call, gast.Subscript))

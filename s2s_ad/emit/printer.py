@@ -24,14 +24,13 @@ from s2s_ad.emit.layout import (
 from s2s_ad.emit.literals import docstring_text
 from s2s_ad.emit.precedence import Level
 
-_DEFINITIONS = frozenset((gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef))
 # ruff breaks only these at their operator where the result is not used.
 _SPLIT_AS_STATEMENT = frozenset(
     (gast.Add, gast.Sub, gast.LShift, gast.RShift, gast.BitOr, gast.BitXor, gast.BitAnd)
 )
 _IMPORTS = frozenset((gast.Import, gast.ImportFrom))
 # The last of these that a compound statement has is where it ends.
-_BLOCKS = ("finalbody", "orelse", "handlers", "cases", "body")
+_BLOCKS = ("finalbody", "orelse", "handlers", "body")
 
 
 def print_statements(statements: Sequence[gast.AST], width: int = 88) -> str:
@@ -158,7 +157,7 @@ class _Printer(ExpressionPrinter):
         self, kind: str, previous: gast.AST | None, statement: gast.AST, starts_with_comment: bool
     ) -> int:
         """How many blank lines there are between a statement and the one before it in its block."""
-        is_definition = type(statement) in _DEFINITIONS
+        is_definition = type(statement) is gast.FunctionDef
         if previous is None:
             return int(kind == "block" and is_definition and not starts_with_comment)
         if is_definition or _ends_with_definition(previous):
@@ -183,10 +182,9 @@ class _Printer(ExpressionPrinter):
 
     # Compound statements
 
-    def _FunctionDef(self, node: gast.FunctionDef, keyword: str = "def ") -> None:
+    def _FunctionDef(self, node: gast.FunctionDef) -> None:
         self._decorators(node)
-        self.fill(keyword + node.name)
-        self._type_params(node)
+        self.fill("def " + node.name)
         self._signature(list(parameters_of(node.args)))
         if node.returns is not None:
             # As one token: the parameters are broken first.
@@ -202,17 +200,6 @@ class _Printer(ExpressionPrinter):
             self.write(CLOSE[")"])
         else:
             self.arguments("(", self.parameter, parameters, ")")
-
-    def _AsyncFunctionDef(self, node: gast.AsyncFunctionDef) -> None:
-        self._FunctionDef(node, "async def ")
-
-    def _ClassDef(self, node: gast.ClassDef) -> None:
-        self._decorators(node)
-        self.fill("class " + node.name)
-        self._type_params(node)
-        if node.bases or node.keywords:
-            self.arguments("(", self.argument, [*node.bases, *node.keywords], ")")
-        self._definition_body(node, "class")
 
     def _decorators(self, node: gast.AST) -> None:
         comment, self._comment = self._comment, None
@@ -230,21 +217,6 @@ class _Printer(ExpressionPrinter):
         else:
             self._body(node.body, kind)
 
-    def _type_params(self, node: gast.AST) -> None:
-        if node.type_params:
-            self.arguments("[", self._type_param, node.type_params, "]")
-
-    def _type_param(self, node: gast.AST) -> None:
-        prefix = {gast.TypeVarTuple: "*", gast.ParamSpec: "**"}.get(type(node), "")
-        self.write(prefix + node.name)
-        bound = getattr(node, "bound", None)
-        if bound is not None:
-            self.write(": ")
-            self.test(bound)
-        if node.default_value is not None:
-            self.write(" = ")
-            self.test(node.default_value)
-
     def _If(self, node: gast.If, keyword: str = "if ") -> None:
         self.fill(keyword)
         self.value(node.test, Level.NAMED)
@@ -260,8 +232,8 @@ class _Printer(ExpressionPrinter):
         else:
             self._clause("else", node.orelse)
 
-    def _For(self, node: gast.For, keyword: str = "for ") -> None:
-        self.fill(keyword)
+    def _For(self, node: gast.For) -> None:
+        self.fill("for ")
         if is_bare_tuple(node.target):
             self.items(self.test, node.target.elts, IF_UNBREAKABLE)
         else:
@@ -271,17 +243,14 @@ class _Printer(ExpressionPrinter):
         self._body(node.body)
         self._clause("else", node.orelse)
 
-    def _AsyncFor(self, node: gast.AsyncFor) -> None:
-        self._For(node, "async for ")
-
     def _While(self, node: gast.While) -> None:
         self.fill("while ")
         self.value(node.test, Level.NAMED)
         self._body(node.body)
         self._clause("else", node.orelse)
 
-    def _With(self, node: gast.With, keyword: str = "with ") -> None:
-        self.fill(keyword)
+    def _With(self, node: gast.With) -> None:
+        self.fill("with ")
         if len(node.items) > 1:
             self.items(self.dispatch, node.items)
         else:
@@ -290,19 +259,16 @@ class _Printer(ExpressionPrinter):
             self.write(END)
         self._body(node.body)
 
-    def _AsyncWith(self, node: gast.AsyncWith) -> None:
-        self._With(node, "async with ")
-
     def _withitem(self, node: gast.withitem) -> None:
         self.test(node.context_expr)
         if node.optional_vars is not None:
             self.write(" as ")
             self.test(node.optional_vars)
 
-    def _Try(self, node: gast.Try, keyword: str = "except") -> None:
+    def _Try(self, node: gast.Try) -> None:
         self._clause("try", node.body)
         for handler in node.handlers:
-            self.fill(keyword)
+            self.fill("except")
             if handler.type is not None:
                 self.write(" ")
                 self.value(handler.type)
@@ -311,9 +277,6 @@ class _Printer(ExpressionPrinter):
             self._body(handler.body)
         self._clause("else", node.orelse)
         self._clause("finally", node.finalbody)
-
-    def _TryStar(self, node: gast.TryStar) -> None:
-        self._Try(node, "except*")
 
     # Simple statements: import, global, nonlocal, pass, break and continue are the base class's
 
@@ -352,12 +315,6 @@ class _Printer(ExpressionPrinter):
         if node.value is not None:
             self.write(" = ")
             self._assigned(node.value, is_eager=True)
-
-    def _TypeAlias(self, node: gast.TypeAlias) -> None:
-        self.fill(f"type {node.name.id}")
-        self._type_params(node)
-        self.write(" = ")
-        self.value(node.value)
 
     def _Return(self, node: gast.Return) -> None:
         self.fill("return")
@@ -415,76 +372,6 @@ class _Printer(ExpressionPrinter):
 
     # Patterns
 
-    def _Match(self, node: gast.Match) -> None:
-        self.fill("match ")
-        self.value(node.subject, Level.NAMED)
-        self.enter()
-        for case in node.cases:
-            self.fill("case ")
-            self.dispatch(case.pattern)
-            if case.guard is not None:
-                self.write(" if ")
-                self.element(case.guard)
-            self._body(case.body)
-        self.leave()
-
-    def _MatchValue(self, node: gast.MatchValue) -> None:
-        self.test(node.value)
-
-    def _MatchSingleton(self, node: gast.MatchSingleton) -> None:
-        self.write(repr(node.value))
-
-    def _MatchStar(self, node: gast.MatchStar) -> None:
-        self.write(f"*{node.name or '_'}")
-
-    def _MatchSequence(self, node: gast.MatchSequence) -> None:
-        self.brackets("[", self.dispatch, node.patterns, "]")
-
-    def _MatchMapping(self, node: gast.MatchMapping) -> None:
-        items = list(zip(node.keys, node.patterns, strict=True))
-        if node.rest is not None:
-            items.append((None, node.rest))
-        self.brackets("{", self._mapping_item, items, "}")
-
-    def _mapping_item(self, item: tuple[gast.AST, gast.AST] | tuple[None, str]) -> None:
-        key, pattern = item
-        if key is None:
-            self.write(f"**{pattern}")
-        else:
-            self.test(key)
-            self.write(": ")
-            self.dispatch(pattern)
-
-    def _MatchClass(self, node: gast.MatchClass) -> None:
-        self.test(node.cls)
-        named = zip(node.kwd_attrs, node.kwd_patterns, strict=True)
-        items = [("", pattern) for pattern in node.patterns]
-        items += [(f"{name}=", pattern) for name, pattern in named]
-        self.arguments("(", self._class_item, items, ")")
-
-    def _class_item(self, item: tuple[str, gast.AST]) -> None:
-        self.write(item[0])
-        self.dispatch(item[1])
-
-    def _MatchAs(self, node: gast.MatchAs) -> None:
-        if node.pattern is not None:
-            self._closed_pattern(node.pattern, (gast.MatchAs,))
-            self.write(" as ")
-        self.write(node.name or "_")
-
-    def _MatchOr(self, node: gast.MatchOr) -> None:
-        for position, pattern in enumerate(node.patterns):
-            if position:
-                self.write(" | ")
-            self._closed_pattern(pattern, (gast.MatchAs, gast.MatchOr))
-
-    def _closed_pattern(self, node: gast.AST, open_patterns: tuple[type, ...]) -> None:
-        """A pattern, in parentheses if it is of a kind that would need them here."""
-        is_open = type(node) in open_patterns and getattr(node, "pattern", node) is not None
-        self.write("(" if is_open else "")
-        self.dispatch(node)
-        self.write(")" if is_open else "")
-
 
 def _is_string(node: gast.AST) -> bool:
     """Whether a statement is only a string: a docstring, if it is the first."""
@@ -505,8 +392,8 @@ def _has_brackets(target: gast.AST) -> bool:
 
 
 def _ends_with_definition(node: gast.AST) -> bool:
-    """Whether the last of the lines of a statement belong to a function or a class."""
-    while type(node) not in _DEFINITIONS:
+    """Whether the last of the lines of a statement belong to a function."""
+    while type(node) is not gast.FunctionDef:
         blocks = (getattr(node, name, None) for name in _BLOCKS)
         block = next(filter(None, blocks), None)
         if block is None:

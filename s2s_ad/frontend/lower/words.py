@@ -6,7 +6,6 @@ that a comparison is an operation, and everything else is done for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from s2s_ad.core import values
@@ -58,10 +57,6 @@ def options_of(value: Any) -> list[str]:
     if is_open_text(value):
         raise text_needed(held)
     return sorted(values.options_of(held.fact))
-
-
-def words_in(operands: Iterable[Any]) -> bool:
-    return any(map(is_word, operands))
 
 
 def text_needed(held: Symbol) -> NeedStatic:
