@@ -26,7 +26,7 @@ CATALOGUE = {
     "S2S402": "the batched form cannot be proved right",
     "S2S501": "an argument has the wrong type",
     "S2S502": "an argument has the wrong value",
-    "S2S503": "the feature comes with a later version",
+    "S2S503": "a library that is needed is not installed",
     "S2S601": "the Cell is not complete",
     "S2S701": "the workers cannot go on",
     "S2S702": "the checkpoint is not one of this training",

@@ -147,7 +147,6 @@ class LU(Several):
     text = "a"
     count = 3
     names = ("p", "l", "u")
-    of_complex = True
     of_stack = staticmethod(runtime.lu_of_stack)
 
     def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
@@ -229,7 +228,6 @@ class LUFactor(Several):
     of_complex = True
     text = "a, overwrite_a=False, check_finite=True"
     names = ("lu", "piv")
-    of_complex = True
     of_stack = staticmethod(runtime.lu_factor_of_stack)
 
     def options(self, params: dict[str, Any]) -> dict[str, Any]:
