@@ -38,7 +38,7 @@ ALLOWED = {
     "transforms/batch/lockstep.py": {"hint.text.startswith('_')": SPELLED},
     "transforms/gradients.py": {"program.doc.startswith('gradient')": SPELLED},
     "native/batches.py": {"dtype.name == 'float64'": LIBRARY},
-    "native/nodes.py": {"dtype.name not in ('bool', 'int64', 'float64')": LIBRARY},
+    "native/nodes.py": {"dtype.name not in ('bool', 'int64', 'float64', 'complex128')": LIBRARY},
     "native/writer.py": {"dtype.name == 'float64'": LIBRARY},
     "frontend/lower/builtin.py": {
         "operators": OF_PYTHON,
@@ -112,8 +112,10 @@ def decisions(tree: ast.AST, *, tables: bool) -> Iterator[tuple[ast.AST, str]]:
 
 
 def is_gone_through(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a list is what a `for` registers handlers for, or goes through."""
+    """Whether a list is what a `for` goes through, to register handlers, or is in a table."""
     parent = parents[node]
+    if isinstance(parent, ast.Dict):
+        return True  # an entry of a table
     return isinstance(parent, ast.For | ast.comprehension) and parent.iter is node
 
 

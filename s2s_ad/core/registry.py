@@ -93,6 +93,8 @@ class Rule:
     inserts_axes = False
     #: true of an array where it is true of any part of it
     disjunction = False
+    #: the truth that the result has only where each operand has it: True of `and`, False of `or`
+    shared_truth: bool | None = None
     #: the result is a list of the operands, or has in it what they hold, just as they are
     hands_on = False
     #: the result is the operands put side by side

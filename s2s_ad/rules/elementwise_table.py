@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core.registry import METHODS
+from s2s_ad.core.registry import METHODS, RULES
 from s2s_ad.rules.arithmetic import (
     Clip,
     Difference,
@@ -251,6 +251,10 @@ flat(2, np.greater, np.greater_equal, np.lcm, np.left_shift, np.less, np.less_eq
 flat(2, np.logical_and, np.logical_or, np.logical_xor, np.not_equal, np.right_shift, **TOTAL)
 flat(2, operator.and_, operator.eq, operator.ge, operator.gt, operator.le, **TOTAL)
 flat(2, operator.lt, operator.ne, operator.or_, operator.xor, **TOTAL)
+for _function in (np.logical_and, operator.and_):
+    RULES[_function].shared_truth = True
+for _function in (np.logical_or, operator.or_):
+    RULES[_function].shared_truth = False
 flat(2, operator.lshift, operator.rshift)  # of Python's ints, by less than 0, is an error
 flat(2, np.floor_divide, operator.floordiv)
 flat(2, np.isclose, options=", rtol=1e-05, atol=1e-08, equal_nan=False", **TOTAL)

@@ -21,6 +21,7 @@ def readers_first(program: Program) -> Program:
 
     Example:
         >>> import numpy as np
+        >>> from s2s_ad import runtime
         >>> from s2s_ad.check.passes import after
         >>> def f(a):
         ...     part = a[1:]

@@ -13,8 +13,6 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
@@ -169,7 +167,7 @@ def _implied(condition: Symbol, truth: bool) -> Iterator[tuple[Any, bool]]:
     function = None if rule is None else rule.function
     if function is operator.not_:
         yield operands[0], not truth
-    elif function in ((np.logical_and, operator.and_) if truth else (np.logical_or, operator.or_)):
+    elif rule is not None and rule.shared_truth is truth:
         yield from ((each, truth) for each in operands)
     elif function is operator.eq and type(operands[1]) is int and operands[1] == 0:
         yield operands[0], not truth
