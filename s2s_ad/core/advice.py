@@ -181,7 +181,7 @@ def _call_at(origin: Origin | None) -> ast.Call | None:
 
 def _targets(origin: Origin | None, call: ast.Call | None) -> int:
     """The number of names that the call's line gives to its results; 0 where it gives none."""
-    if call is None:
+    if call is None or origin is None:
         return 0
     try:
         line = ast.parse(origin.text.strip()).body[0]

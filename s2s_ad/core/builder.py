@@ -51,7 +51,7 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
     """A Core name in a rule's hands."""
 
     __slots__ = ("builder", "name")
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, builder: Builder, name: str):
         self.builder, self.name = builder, name
@@ -81,8 +81,9 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
         return np.imag(self)
 
     @property
-    def T(self) -> Symbol:
-        return np.transpose(self)
+    def T(self) -> Any:
+        itself: Any = self
+        return np.transpose(itself)
 
     def __getitem__(self, index: Any) -> Any:
         return self.builder.call(operator.getitem, (self, index), {})
@@ -177,7 +178,7 @@ def _constant_value(value: Symbol) -> Any:
 
 def _constant_output(call: Symbol, index: int) -> Any:
     """An output of a function, where it does not depend on what the function is called with."""
-    rule, _, _ = call.builder.definition(call)
+    rule: Any = call.builder.definition(call)[0]
     if not getattr(rule, "gives_outputs", False):
         return call
     program = rule.program
@@ -220,7 +221,7 @@ class Builder:
         self._numbers: dict[str, sizes.Atom] = {}
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self.derived_names: set[str] = set()  # of operations that the user did not write
-        self.notes: dict[str, Any] = {}  # what rules found out of names, by the question
+        self.notes: dict[Any, Any] = {}  # what rules found out of names, by the question
         self._numbered: dict[Any, Symbol] = {}
 
     @classmethod
@@ -402,7 +403,7 @@ class Builder:
 
     def definition(self, value: Any) -> tuple[Rule | None, list, dict]:
         """How a Symbol was computed: rule, operands, parameters (rule None: an input)."""
-        name = value.name if isinstance(value, Symbol) else None
+        name = value.name if isinstance(value, Symbol) else ""
         return self.definitions.get(name, (None, [], {}))
 
     def operands_of(self, value: Any, function: Callable) -> list:

@@ -40,7 +40,7 @@ class Compound(Rule):
     def effects(self) -> bool:  # type: ignore[override]
         """Whether a block, or a function that it calls, does more than to compute values."""
         seen: dict[int, Compound] = {id(self): self}
-        waiting = [self]
+        waiting: list[Compound] = [self]
         while waiting:
             for statement in (each for block in waiting.pop().blocks for each in block.body):
                 inner = compound_of(statement)

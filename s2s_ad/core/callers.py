@@ -37,7 +37,7 @@ class Library:
 
     function: Callable
     options: dict[str, Any]
-    facts: Callable[[list], list] | None = None
+    facts: Any = None
     fields: tuple[str, ...] = ()
     spelling: Spelling = in_order
     alone: Library | None = field(default=None)

@@ -118,7 +118,8 @@ class InsertGrad(Compound):
         return operands[0]
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        builder, others = operation.result.builder, operation.operands[1:]
+        result: Any = operation.result
+        builder, others = result.builder, operation.operands[1:]
         leaves = dict(zip(self.program.leaves(), [y_bar, *others], strict=True))
         x_bar = builder.splice(self.program, leaves, phase=builder.phase)
         return [x_bar, *(None for _ in others)]

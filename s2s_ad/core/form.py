@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gast
 import numpy as np
@@ -50,10 +50,11 @@ class Op:
     @property
     def reads(self) -> tuple[str, ...]:
         """The names that it reads, in order, with repeats."""
-        if self._names is None:
+        names = self._names
+        if names is None:
             names = tuple(reads([*self.operands, *self.parameters.values()]))
             object.__setattr__(self, "_names", names)  # it is asked often, and never changes
-        return self._names
+        return names
 
     @property
     def call(self) -> gast.Call:
@@ -90,7 +91,17 @@ class Effect:
     origin: Origin | None
     phase: str
 
-    rule, function, target = EFFECT, None, None
+    #: what is asked of any statement; operands are asked for once it is known to be an Op
+    rule: ClassVar[Any] = EFFECT
+    function: ClassVar[Any] = None
+    target: ClassVar[Any] = None
+    if TYPE_CHECKING:
+        operands: ClassVar[Any]
+        parameters: ClassVar[Any]
+        call: ClassVar[Any]
+        with_call: ClassVar[Any]
+        with_operands: ClassVar[Any]
+        beside: ClassVar[Any]
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -186,17 +197,17 @@ def _collect(node: Any, found: list[str], bound: set[str]) -> None:
 
 def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
     """The node in which each name that `atoms` holds is replaced; a statement is a fresh one."""
-    kind = type(node)
+    kind: Any = type(node)
     if kind is Op:
         return _substituted(node, atoms)
     if kind is Effect:
         return Effect(substitute(node.node, atoms), node.origin, node.phase)
     if kind is gast.Name:
         return atoms.get(node.id, node)
-    if kind is gast.Constant or not isinstance(node, gast.AST | list):
-        return node
     if kind is list:
         return [substitute(item, atoms) for item in node]
+    if kind is gast.Constant or not isinstance(node, gast.AST):
+        return node
     copy = kind.__new__(kind)
     for field in node._fields:
         setattr(copy, field, substitute(getattr(node, field, None), atoms))

@@ -66,8 +66,9 @@ def home_of(value: Any) -> Home | None:
         return Home("random", "random")
     label = SHORT.get(value) if isinstance(value, np.ufunc) else None
     label = label or getattr(value, "__name__", None)
-    if isinstance(getattr(value, "__self__", None), np.ufunc):  # np.logaddexp.reduce
-        whole = home_of(value.__self__)
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, np.ufunc):  # np.logaddexp.reduce
+        whole = home_of(owner)
         return whole and Home(whole.module, f"{whole.path}.{label}")
     if not isinstance(label, str) or not label:
         return None

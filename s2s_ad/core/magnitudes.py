@@ -24,8 +24,9 @@ def least(builder: Builder, value: Any, depth: int = DEEPEST) -> float | None:
     key = value.name, depth
     if key not in known:
         rule, operands, _ = builder.definition(value)
-        asked = rule is not None and operands and depth and not builder.may_be_complex(value)
-        known[key] = rule.least(operands, lambda x: least(builder, x, depth - 1)) if asked else None
+        known[key] = None
+        if rule is not None and operands and depth and not builder.may_be_complex(value):
+            known[key] = rule.least(operands, lambda x: least(builder, x, depth - 1))
     return known[key]
 
 

@@ -19,7 +19,7 @@ def shape(value: Any) -> values.Shape | None:
     return value.shape if isinstance(value, Symbol) else ()
 
 
-def length(x: Symbol, axis: int) -> Any:
+def length(x: Any, axis: int) -> Any:
     """The length of one axis: a number where it is known, else a Symbol."""
     dim = None if x.shape is None else x.shape[axis]
     return dim if isinstance(dim, int) else np.size(x, axis)

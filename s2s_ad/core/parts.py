@@ -30,8 +30,9 @@ def as_complex(value: Any, like: Any) -> Any:
     rule, operands, params = value.builder.definition(value)
     place = None if rule is None or not isinstance(like, Symbol) else rule.like_position
     others = [each for i, each in enumerate(operands) if i != place]
-    if place is None or any(isinstance(each, Symbol) for each in others):
-        return value.astype(like.dtype.type)
+    if rule is None or place is None or any(isinstance(each, Symbol) for each in others):
+        dtype: Any = like.dtype
+        return value.astype(dtype.type)
     operands = [like if i == place else each for i, each in enumerate(operands)]
     return value.builder.emit(rule, operands, params)  # a number in the shape of the other
 
@@ -60,7 +61,8 @@ def _is_single(dtype: np.dtype | None) -> bool:
 def as_dtype(value: Symbol, dtype: np.dtype) -> Any:
     """The value in another precision; what has no axes may be a Python number when it runs."""
     if value.shape == ():
-        return value.builder.emit(rule_for(dtype.type), [value], {})
+        rule: Any = rule_for(dtype.type)
+        return value.builder.emit(rule, [value], {})
     return value.astype(dtype)
 
 
@@ -74,12 +76,12 @@ def fitted(builder: Builder, derivative: Any, value: Any) -> Any:
     return in_precision(derivative, fact)
 
 
-def in_kind_of(builder: Builder, derivative: Any, fact: values.AbstractValue) -> Any:
+def in_kind_of(builder: Builder, derivative: Any, fact: Any) -> Any:
     """A derivative, such as 1.0 or a count, as a number of the type of its value."""
     if not isinstance(derivative, Symbol):
-        typed = isinstance(fact, values.Array) and fact.shape == () and fact.dtype is not None
-        if typed and not values.is_dtype(fact.dtype, float):
-            return fact.dtype.type(derivative)
+        dtype = fact.dtype if isinstance(fact, values.Array) and fact.shape == () else None
+        if dtype is not None and not values.is_dtype(dtype, float):
+            return dtype.type(derivative)
         return complex(derivative) if values.is_complex(fact) else float(derivative)
     if values.is_complex(fact):
         derivative = as_complex(derivative, fact)

@@ -236,7 +236,8 @@ class Program:
         rules = (statement.rule for statement in self.body)
         return list({id(each): each for each in rules if hasattr(each, "blocks")}.values())
 
-    def captured(self) -> Iterator[Capture]:
+    def captured(self) -> Iterator[Any]:
+        """The captures that have a name."""
         return (each for each in self.captures if each.name is not None)
 
     def with_(self, **changes: Any) -> Program:

@@ -190,7 +190,7 @@ def map_blocks(program: Program, change: Callable[[Program], Program]) -> Progra
     return program.with_body(body)
 
 
-def with_blocks(statement: form.Op, region: Region, blocks: Sequence[Program]) -> form.Op:
+def with_blocks(statement: form.Statement, region: Region, blocks: Sequence[Program]) -> Any:
     """The operation of a statement with other blocks; itself where they are its own."""
     if all(map(operator.is_, blocks, region.blocks)):
         return statement

@@ -171,7 +171,7 @@ class Rule:
     #: what the results are called where they are attributes of one object
     fields: tuple[str, ...] = ()
 
-    def __init__(self, function: Callable, name: str):
+    def __init__(self, function: Any, name: str):
         self.function, self.name = function, name
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -51,7 +51,8 @@ def quiet(file: str) -> Iterator[None]:
             yield
         return
     # a text stands for itself there, as in Python's own filter for __main__
-    ours, filters = ("ignore", None, Warning, file.removesuffix(".py"), 0), warnings.filters
+    ours = ("ignore", None, Warning, file.removesuffix(".py"), 0)
+    filters: Any = warnings.filters
     filters.insert(0, ours)
     try:
         yield

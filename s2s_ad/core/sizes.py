@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 _serials = itertools.count()
 
@@ -106,7 +107,8 @@ class Size:
 
     def __floordiv__(self, other: Size) -> Size:
         """Of numbers above 0 alone: what a quotient of others is nobody asks."""
-        return quotient(self, other.known) if (other.known or 0) > 0 else of(fresh(is_length=False))
+        divisor = other.known or 0
+        return quotient(self, divisor) if divisor > 0 else of(fresh(is_length=False))
 
     @property
     def known(self) -> int | None:
@@ -250,7 +252,7 @@ def _factor(factor: Factor, sizes: Mapping[Atom, Size]) -> Size:
         return sizes.get(factor, of(factor))
     inside = [substituted(each, sizes) for each in sizes_inside(factor)]
     if isinstance(factor, Quotient):
-        return quotient(*inside, factor.divisor)
+        return quotient(inside[0], factor.divisor)
     made = {Between: between, Clamped: clamped, Least: least, Product: product}
     return made[type(factor)](*inside)
 
@@ -269,7 +271,7 @@ def value_of(size: Size, lengths: Mapping[Atom, int]) -> int | None:
 def _value_of_factor(factor: Factor, lengths: Mapping[Atom, int]) -> int | None:
     if isinstance(factor, Atom):
         return lengths.get(factor)
-    numbers = [value_of(each, lengths) for each in sizes_inside(factor)]
+    numbers: list[Any] = [value_of(each, lengths) for each in sizes_inside(factor)]
     if None in numbers:
         return None
     if isinstance(factor, Quotient):
@@ -392,9 +394,9 @@ class Assumptions:
         """Whether the relation holds; None where the lengths do not tell, or not for all calls."""
         every = self._in_all_calls([_positive(size) if relation == ZERO else size])
         answers = {_answer(each, relation, self.lengths) for each in every}
-        if len(answers) > 1 or None in answers:
+        (answer,) = answers if len(answers) == 1 else (None,)
+        if answer is None:
             return None
-        (answer,) = answers
         self.guards |= {Guard(each, relation, answer): None for each in every}
         return answer
 

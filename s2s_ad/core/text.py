@@ -17,7 +17,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import item_of, items_of, reached
 from s2s_ad.core.program import TEMPORARY, Input, Program
-from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
+from s2s_ad.core.regions import Attempt, Branch, Region, region_of
 from s2s_ad.core.sizes import Atom, atoms_of, size_text
 from s2s_ad.core.tree import Tree
 
@@ -217,7 +217,7 @@ class _Writer:
         return self._loop(region, given, statement, depth)
 
     def _loop(
-        self, loop: Loop, given: list[str], statement: form.Op, depth: int
+        self, loop: Any, given: list[str], statement: form.Op, depth: int
     ) -> tuple[str, list[CoreLine]]:
         parts, leaves = loop.parts(given), loop.leaves(loop.body)
         for leaf, text in zip(leaves.fixed, parts.fixed, strict=True):

@@ -346,8 +346,9 @@ def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
 
 def broadcasts(shapes: Iterable[Shape | None]) -> bool:
     """Whether arrays of these shapes are certain to broadcast together."""
-    known = list(shapes)
-    if None in known:
+    every = list(shapes)
+    known = [shape for shape in every if shape is not None]
+    if len(known) < len(every):
         return False
     columns = itertools.zip_longest(*(reversed(shape) for shape in known), fillvalue=1)
     return all(len({each for each in column if each != 1}) <= 1 for column in columns)
@@ -423,7 +424,7 @@ def as_inexact(value: Any) -> Any:
 # ---- values that come from several paths ---------------------------------------------------------
 
 
-def join(a: Any, b: Any) -> AbstractValue:
+def join(a: Any, b: Any) -> Any:
     """What holds for a value that is known to be one of the two.
 
     Python numbers of several kinds are the widest of them. A Python number or a NumPy number is a
@@ -506,7 +507,7 @@ def of_any_pass(value: Any, start: Atom) -> Any:
 
 
 def _with_dims(value: Any, change: Callable[[Dim], Dim]) -> Any:
-    if not isinstance(value, Array) or not dims_of(value):
+    if not isinstance(value, Array) or value.shape is None or not dims_of(value):
         return value
     shape = tuple(dim if isinstance(dim, int) else change(dim) for dim in value.shape)
     return value if shape == value.shape else replace(value, shape=shape)
@@ -538,7 +539,7 @@ def _joined_dtype(a: Array | Scalar, b: Array | Scalar) -> np.dtype | None:
     if isinstance(a, Array) and isinstance(b, Array):
         return None if missing((a.dtype, b.dtype)) or a.dtype != b.dtype else a.dtype
     array, number = (a, b) if isinstance(a, Array) else (b, a)
-    if array.dtype is None:
+    if not isinstance(array, Array) or not isinstance(number, Scalar) or array.dtype is None:
         return None
     return np.result_type(array.dtype, number.kind(0))  # a number is weak, its type would not be
 
@@ -553,6 +554,11 @@ def _either(a: int | Dim, b: int | Dim) -> Dim:
     return fresh_dim(not (known_not_one(a) and known_not_one(b)))
 
 
+def _stands_for(a: int | Dim, b: int | Dim, free: Iterable[Dim]) -> bool:
+    """Whether a length that is free may be this other one."""
+    return isinstance(a, Dim) and a in free and (a.maybe_one or known_not_one(b))
+
+
 def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
     """Whether each value of `special` is one of `general`; `free` dims stand for any length."""
     if isinstance(general, Array) and isinstance(special, Array | Scalar):
@@ -565,10 +571,11 @@ def accepts(general: Any, special: Any, free: Iterable[Dim] = ()) -> bool:
             return False
         if general.real and not joined.real:
             return False
-        if missing((general.shape, special.shape)) or len(general.shape) != len(special.shape):
-            return general.shape is None
-        pairs = zip(general.shape, special.shape, strict=True)
-        return all(x == y or (x in free and (x.maybe_one or known_not_one(y))) for x, y in pairs)
+        shape, other = general.shape, special.shape
+        if shape is None or other is None or len(shape) != len(other):
+            return shape is None
+        pairs = zip(shape, other, strict=True)
+        return all(x == y or _stands_for(x, y, free) for x, y in pairs)
     if isinstance(general, List) and isinstance(special, List):
         return accepts(general.item, special.item, free)
     return join(general, special) == general
