@@ -31,7 +31,7 @@ from s2s_ad.frontend.lower.in_place import STORING
 from s2s_ad.frontend.lower.joins import Join
 from s2s_ad.frontend.lower.meeting import branch, go_on, unite
 from s2s_ad.frontend.lower.objects import class_of
-from s2s_ad.frontend.lower.parts import CHANGES, Part, half_done, in_parts, values_of_change
+from s2s_ad.frontend.lower.parts import CHANGES, half_done, in_parts, values_of_change
 from s2s_ad.frontend.lower.paths import Path, explore
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, Reference, symbols
@@ -51,7 +51,7 @@ class Unreadable(Unjoined):
         return UnsupportedError("S2S201", self.what, origin=origin, help=self.help)
 
 
-@statement(gast.Try, Part)
+@statement(gast.Try)
 def try_(lowering: Lowering, node: gast.Try) -> Exits:
     """`try: ... except Error: ... else: ... finally: ...` A handler sees what was done by then."""
     if node.finalbody:

@@ -72,6 +72,12 @@ def statement(*kinds: type) -> Callable:
     return lambda handler: [STATEMENTS.update({kind: handler}) for kind in kinds] and handler
 
 
+def _kind(node: gast.stmt) -> type:
+    """The kind of a statement in the tables: what was made while lowering may be a subclass."""
+    kind = type(node)
+    return kind if kind in STATEMENTS else kind.__base__ or kind
+
+
 class StaticNeeded(Exception):
     """A rule needs the value of some inputs: (parameter, path) of each, and what to say else."""
 
@@ -254,7 +260,7 @@ class Lowering:
         for place, node in enumerate(body):
             if self._is_root():
                 self.root = getattr(node, "lineno", self.root)
-            if type(node) not in STATEMENTS:
+            if _kind(node) not in STATEMENTS:
                 raise self.refuse(node)
             rest = body[place + 1 :]
             if rest and decides(node):
@@ -274,7 +280,7 @@ class Lowering:
 
     def _run_one(self, node: gast.stmt) -> Exits:
         with self.placed(node):
-            return STATEMENTS[type(node)](self, node)
+            return STATEMENTS[_kind(node)](self, node)
 
     @contextmanager
     def placed(self, node: gast.AST) -> Iterator[None]:

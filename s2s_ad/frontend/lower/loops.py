@@ -181,7 +181,7 @@ class Rest(gast.While):
     """A loop whose first pass is written before it."""
 
 
-@statement(gast.While, Rest)
+@statement(gast.While)
 def while_(lowering: Lowering, node: gast.While) -> Exits:
     """`while condition:`"""
     place, divides = place_of(lowering), _divides(node)
