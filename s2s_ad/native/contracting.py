@@ -21,6 +21,7 @@ from s2s_ad.native.spelling import (
     element,
     name,
     number,
+    times,
     value_of,
 )
 from s2s_ad.native.writer import Writer
@@ -95,8 +96,10 @@ def extreme(
         np.all: (gast.Constant(True, None), lambda best, e: gast.BoolOp(gast.And(), [best, e])),
     }
     start, combine = steps[function]
-    if dtype.kind not in "fb" or dtype.kind != x.dtype.kind:
+    if dtype.kind not in "fbi" or dtype.kind != x.dtype.kind:
         raise NotNative(f"{function.__name__} of such numbers")
+    if dtype.kind == "i":
+        start = _first_of_whole_numbers(function, dtype)
     if dtype.kind == "f" and function in (np.any, np.all):
         raise NotNative(f"{function.__name__} of numbers")
     if function in (np.max, np.min):
@@ -117,6 +120,16 @@ def extreme(
         writer.taken.discard(one)
 
     return _accumulated(writer, x.shape, axes, dtype, text, start, step)
+
+
+def _first_of_whole_numbers(function: Callable, dtype: np.dtype) -> Expression:
+    """What a product or an extreme of whole numbers starts from."""
+    most = np.iinfo(dtype).max
+    known = {np.prod: 1, np.min: most, np.max: -most}
+    if function not in known:
+        raise NotNative(f"{function.__name__} of such numbers")
+    start = number(known[function])
+    return binary(start, gast.Sub, number(1)) if function is np.max else start
 
 
 def _better(best: Expression, one: Expression, order: type) -> Expression:
@@ -237,26 +250,63 @@ def _by_blas(
     dtype: np.dtype,
     text: str,
 ) -> Node | None:
-    """A large product of matrices, or of a matrix and a vector."""
-    if len(operands) != 2 or len(summed) != 1 or dtype.kind not in "fc" or not out:
+    """A product of matrices, whose rows and columns may be several axes each."""
+    if len(operands) != 2 or not summed or dtype.kind not in "fc":
         return None
-    a, b = letters
-    (k,) = summed
-    shared = set(a) & set(b)
-    if shared != {k} or len(a) > 2 or len(b) > 2 or len(a) + len(b) < 3:
+    if any(each.dtype != dtype for each in operands):
         return None
-    if any(each.dtype != dtype for each in operands) or len(a) + len(b) < 4:
+    shared = "".join(each for each in letters[0] if each in letters[1])
+    if {*shared} != {*summed} or len(shared) != len(summed):
         return None
-    x, y = operands
-    if (a.replace(k, "") + b.replace(k, "")) != out:
-        a, b, x, y = b, a, y, x
-    left = _as_matrix(writer, x, f"{text}_left", turned=len(a) == 2 and a[0] == k)
-    right = _as_matrix(writer, y, f"{text}_right", turned=len(b) == 2 and b[1] == k)
+    (a, x), (b, y) = zip(letters, operands, strict=True)
+    rows, columns = (each.translate(dict.fromkeys(map(ord, shared))) for each in (a, b))
+    if rows + columns != out:
+        a, b, x, y, rows, columns = b, a, y, x, columns, rows
+        shared = "".join(each for each in a if each in b)
+    forms = (rows + shared, shared + rows), (shared + columns, columns + shared)
+    if not rows or not columns or rows + columns != out or a not in forms[0] or b not in forms[1]:
+        return None
+    if any(length.dim == 1 for node in (x, y) for length in node.shape):
+        return None
+    left = _as_matrix(writer, x, (a, rows), f"{text}_left", turned=a != forms[0][0])
+    right = _as_matrix(writer, y, (b, columns), f"{text}_right", turned=b != forms[1][0])
     own = writer.fresh(text)
     writer.emit(assign(own, call("product", left, right)))
-    return array(own, dtype, tuple(lengths[each] for each in out), own=True)
+    shape = tuple(lengths[each] for each in out)
+    if len(out) > 2:
+        return _as_shape(writer, own, dtype, shape)
+    return array(own, dtype, shape, own=True)
 
 
-def _as_matrix(writer: Writer, node: Node, text: str, *, turned: bool) -> Expression:
+def _as_matrix(
+    writer: Writer, node: Node, axes: tuple[str, str], text: str, *, turned: bool
+) -> Expression:
+    """An operand as a matrix: the axes that stay are one, and those that are summed the other."""
+    own, stay = axes
     whole = writer.contiguous(node, text).whole()
+    if node.rank > 2:
+        first = len(stay) if own.startswith(stay) else len(own) - len(stay)
+        counts = [_product(node.shape[:first]), _product(node.shape[first:])]
+        shaped = writer.fresh(text)
+        writer.emit(assign(shaped, _reshaped(whole, counts)))
+        whole = name(shaped)
     return gast.Attribute(whole, "T", gast.Load()) if turned else whole
+
+
+def _as_shape(writer: Writer, own: str, dtype: np.dtype, shape: tuple[Length, ...]) -> Node:
+    """A matrix with its axes apart again."""
+    made = writer.fresh(own)
+    writer.emit(assign(made, _reshaped(name(own), [each.text for each in shape])))
+    return array(made, dtype, shape, own=True)
+
+
+def _product(lengths: Sequence[Length]) -> Expression:
+    found: Expression = number(1)
+    for each in lengths:
+        found = times(found, each.text)
+    return found
+
+
+def _reshaped(whole: Expression, lengths: Sequence[Expression]) -> Expression:
+    shape = gast.Tuple([*lengths], gast.Load())
+    return gast.Call(gast.Attribute(whole, "reshape", gast.Load()), [shape], [])

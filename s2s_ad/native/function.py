@@ -14,7 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import PACK
 from s2s_ad.emit.variables import Entry
-from s2s_ad.native import structures  # noqa: F401  (fills the table)
+from s2s_ad.native import rearranging, structures  # noqa: F401  (fill the table)
 from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
 from s2s_ad.native.coalescing import coalesced

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import sizes, values
 from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number
@@ -14,7 +15,9 @@ from s2s_ad.native.spelling import (
     Expression,
     assign,
     call,
+    compare,
     element,
+    if_,
     minus,
     name,
     number,
@@ -51,12 +54,11 @@ Axis = Callable[[Index], Expression]
 
 def layout_of(writer: Writer, items: Sequence[Any], base: Node, shape: Sequence | None) -> Layout:
     """The layout of an index; `shape`: the dimensions of what it takes, where they are known."""
-    if len(items) == 1 and isinstance(items[0], Node) and items[0].dtype.kind == "b":
+    if len(items) == 1 and _is_mask(items[0]) and items[0].rank == base.rank:
         return _masked(writer, items[0], base)
     items = _written_out(items, base.rank)
+    items = [*_with_positions(writer, items, base)]
     block = [each for each in items if isinstance(each, Node)]
-    if any(each.dtype.kind == "b" for each in block):
-        raise NotNative("a mask among other indices")
     return _Layouts(writer, base, shape).of(items, block)
 
 
@@ -238,6 +240,48 @@ def _written_out(items: Sequence[Any], rank: int) -> list:
     gap = [slice(None)] * (rank - taken)
     at = next((k for k, each in enumerate(items) if each is Ellipsis), len(items))
     return [*items[:at], *gap, *items[at + 1 :]]
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Node) and item.dtype.kind == "b"
+
+
+def _with_positions(writer: Writer, items: Sequence[Any], base: Node) -> Iterator[Any]:
+    """The items with the positions where a mask is true in its place."""
+    axis = 0
+    for item in items:
+        if _is_mask(item):
+            if item.rank != 1:
+                raise NotNative("a mask of several axes among other indices")
+            writer.check_equal(item.shape[0], base.shape[axis])
+            yield positions(writer, item, "positions")
+        else:
+            yield item
+        axis += item is not None
+
+
+def positions(writer: Writer, mask: Node, text: str, dim: Any = None) -> Node:
+    """The indices at which the elements of an array with one axis are true."""
+    mask = writer.in_memory(mask, f"{text}_mask")
+
+    def is_true(index: Index) -> Expression:
+        one = mask.at(index)
+        return one if mask.dtype.kind == "b" else compare(one, gast.NotEq, number(0))
+
+    many = writer.fresh("count_of")
+    writer.emit(assign(many, number(0)))
+    with writer.loops(mask.shape) as index:
+        writer.emit(gast.AugAssign(name(many), gast.Add(), call("int", is_true(index))))
+    length = Length(name(many), values.fresh_dim() if dim is None else dim)
+    writer.know(length.dim, length.text)
+    made = writer.allocated(np.dtype(int), (length,), text, "empty")
+    filled = writer.fresh("filled")
+    writer.emit(assign(filled, number(0)))
+    with writer.loops(mask.shape) as index:
+        place = element(name(made.kept), (name(filled),), store=True)
+        step = gast.AugAssign(name(filled), gast.Add(), number(1))
+        writer.emit(if_(is_true(index), [assign(place, index[0]), step]))
+    return made
 
 
 def _masked(writer: Writer, mask: Node, base: Node) -> Layout:

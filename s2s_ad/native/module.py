@@ -78,7 +78,7 @@ class Module:
         used = {each for each in SUPPORT if re.search(rf"(?<![.\w]){each}\(", body)}
         used = used.union(*(CALLED.get(each, ()) for each in used))
         parts = [SUPPORT[each] for each in SUPPORT if each in used]
-        own = ["import math"] if "math." in body else []
+        own = ["import math"] if any("math." in each for each in [body, *parts]) else []
         others = ["import numpy as np"]
         others.append(
             "from numba import njit" + (", types" if used & {"exp", "log", "tanh"} else "")

@@ -538,7 +538,8 @@ def full(writer: Writer, operation: Operation) -> Node:
 
 @native(np.eye, np.identity)
 def eye(writer: Writer, operation: Operation) -> Node:
-    if operation.params.get("k", 0) != 0:
+    beside = operation.params.get("k", 0)
+    if type(beside) is not int:
         raise NotNative("np.eye beside the diagonal")
     given = [operation.params.get(each) for each in ("N", "M", "n")]
     counts = [_node(each) for each in given if isinstance(each, Number)]
@@ -546,7 +547,10 @@ def eye(writer: Writer, operation: Operation) -> Node:
     shape = tuple(writer.length(each, otherwise) for each in operation.shape)
     one, zero = (cast(number(v), np.dtype(float), operation.dtype) for v in (1.0, 0.0))
     return Node(
-        operation.dtype, shape, lambda at: either(compare(at[0], gast.Eq, at[1]), one, zero), cost=1
+        operation.dtype,
+        shape,
+        lambda at: either(compare(plus(at[0], number(beside)), gast.Eq, at[1]), one, zero),
+        cost=1,
     )
 
 
@@ -557,6 +561,8 @@ def arange(writer: Writer, operation: Operation) -> Node:
     if stop is None:
         start, stop = 0, start
     start, step = 0 if start is None else start, 1 if step is None else step
+    if operation.dtype == float and any(_is_float(each) for each in (start, stop, step)):
+        return _arange_of_floats(writer, operation, (start, stop, step))
     if type(step) is not int or step <= 0 or operation.dtype.kind not in "if":
         raise NotNative("np.arange of such numbers")
     given = [each.node.dtype.kind for each in (start, stop) if isinstance(each, Number)]
@@ -575,6 +581,35 @@ def arange(writer: Writer, operation: Operation) -> Node:
         return cast(plus(first, times(index[0], number(step))), WHOLE_NUMBER, dtype)
 
     return Node(dtype, (length,), at)
+
+
+def _is_float(given: Any) -> bool:
+    dtype = given.node.dtype if isinstance(given, Number) else np.result_type(type(given))
+    return dtype.kind == "f"
+
+
+def _arange_of_floats(writer: Writer, operation: Operation, given: Sequence) -> Node:
+    """np.arange of floats: as many elements as NumPy gives, which counts by a quotient."""
+    nodes = [each.node if isinstance(each, Number) else constant_node(each) for each in given]
+    first, last, step = (writer.named(writer.cast(e, np.dtype(float)), "bound") for e in nodes)
+    span = gast.BinOp(last.at(()), gast.Sub(), first.at(()))
+    quotient = gast.BinOp(span, gast.Div(), step.at(()))
+    own = writer.fresh("count_of")
+    writer.refuse(compare(step.at(()), gast.Eq, number(0)))
+    writer.emit(assign(own, call("max", call("int", call("math.ceil", quotient)), number(0))))
+    length = Length(name(own), operation.shape[0])
+    writer.know(length.dim, length.text)
+    # the difference of the first two elements, as they are rounded
+    second = gast.BinOp(first.at(()), gast.Add(), step.at(()))
+    delta = writer.named(
+        Node(np.dtype(float), (), lambda _: gast.BinOp(second, gast.Sub(), first.at(())),
+             first.reads | step.reads | {own}, 2), "step",
+    )  # fmt: skip
+
+    def at(index: Index) -> Expression:
+        return gast.BinOp(first.at(()), gast.Add(), gast.BinOp(index[0], gast.Mult(), delta.at(())))
+
+    return Node(np.dtype(float), (length,), at, first.reads | delta.reads | {own}, 2)
 
 
 @native(np.tril, np.triu)

@@ -125,15 +125,28 @@ def spelled(
             raise NotNative("the order of complex numbers")
         given = [cast(x, d, inner) for x, d in zip(operands, dtypes, strict=True)]
         return compare(given[0], COMPARISONS[function], given[1])
-    if function is operator.pow and result.kind in "fc" and dtypes[1].kind in WHOLE:
-        exponent = value_of(operands[1])
-        if type(exponent) is int and abs(exponent) <= 4:  # Numba multiplies
-            return binary(cast(operands[0], dtypes[0], result), gast.Pow, operands[1])
+    short = _short_power(operands, dtypes, result) if function is operator.pow else None
+    if short is not None:
+        return short
     is_narrower = (inner.kind == "f" and result.kind in WHOLE) or inner.kind == "c"
     if result.kind != "b" and not (is_narrower and inner.kind != result.kind):
         inner = result
     given = [cast(x, d, inner) for x, d in zip(operands, dtypes, strict=True)]
     return _of_one_kind(function, given, inner, result)
+
+
+def _short_power(
+    operands: list[Expression], dtypes: list[np.dtype], result: np.dtype
+) -> Expression | None:
+    """A power with a small exponent that is known, as products and roots."""
+    exponent = value_of(operands[1])
+    if exponent is None or result.kind not in "fc":
+        return None
+    if dtypes[1].kind in WHOLE and abs(exponent) <= 4:  # Numba multiplies
+        return binary(cast(operands[0], dtypes[0], result), gast.Pow, operands[1])
+    if result == dtypes[0] == np.dtype(float) and 2 * exponent % 2 == 1 and abs(exponent) <= 4:
+        return call("half_power", operands[0], number(int(2 * exponent)))
+    return None
 
 
 def _of_one_kind(
@@ -296,7 +309,9 @@ def whole_numbers(function: Callable, operands: list[Expression]) -> Expression 
         return call(helper, *operands)
     if function is operator.pow:
         return call("power", *operands)
-    known = (operator.floordiv, operator.mod, operator.neg, operator.pos, abs, operator.rshift)
+    if function in (operator.lshift, operator.rshift):
+        return call("left" if function is operator.lshift else "right", *operands)
+    known = (operator.floordiv, operator.mod, operator.neg, operator.pos, abs, operator.invert)
     if function in known or function in (operator.and_, operator.or_, operator.xor):
         return spelled(
             function,

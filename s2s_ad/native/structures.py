@@ -14,6 +14,7 @@ from s2s_ad.core import values
 from s2s_ad.native.contracting import total
 from s2s_ad.native.nodes import Index, Length, ListNode, Node, NotNative, Number, array
 from s2s_ad.native.operations import CHEAP, WHOLE_NUMBER, Operation, elementwise, moved, native
+from s2s_ad.native.rearranging import with_axis_last
 from s2s_ad.native.scalars import cast
 from s2s_ad.native.spelling import (
     Expression,
@@ -207,35 +208,43 @@ def diag(writer: Writer, operation: Operation) -> Node:
 def linspace(writer: Writer, operation: Operation) -> Node:
     start, stop = operation.operands
     num = operation.params.get("num", 50)
-    if type(num) is not int or num < 2 or start.rank or stop.rank or operation.dtype != float:
+    if start.rank or stop.rank or operation.dtype != float:
         raise NotNative("np.linspace with such arguments")
-    if operation.params.keys() - {"num"}:
+    if operation.params.keys() - {"num", "dtype"} or (type(num) is int and num < 2):
         raise NotNative("np.linspace with such arguments")
+    if type(num) is int:
+        count = Length(number(num), num)
+    else:
+        many = writer.named(num.node, "num")
+        writer.refuse(compare(many.at(()), gast.Lt, number(2)))
+        count = writer.length(operation.shape[0], many.at(()))
+    ends = minus(count.text, number(1))
     first, last = (writer.named(writer.cast(e, np.dtype(float)), "bound") for e in (start, stop))
     step = writer.fresh("step")
     difference = binary(last.at(()), gast.Sub, first.at(()))
-    writer.emit(assign(step, binary(difference, gast.Div, number(num - 1))))
+    writer.emit(assign(step, binary(difference, gast.Div, ends)))
 
     def at(index: Index) -> Expression:
         inner = binary(binary(index[0], gast.Mult, name(step)), gast.Add, first.at(()))
-        return either(compare(index[0], gast.Eq, number(num - 1)), last.at(()), inner)
+        return either(compare(index[0], gast.Eq, ends), last.at(()), inner)
 
     reads = first.reads | last.reads | {step}
-    return Node(np.dtype(float), (Length(number(num), num),), at, reads, 3)
+    return Node(np.dtype(float), (count,), at, reads, 3)
 
 
-@native(np.cumsum)
+@native(np.cumsum, np.cumprod)
 def cumsum(writer: Writer, operation: Operation) -> Node:
     (x,) = operation.operands
     axis = operation.params.get("axis", 0 if x.rank == 1 else None)
     if type(axis) is not int or operation.params.keys() - {"axis"}:
-        raise NotNative("np.cumsum of all axes")
+        raise NotNative("a scan of all axes")
     axis %= x.rank
     made = writer.allocated(operation.dtype, x.shape, operation.text, "empty")
     with writer.loops(x.shape) as index:
         before = (*index[:axis], minus(index[axis], number(1)), *index[axis + 1 :])
         own = cast(x.at(index), x.dtype, operation.dtype)
-        sums = binary(element(name(made.kept), before), gast.Add, own)
+        operator_ = gast.Add if operation.function is np.cumsum else gast.Mult
+        sums = binary(element(name(made.kept), before), operator_, own)
         first = compare(index[axis], gast.Eq, number(0))
         place = element(name(made.kept), index, store=True)
         writer.emit(assign(place, either(first, own, sums)))
@@ -255,12 +264,12 @@ def argmax(writer: Writer, operation: Operation) -> Node:
 
 
 def _argmax_along(writer: Writer, operation: Operation, x: Node, axis: Any) -> Node:
-    """The index of the largest element along the last axis."""
-    if type(axis) is not int or axis % x.rank != x.rank - 1 or operation.params.keys() - {"axis"}:
+    """The index of the largest element along an axis."""
+    if type(axis) is not int or operation.params.keys() - {"axis"}:
         raise NotNative("np.argmax along such an axis")
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fi":
         raise NotNative("np.argmax of such numbers")
-    x = writer.in_memory(x, f"{operation.text}_of")
+    x = with_axis_last(writer.in_memory(x, f"{operation.text}_of"), axis)
     writer.refuse(compare(x.shape[-1].text, gast.Eq, number(0)))
     made = writer.allocated(WHOLE_NUMBER, x.shape[:-1], operation.text, "zeros")
     order = gast.Gt if operation.function is np.argmax else gast.Lt
@@ -284,7 +293,7 @@ def _by_numba(writer: Writer, operation: Operation) -> Node:
     ranks = [each.rank if isinstance(each, Node) else None for each in operands]
     if operation.params or None in ranks or max(ranks) > 2 or ranks[0] != 2:
         raise NotNative(f"{operation.function.__name__} of stacks")
-    if any(each.dtype != float for each in operands):
+    if {each.dtype for each in operands} != {operation.dtype} or operation.dtype.kind not in "fc":
         raise NotNative(f"{operation.function.__name__} of such numbers")
     given = [writer.contiguous(each, f"{operation.text}_of").whole() for each in operands]
     made = call(f"np.linalg.{operation.function.__name__}", *given)
@@ -298,18 +307,6 @@ def _by_numba(writer: Writer, operation: Operation) -> Node:
 
 
 native(np.linalg.solve, np.linalg.inv, np.linalg.det, np.linalg.cholesky)(_by_numba)
-
-
-@native(np.sort, np.argsort)
-def sort(writer: Writer, operation: Operation) -> Node:
-    (x,) = operation.operands
-    if x.rank != 1 or operation.params.keys() - {"axis"} or x.dtype.kind == "c":
-        raise NotNative("sorting along an axis")
-    whole = writer.contiguous(x, f"{operation.text}_of").whole()
-    stable = {"kind": gast.Constant("mergesort", None)} if operation.function is np.argsort else {}
-    text = writer.fresh(operation.text)
-    writer.emit(assign(text, call(f"np.{operation.function.__name__}", whole, **stable)))
-    return array(text, operation.dtype, x.shape, own=True)
 
 
 @native(np.interp)

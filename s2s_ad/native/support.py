@@ -58,6 +58,96 @@ def power(a, b):
         result = mul(result, a)
     return result
 ''',
+    "half_power": '''@njit(error_model="numpy")
+def half_power(x, halves):
+    """x ** (halves / 2) of an odd number of halves."""
+    size = abs(x)
+    result = math.sqrt(x + 0.0 if x > -np.inf else size)  # no number below 0 has one, but -inf
+    for _ in range(abs(halves) // 2):
+        result *= size
+    return result if halves > 0 else 1.0 / result
+''',
+    "left": '''@njit
+def left(a, b):
+    """a << b of two of Python's whole numbers."""
+    if b < 0 or b > 62 or (a << b) >> b != a:
+        raise OverflowError
+    return a << b
+''',
+    "right": '''@njit
+def right(a, b):
+    """a >> b of two of Python's whole numbers."""
+    if b < 0:
+        raise ValueError
+    return a >> min(b, 63)
+''',
+    "first_beyond": '''@njit
+def first_beyond(items, value, right):
+    """Where a value belongs among sorted items: before its equals, or behind them; nan is last."""
+    low, high = 0, len(items)
+    while low < high:
+        middle = (low + high) // 2
+        item = items[middle]
+        is_before = item < value or (value != value and item == item)
+        if is_before or (right and (item == value or (item != item and value != value))):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+''',
+    "bins_of": '''@njit
+def bins_of(items, least):
+    """How many bins whole numbers from 0 on need, and at least so many."""
+    for item in items:
+        if item < 0:
+            raise ValueError
+        least = max(least, item + 1)
+    return least
+''',
+    "convolved": '''@njit(error_model="numpy")
+def convolved(x, y, mode):
+    """np.convolve(x, y, mode)"""
+    n, m = len(x), len(y)
+    if n == 0 or m == 0:
+        raise ValueError
+    start, length = 0, n + m - 1
+    if mode == "same":
+        start, length = (min(n, m) - 1) // 2, max(n, m)
+    if mode == "valid":
+        start, length = min(n, m) - 1, max(n, m) - min(n, m) + 1
+    result = np.empty(length)
+    for i in range(length):
+        total = 0.0
+        for j in range(max(i + start - m + 1, 0), min(i + start + 1, n)):
+            total = plus(total, x[j] * y[i + start - j])
+        result[i] = total
+    return result
+''',
+    "polynomial": '''@njit
+def polynomial(coefficients, x):
+    """The value of a polynomial; the coefficient of the highest power is the first."""
+    y = 0.0
+    for each in coefficients:
+        y = y * x + each
+    return y
+''',
+    "cholesky_adjoint": '''@njit(error_model="numpy")
+def cholesky_adjoint(L, L_bar):
+    """The adjoint of the lower triangle of a matrix, from that of its Cholesky factor."""
+    A_bar = np.tril(L_bar)
+    for i in range(len(L) - 1, -1, -1):
+        A_bar[i, i] *= 0.5 / L[i, i]
+        for k in range(i):
+            A_bar[i, k] -= 2.0 * A_bar[i, i] * L[i, k]
+        for j in range(i - 1, -1, -1):
+            part = A_bar[i, j] / L[j, j]
+            A_bar[i, j] = part
+            A_bar[j, j] -= part * L[i, j]
+            for k in range(j):
+                A_bar[i, k] -= part * L[j, k]
+                A_bar[j, k] -= part * L[i, k]
+    return A_bar
+''',
     "grown": '''@njit
 def grown(items):
     """An array with room for twice as many items."""
@@ -186,6 +276,7 @@ def tanh(x):
 #: name -> what it calls
 CALLED = {
     "power": {"mul"},
+    "convolved": {"plus"},
     "exp": {"bits_of", "of_bits"},
     "log": {"bits_of", "of_bits"},
     "tanh": {"exp", "bits_of", "of_bits"},
