@@ -469,8 +469,8 @@ def cubic(x, y, at):
     )
 
 
-def smoothed(x, kernel):
-    return np.convolve(x, kernel, mode="same") ** 2
+def smoothed(x, weights):
+    return np.convolve(x, weights, mode="same") ** 2
 
 
 def rotations(v, k, angle):
@@ -578,9 +578,9 @@ SUITE = {
     mandelbrot1: ((), (), lambda r, s: (-1.75, 0.25, -1.0, 1.0, *((7, 6, 5), (80, 80, 30))[s])),
     mandelbrot2: ((), (), lambda r, s: (-1.75, 0.25, -1.0, 1.0, *((7, 6, 5), (80, 80, 30))[s])),
     contour_integral: ((), (3, 5), lambda r, s: (*((4, 3), (40, 30))[s], 2, _complex(r, 3, *2 * [(4, 40)[s]]), _complex(r, (3, 16)[s]), _complex(r, *((4, 3), (40, 30))[s]))),
-    stockham_fft: ((4,), (3,), lambda r, s: ((8, 4096)[s], (2, 4)[s], (3, 6)[s], _complex(r, (8, 4096)[s]), np.zeros((8, 4096)[s], complex))),
+    stockham_fft: ((4,), (3,), lambda r, s: (4096, 4, 6, _complex(r, 4096), np.zeros(4096, complex))),
     scattering: ((4,), (1, 2, 3), lambda r, s: _scatter(r, *((2, 2, 2, 2, 2, 3, 2, 2), (2, 4, 2, 2, 2, 6, 2, 4))[s])),
-    lenet: ((), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), lambda r, s: _lenet(r, *((1, 16, 1), (4, 28, 1))[s])),
+    lenet: ((), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), lambda r, s: _lenet(r, *((2, 16, 1), (4, 28, 1))[s])),
     mlp_softmax: ((), (1, 2, 3, 4, 5, 6), lambda r, s: tuple(r.random(e) - 0.5 for e in (((3, 4), (4, 5), (5,), (5, 6), (6,), (6, 2), (2,)), ((32, 64), (64, 100), (100,), (100, 50), (50,), (50, 10), (10,)))[s])),
     sorted_gaps: ((), (0,), lambda r, s: (r.random(((3, 5), (200, 100))[s]),)),
     median_filter: ((), (0,), lambda r, s: (r.random((9, 500)[s]), (3, 7)[s])),

@@ -49,7 +49,7 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> str:
     rows = {name: axis == 0 for name, axis in leaves}
     given = [names[name] + ("[{}]" if rows.get(name) else "") for name in names]
     own = f"{batch.name}_of_one"
-    module = Module(functions_of(sample)).text(sample.with_(name=own))
+    module = Module(functions_of(sample)).text(sample.with_(name=own), [batch.name])
     return module + "\n\n" + _loops(batch.name, own, [*names.values()], mapped, given, outputs)
 
 

@@ -10,14 +10,13 @@ import gast
 import numpy as np
 
 from s2s_ad.core import sizes, values
-from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number
+from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, array
 from s2s_ad.native.spelling import (
     Expression,
     assign,
     call,
     compare,
     element,
-    if_,
     minus,
     name,
     number,
@@ -268,20 +267,38 @@ def positions(writer: Writer, mask: Node, text: str, dim: Any = None) -> Node:
         one = mask.at(index)
         return one if mask.dtype.kind == "b" else compare(one, gast.NotEq, number(0))
 
+    return compressed(writer, mask.shape, np.dtype(int), is_true, lambda index: index[0], text, dim)
+
+
+def compressed(
+    writer: Writer,
+    space: Sequence[Length],
+    dtype: np.dtype,
+    is_true: Callable[[Index], Expression],
+    value: Callable[[Index], Expression],
+    text: str,
+    dim: Any = None,
+) -> Node:
+    """The values at the indices where something is true, side by side.
+
+    Each is stored where the next one belongs, and counts only then: a loop without branches.
+    """
+    room: Expression = number(1)
+    for each in space:
+        room = times(room, each.text)
+    made = writer.allocated(dtype, (Length(room, values.fresh_dim()),), text, "empty")
     many = writer.fresh("count_of")
     writer.emit(assign(many, number(0)))
-    with writer.loops(mask.shape) as index:
+    with writer.loops(space) as index:
+        place = element(name(made.kept), (name(many),), store=True)
+        writer.emit(assign(place, value(index)))
         writer.emit(gast.AugAssign(name(many), gast.Add(), call("int", is_true(index))))
     length = Length(name(many), values.fresh_dim() if dim is None else dim)
     writer.know(length.dim, length.text)
-    made = writer.allocated(np.dtype(int), (length,), text, "empty")
-    filled = writer.fresh("filled")
-    writer.emit(assign(filled, number(0)))
-    with writer.loops(mask.shape) as index:
-        place = element(name(made.kept), (name(filled),), store=True)
-        step = gast.AugAssign(name(filled), gast.Add(), number(1))
-        writer.emit(if_(is_true(index), [assign(place, index[0]), step]))
-    return made
+    own = writer.fresh(text)
+    part = gast.Slice(None, name(many), None)
+    writer.emit(assign(own, gast.Subscript(name(made.kept), part, gast.Load())))
+    return array(own, dtype, (length,), own=True)
 
 
 def _masked(writer: Writer, mask: Node, base: Node) -> Layout:

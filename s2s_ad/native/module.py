@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,8 @@ class Module:
         self.names: dict[Callee, str] = {}
         self.texts: list[str] = []
 
-    def text(self, program: Program) -> str:
+    def text(self, program: Program, taken: Iterable[str] = ()) -> str:
+        """The module; `taken`: further names of functions that will stand in it."""
         main = self._written(None, program.name)
         body = "\n\n".join([*self.texts, main])
         used = {each for each in SUPPORT if re.search(rf"(?<![.\w]){each}\(", body)}
@@ -85,6 +86,10 @@ class Module:
         )
         others += ["from numba.extending import intrinsic"] if used & INTRINSICS else []
         head = "\n".join([*own, *([""] if own else []), *others]) + "\n"
+        for each in used & {program.name, *taken}:  # the user's function is called like ours
+            called = rf"(?<![.\w]){each}(?=\()"
+            parts = [re.sub(called, f"{each}_helper", text) for text in parts]
+            body = re.sub(f"(?<!def ){called}", f"{each}_helper", body)
         return "\n\n".join([head, *parts, body])
 
     def _written(self, key: Any, text: str) -> str:

@@ -16,7 +16,7 @@ from s2s_ad.core import sizes, values
 from s2s_ad.core.registry import rule_for
 from s2s_ad.native import scalars
 from s2s_ad.native.contracting import contraction, extreme, total
-from s2s_ad.native.indexing import layout_of, taken
+from s2s_ad.native.indexing import compressed, layout_of, taken
 from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, constant, variable
 from s2s_ad.native.scalars import cast, spelled
 from s2s_ad.native.spelling import (
@@ -275,22 +275,9 @@ def getitem(writer: Writer, operation: Operation) -> Node:
 def _compressed(writer: Writer, base: Node, mask: Node, operation: Operation) -> Node:
     """x[mask]"""
     mask = writer.in_memory(mask, f"{operation.text}_mask")
-    many = writer.fresh("count_of")
-    writer.emit(assign(many, number(0)))
-    with writer.loops(mask.shape) as index:
-        writer.emit(gast.AugAssign(name(many), gast.Add(), call("int", mask.at(index))))
-    length = Length(name(many), operation.shape[0])
-    writer.know(length.dim, length.text)
-    made = writer.allocated(base.dtype, (length,), operation.text, "empty")
-    at = writer.fresh("filled")
-    writer.emit(assign(at, number(0)))
-    with writer.loops(base.shape) as index:
-        with writer.block() as body:
-            target = element(name(made.kept), (name(at),), store=True)
-            writer.emit(assign(target, base.at(index)))
-            writer.emit(gast.AugAssign(name(at), gast.Add(), number(1)))
-        writer.emit(gast.If(mask.at(index), body, []))
-    return made
+    return compressed(
+        writer, base.shape, base.dtype, mask.at, base.at, operation.text, operation.shape[0]
+    )
 
 
 @native(np.transpose)
@@ -563,13 +550,14 @@ def arange(writer: Writer, operation: Operation) -> Node:
     start, step = 0 if start is None else start, 1 if step is None else step
     if operation.dtype == float and any(_is_float(each) for each in (start, stop, step)):
         return _arange_of_floats(writer, operation, (start, stop, step))
-    if type(step) is not int or step <= 0 or operation.dtype.kind not in "if":
+    if type(step) is not int or step == 0 or operation.dtype.kind not in "if":
         raise NotNative("np.arange of such numbers")
     given = [each.node.dtype.kind for each in (start, stop) if isinstance(each, Number)]
     if not all(isinstance(each, int | Number) for each in (start, stop)) or "f" in given:
         raise NotNative("np.arange of such numbers")
     first, last = (number(e) if isinstance(e, int) else e.node.at(()) for e in (start, stop))
-    length = writer.length(operation.shape[0], call("count", first, last, number(step)))
+    ends = (first, last) if step > 0 else (last, first)
+    length = writer.length(operation.shape[0], call("count", *ends, number(abs(step))))
     if length.text is not number and isinstance(length.text, gast.Call):
         own = writer.fresh("count_of")
         writer.emit(assign(own, length.text))

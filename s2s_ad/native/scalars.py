@@ -142,6 +142,8 @@ def _short_power(
     exponent = value_of(operands[1])
     if exponent is None or result.kind not in "fc":
         return None
+    if result.kind == "c" and exponent == 2:
+        return call("square", cast(operands[0], dtypes[0], result))
     if dtypes[1].kind in WHOLE and abs(exponent) <= 4:  # Numba multiplies
         return binary(cast(operands[0], dtypes[0], result), gast.Pow, operands[1])
     if result == dtypes[0] == np.dtype(float) and 2 * exponent % 2 == 1 and abs(exponent) <= 4:
@@ -157,7 +159,7 @@ def _of_one_kind(
         return gast.BoolOp(gast.Or() if function is operator.add else gast.And(), operands)
     if result.kind == "b" and function is operator.invert:
         return gast.UnaryOp(gast.Not(), operands[0])
-    if function in OPERATORS:
+    if function in OPERATORS and not (inner.kind == "c" and function in OF_COMPLEX):
         made = binary(operands[0], OPERATORS[function], operands[1])
         return made if result in WIDEST or result.kind == "b" else cast(made, None, result)
     form = OF_COMPLEX.get(function) if inner.kind == "c" else None
@@ -240,6 +242,11 @@ FORMS: dict[Callable, Callable[..., Expression]] = {
 
 #: how complex numbers have it otherwise
 OF_COMPLEX: dict[Callable, Callable[..., Expression]] = {
+    operator.truediv: lambda a, b: call("quotient", a, b),
+    np.reciprocal: lambda x: call("quotient", number(1 + 0j), x),
+    np.square: lambda x: call("square", x),
+    np.absolute: lambda x: call("size_of", x),
+    abs: lambda x: call("size_of", x),
     np.conj: lambda x: call("np.conj", x),
     np.real: _part("real"),
     np.imag: _part("imag"),

@@ -107,20 +107,21 @@ def bins_of(items, least):
     "convolved": '''@njit(error_model="numpy")
 def convolved(x, y, mode):
     """np.convolve(x, y, mode)"""
+    if len(x) < len(y):
+        x, y = y, x
     n, m = len(x), len(y)
-    if n == 0 or m == 0:
+    if m == 0:
         raise ValueError
     start, length = 0, n + m - 1
     if mode == "same":
-        start, length = (min(n, m) - 1) // 2, max(n, m)
+        start, length = (m - 1) // 2, n
     if mode == "valid":
-        start, length = min(n, m) - 1, max(n, m) - min(n, m) + 1
-    result = np.empty(length)
-    for i in range(length):
-        total = 0.0
-        for j in range(max(i + start - m + 1, 0), min(i + start + 1, n)):
-            total = plus(total, x[j] * y[i + start - j])
-        result[i] = total
+        start, length = m - 1, n - m + 1
+    result = np.zeros(length)
+    for j in range(m):
+        shift = start - j
+        for i in range(max(-shift, 0), min(n - shift, length)):
+            result[i] += x[i + shift] * y[j]
     return result
 ''',
     "polynomial": '''@njit
@@ -181,7 +182,38 @@ def complex_plus(typing, a, b):
     "direction": '''@njit(error_model="numpy")
 def direction(z):
     """The complex number of size 1 that points where this one does; 0 of 0."""
-    return z / abs(z) if z != 0 else z
+    size = abs(z)
+    if math.isinf(z.real) != math.isinf(z.imag):
+        size = 1.0
+        real = math.copysign(1.0, z.real) if math.isinf(z.real) else 0.0
+        z = complex(real, math.copysign(1.0, z.imag) if math.isinf(z.imag) else 0.0)
+    return complex(z.real / size, z.imag / size) if z != 0 else z
+''',
+    "square": '''@njit
+def square(z):
+    """z ** 2 of a complex number."""
+    return z * z
+''',
+    "size_of": '''@njit
+def size_of(z):
+    """abs(z) of a complex number, whose squares are seldom too large or too small."""
+    squares = z.real * z.real + z.imag * z.imag
+    return math.sqrt(squares) if 1e-290 < squares < 1e300 else abs(z)
+''',
+    "quotient": '''@njit(error_model="numpy")
+def quotient(a, b):
+    """a / b of complex numbers, scaled by the larger part of b."""
+    if b.real == 0 and b.imag == 0:
+        return complex(a.real / abs(b.real), a.imag / abs(b.real))
+    is_real = abs(b.real) >= abs(b.imag)
+    most, least = (b.real, b.imag) if is_real else (b.imag, b.real)
+    ratio = least / most
+    scale = 1.0 / (most + least * ratio)
+    with_real, with_imag = (1.0, ratio) if is_real else (ratio, 1.0)
+    return complex(
+        (a.real * with_real + a.imag * with_imag) * scale,
+        (a.imag * with_real - a.real * with_imag) * scale,
+    )
 ''',
     "larger": '''@njit
 def larger(a, b):
@@ -276,7 +308,6 @@ def tanh(x):
 #: name -> what it calls
 CALLED = {
     "power": {"mul"},
-    "convolved": {"plus"},
     "exp": {"bits_of", "of_bits"},
     "log": {"bits_of", "of_bits"},
     "tanh": {"exp", "bits_of", "of_bits"},
