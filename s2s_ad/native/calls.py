@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gast
@@ -9,6 +10,7 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import Unpack
+from s2s_ad.emit.tuples import Ready
 from s2s_ad.emit.variables import Entry
 from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.indexing import layout_of, taken
@@ -84,7 +86,13 @@ class Calls(State):
             for each, fact in captured_by(callee.program).items()
         ]
         self._settle()  # it may change lists and arrays that it is given
-        made = gast.Call(name(self.name_of(callee)), [e for e in given if e is not None], [])
+        arguments = [each for each in given if each is not None]
+        ready = self.alone(callee)
+        made = (
+            gast.Call(name(self.name_of(callee)), arguments, [])
+            if ready is None
+            else self._in_place(ready, arguments)
+        )
         outputs = entry.names if entry.kind == "call" else (entry.name,)
         shown = [self.writer.fresh(self._text(each)) if each else "_" for each in outputs]
         target: Any = shown[0]
@@ -94,6 +102,18 @@ class Calls(State):
         for core, text in zip(outputs, shown, strict=True):
             if core:
                 self._enter(core, text)
+
+    def _in_place(self, ready: Ready, given: Sequence[Expression]) -> Expression:
+        """The statements of a function that is called here alone; gives what it returns."""
+        inner = type(self)(ready, self.text, self.name_of, self.alone)
+        inner.writer.taken = self.writer.taken  # no name means two things
+        shown, returned = inner.open()
+        for parameter, value in zip(shown, given, strict=True):
+            self.writer.emit(assign(parameter, value))
+        for statement in inner.writer.blocks[0]:
+            form.place(statement, getattr(statement, "origin", None), self.writer.place[1])
+            self.writer.emit(statement)
+        return returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
 
     def _argument(self, atom: gast.AST, fact: Any) -> Expression | None:
         """What a function is given for a parameter; None where it knows that."""

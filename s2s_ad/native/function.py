@@ -40,6 +40,17 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         Raises:
             NotNative: something in it has no native form.
         """
+        shown, returned = self.open()
+        value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
+        return_ = form.place(gast.Return(value), None)
+        body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
+        parameters = [form.name(each, gast.Param) for each in shown]
+        none: list = []
+        arguments = gast.arguments(parameters, none, None, none, none, None, none)
+        return gast.FunctionDef(self.text, arguments, body, [], None, None, [])
+
+    def open(self) -> tuple[list[str], list[Expression]]:
+        """Write the statements; gives what the parameters are called, and what is returned."""
         program, writer = self.program, self.writer
         self.given: set[str] = set()  # the parameters that are arrays
         facts = {each: program.facts[each] for each in program.leaves()} | captured_by(program)
@@ -56,14 +67,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         escaped = [*facts, *names_in_atoms(self.output)]
         self.stacks = stacks_of(self.entries, escaped, program.facts, known)
         self._statements(self.entries, [*self.output])
-        returned = [self._returned(each) for each in self.output]
-        value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
-        return_ = form.place(gast.Return(value), None)
-        body = fused(coalesced([*writer.blocks[0], return_], shown), shown)
-        parameters = [form.name(each, gast.Param) for each in shown]
-        none: list = []
-        arguments = gast.arguments(parameters, none, None, none, none, None, none)
-        return gast.FunctionDef(self.text, arguments, body, [], None, None, [])
+        return shown, [self._returned(each) for each in self.output]
 
     def _returned(self, atom: gast.AST) -> Expression:
         node = self._node(atom)

@@ -341,8 +341,10 @@ def _find(node: Any, blocks: tuple[int, ...], known: dict, found: dict[str, Plac
         _find(node.slice, blocks, known, found)
     elif isinstance(node, gast.Name) and node.id in known:
         found[node.id].is_elsewhere = True
-    elif isinstance(node, gast.AST) and node not in known.values():
-        for each in _in_order(node):
+    elif isinstance(node, gast.AST):
+        # the allocation of an array is no use of it, but of those whose lengths it asks for
+        is_allocation = any(node is each for each in known.values())
+        for each in [node.value] if is_allocation else _in_order(node):
             _find(each, blocks, known, found)
 
 

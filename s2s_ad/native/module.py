@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,9 @@ import gast
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Program
 from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.variables import Opening
 from s2s_ad.emit.write import WIDTH, Text, _comment, _functions, docstring
+from s2s_ad.native.entries import every
 from s2s_ad.native.function import Function
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED
@@ -66,10 +69,19 @@ def hint_of(program: Program, name: str) -> str:
     return hint.text if hint is not None and hint.text else "x"
 
 
+def _called(ready: Any) -> Iterator[Callee]:
+    """The functions that a function calls, each as often as it stands there."""
+    for entry in every(Opening(ready.stores).body(ready.program)):
+        function = getattr(getattr(entry.call, "func", None), "value", None)
+        if isinstance(function, Callee):
+            yield function
+
+
 class Module:
     def __init__(self, functions: dict):
         self.functions = functions
         self.names: dict[Callee, str] = {}
+        self.calls = Counter(each for ready in functions.values() for each in _called(ready))
         self.texts: list[str] = []
 
     def text(self, program: Program, taken: Iterable[str] = ()) -> str:
@@ -94,11 +106,15 @@ class Module:
 
     def _written(self, key: Any, text: str) -> str:
         ready = self.functions[key]
-        definition = Function(ready, text, self._name_of).write()
+        definition = Function(ready, text, self._name_of, self._alone).write()
         _comment(ready.program, definition.body)
         doc = gast.Expr(gast.Constant(docstring(ready.program), None))
         definition.body.insert(0, doc)
         return DECORATOR + print_statements([definition], WIDTH)
+
+    def _alone(self, callee: Callee) -> Any:
+        """A function that is called in one place: it is compiled with what is around it, once."""
+        return self.functions[callee] if self.calls[callee] == 1 else None
 
     def _name_of(self, callee: Callee) -> str:
         if callee not in self.names:

@@ -39,10 +39,18 @@ class State:
         ready: the function, with its updates in place decided.
         text: what it is called.
         name_of: the name of a function that it calls.
+        alone: a function that is called in one place only, and is written there.
     """
 
-    def __init__(self, ready: Ready, text: str, name_of: Callable[[Callee], str]):
-        self.program, self.text, self.name_of = ready.program, text, name_of
+    def __init__(
+        self,
+        ready: Ready,
+        text: str,
+        name_of: Callable[[Callee], str],
+        alone: Callable[[Callee], Ready | None],
+    ):
+        self.program, self.text = ready.program, text
+        self.name_of, self.alone = name_of, alone
         self.opening = Opening(ready.stores)
         self.entries = self.opening.body(self.program)
         self.output = tree.leaves(tree.tree_map(self.opening.atom, self.program.output))

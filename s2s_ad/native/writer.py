@@ -292,7 +292,7 @@ class Writer:
         return array(own, dtype, shape, own=True)
 
     def allocation(self, dtype: np.dtype, shape: tuple[Length, ...], how: str) -> Expression:
-        lengths = [each.text for each in shape]
+        lengths = [self.canonical(each.text) for each in shape]
         at = lengths[0] if len(lengths) == 1 else gast.Tuple(lengths, gast.Load())
         kind = (
             []
