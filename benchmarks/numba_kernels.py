@@ -5,6 +5,8 @@ kernel_adjoints.py; large products of matrices are BLAS. What a loop needs again
 known length, stencils are read instead of scattered, and sums may be added in any order.
 """
 
+# ruff: noqa: E741  (lengths of axes are n, m, l)
+
 import numpy as np
 from numba import njit
 

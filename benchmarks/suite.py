@@ -4,6 +4,8 @@ Each is written as a suite of kernels for compilers of NumPy has it: sizes as ar
 place or returned. `SUITE` says with respect to which arguments it is differentiated, and on what.
 """
 
+# ruff: noqa: E501, E741, RUF059  (kernels as they are written elsewhere)
+
 import numpy as np
 
 # Filters and solvers of which the result is an array
@@ -55,7 +57,9 @@ def vadv(utens_stage, u_stage, wcon, u_pos, utens, dtr_stage):
         ccol[:, :, k] = gcv * 0.5
         bcol = dtr_stage - ccol[:, :, k]
         correction = -cs * (u_stage[:, :, k + 1] - u_stage[:, :, k])
-        dcol[:, :, k] = dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
+        dcol[:, :, k] = (
+            dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
+        )
         divided = 1.0 / bcol
         ccol[:, :, k] = ccol[:, :, k] * divided
         dcol[:, :, k] = dcol[:, :, k] * divided
@@ -70,7 +74,9 @@ def vadv(utens_stage, u_stage, wcon, u_pos, utens, dtr_stage):
         correction = -as_ * (u_stage[:, :, k - 1] - u_stage[:, :, k]) - cs * (
             u_stage[:, :, k + 1] - u_stage[:, :, k]
         )
-        dcol[:, :, k] = dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
+        dcol[:, :, k] = (
+            dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
+        )
         divided = 1.0 / (bcol - ccol[:, :, k - 1] * acol)
         ccol[:, :, k] = ccol[:, :, k] * divided
         dcol[:, :, k] = (dcol[:, :, k] - dcol[:, :, k - 1] * acol) * divided
@@ -80,7 +86,9 @@ def vadv(utens_stage, u_stage, wcon, u_pos, utens, dtr_stage):
         acol = gav * 0.5
         bcol = dtr_stage - acol
         correction = -as_ * (u_stage[:, :, k - 1] - u_stage[:, :, k])
-        dcol[:, :, k] = dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
+        dcol[:, :, k] = (
+            dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
+        )
         divided = 1.0 / (bcol - ccol[:, :, k - 1] * acol)
         dcol[:, :, k] = (dcol[:, :, k] - dcol[:, :, k - 1] * acol) * divided
     for k in range(K - 1, K - 2, -1):
@@ -95,7 +103,9 @@ def vadv(utens_stage, u_stage, wcon, u_pos, utens, dtr_stage):
 
 def _rhs(b, rho, dt, u, v, dx, dy):
     b[1:-1, 1:-1] = rho * (
-        1 / dt * ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * dx) + (v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * dy))
+        1
+        / dt
+        * ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * dx) + (v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * dy))
         - ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * dx)) ** 2
         - 2 * ((u[2:, 1:-1] - u[0:-2, 1:-1]) / (2 * dy) * (v[1:-1, 2:] - v[1:-1, 0:-2]) / (2 * dx))
         - ((v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * dy)) ** 2
@@ -164,7 +174,9 @@ def channel_flow(nit, u, v, dt, dx, dy, p, rho, nu, F):
         vn = v.copy()
         b = np.zeros_like(u)
         b[1:-1, 1:-1] = rho * (
-            1 / dt * ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * dx) + (v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * dy))
+            1
+            / dt
+            * ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * dx) + (v[2:, 1:-1] - v[0:-2, 1:-1]) / (2 * dy))
             - ((u[1:-1, 2:] - u[1:-1, 0:-2]) / (2 * dx)) ** 2
         )
         b[1:-1, -1] = rho * (1 / dt * ((u[1:-1, 0] - u[1:-1, -2]) / (2 * dx)))
@@ -331,9 +343,7 @@ def stockham_fft(n, r, k, x, y):
         yv = np.reshape(y, (r**i, r, r ** (k - i - 1)))
         tmp_perm = np.transpose(yv, axes=(1, 0, 2))
         d = np.empty((r, r**i, r ** (k - i - 1)), dtype=np.complex128)
-        tmp = np.exp(
-            -2.0j * np.pi * ii_coord[:, : r**i] * jj_coord[:, : r**i] / r ** (i + 1)
-        )
+        tmp = np.exp(-2.0j * np.pi * ii_coord[:, : r**i] * jj_coord[:, : r**i] / r ** (i + 1))
         d[:] = np.repeat(np.reshape(tmp, (r, r**i, 1)), r ** (k - i - 1), axis=2)
         tmp_twid = np.reshape(tmp_perm, (n,)) * np.reshape(d, (n,))
         y[:] = np.reshape(dft_mat @ np.reshape(tmp_twid, (r, r ** (k - 1))), (n,))
@@ -378,18 +388,16 @@ def _conv2d(input, weights):
 
 
 def _maxpool2d(x):
-    output = np.empty(
-        [x.shape[0], x.shape[1] // 2, x.shape[2] // 2, x.shape[3]], dtype=x.dtype
-    )
+    output = np.empty([x.shape[0], x.shape[1] // 2, x.shape[2] // 2, x.shape[3]], dtype=x.dtype)
     for i in range(x.shape[1] // 2):
         for j in range(x.shape[2] // 2):
-            output[:, i, j, :] = np.max(
-                x[:, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2, :], axis=(1, 2)
-            )
+            output[:, i, j, :] = np.max(x[:, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2, :], axis=(1, 2))
     return output
 
 
-def lenet(input, conv1, conv1bias, conv2, conv2bias, fc1w, fc1b, fc2w, fc2b, fc3w, fc3b, N, C_before_fc1):
+def lenet(
+    input, conv1, conv1bias, conv2, conv2bias, fc1w, fc1b, fc2w, fc2b, fc3w, fc3b, N, C_before_fc1
+):
     x = _relu(_conv2d(input, conv1) + conv1bias)
     x = _maxpool2d(x)
     x = _relu(_conv2d(x, conv2) + conv2bias)
@@ -449,7 +457,7 @@ def bincounts(labels, weights, k):
 
 
 def tiled(x, w):
-    return np.pad(np.tile(x, (2, 2)), 1) [: len(w)] @ w
+    return np.pad(np.tile(x, (2, 2)), 1)[: len(w)] @ w
 
 
 def polynomial(coefficients, x):
@@ -475,7 +483,11 @@ def smoothed(x, weights):
 
 def rotations(v, k, angle):
     k = k / np.linalg.norm(k)
-    return v * np.cos(angle) + np.cross(k, v) * np.sin(angle) + k * (v @ k)[:, None] * (1 - np.cos(angle))
+    return (
+        v * np.cos(angle)
+        + np.cross(k, v) * np.sin(angle)
+        + k * (v @ k)[:, None] * (1 - np.cos(angle))
+    )
 
 
 def spectrum(x, freqs, dt):
@@ -544,12 +556,35 @@ def _lenet(r, n, h, c):
 
 
 def _flow(r, n, nt, nit):
-    return (n, n, nt, nit, r.random((n, n)) * 0.1, r.random((n, n)) * 0.1, 0.1 / (n - 1), 2 / (n - 1),
-            2 / (n - 1), r.random((n, n)) * 0.1, 1.0, 0.1)
+    return (
+        n,
+        n,
+        nt,
+        nit,
+        r.random((n, n)) * 0.1,
+        r.random((n, n)) * 0.1,
+        0.1 / (n - 1),
+        2 / (n - 1),
+        2 / (n - 1),
+        r.random((n, n)) * 0.1,
+        1.0,
+        0.1,
+    )
 
 
 def _channel(r, n, nit):
-    return nit, np.zeros((n, n)), np.zeros((n, n)), 0.1 / (n - 1), 2 / (n - 1), 2 / (n - 1), np.ones((n, n)), 1.0, 0.1, 1.0
+    return (
+        nit,
+        np.zeros((n, n)),
+        np.zeros((n, n)),
+        0.1 / (n - 1),
+        2 / (n - 1),
+        2 / (n - 1),
+        np.ones((n, n)),
+        1.0,
+        0.1,
+        1.0,
+    )
 
 
 def _column(r, i, k):
@@ -558,45 +593,126 @@ def _column(r, i, k):
 
 
 def _scatter(r, k, e, q, w, d, a, b, n):
-    return (r.integers(0, a, (a, b)), _complex(r, a, b, d, n, n), _complex(r, k, e, a, n, n),
-            _complex(r, q, w, a, b, d, d), np.zeros((k, e, a, n, n), complex))
+    return (
+        r.integers(0, a, (a, b)),
+        _complex(r, a, b, d, n, n),
+        _complex(r, k, e, a, n, n),
+        _complex(r, q, w, a, b, d, d),
+        np.zeros((k, e, a, n, n), complex),
+    )
 
 
 #: kernel -> (which arguments hold the result; () where it is returned, which are differentiated, arguments)
 SUITE = {
     ludcmp: ((), (0, 1), lambda r, s: (_spd(r, (5, 60)[s]), r.random((5, 60)[s]))),
     cholesky2: ((0,), (0,), lambda r, s: (_spd(r, (5, 120)[s]),)),
-    clipped: ((), (0, 1), lambda r, s: (12 * r.random(2 * [(4, 300)[s]]), r.random(2 * [(4, 300)[s]]), 4.0, 3.0, 9.0)),
+    clipped: (
+        (),
+        (0, 1),
+        lambda r, s: (12 * r.random(2 * [(4, 300)[s]]), r.random(2 * [(4, 300)[s]]), 4.0, 3.0, 9.0),
+    ),
     go_fast: ((), (0,), lambda r, s: (r.random(2 * [(4, 400)[s]]),)),
     vadv: ((0,), (0, 1, 2, 3, 4), lambda r, s: _column(r, *((3, 5), (40, 40))[s])),
     cavity_flow: ((4, 5, 9), (4, 5, 9), lambda r, s: _flow(r, *((6, 3, 3), (41, 20, 10))[s])),
     channel_flow: ((1, 2, 6), (1, 2, 6), lambda r, s: _channel(r, *((6, 3), (21, 5))[s])),
-    azimuthal_naive: ((), (0,), lambda r, s: (r.random((60, 20000)[s]), r.random((60, 20000)[s]), (4, 50)[s])),
-    azimuthal_histogram: ((), (0,), lambda r, s: (r.random((60, 20000)[s]), r.random((60, 20000)[s]), (4, 50)[s])),
+    azimuthal_naive: (
+        (),
+        (0,),
+        lambda r, s: (r.random((60, 20000)[s]), r.random((60, 20000)[s]), (4, 50)[s]),
+    ),
+    azimuthal_histogram: (
+        (),
+        (0,),
+        lambda r, s: (r.random((60, 20000)[s]), r.random((60, 20000)[s]), (4, 50)[s]),
+    ),
     nussinov: ((), (), lambda r, s: ((8, 60)[s], r.integers(0, 4, (8, 60)[s]))),
     crc16: ((), (), lambda r, s: (r.integers(0, 256, (8, 2000)[s]),)),
     mandelbrot1: ((), (), lambda r, s: (-1.75, 0.25, -1.0, 1.0, *((7, 6, 5), (80, 80, 30))[s])),
     mandelbrot2: ((), (), lambda r, s: (-1.75, 0.25, -1.0, 1.0, *((7, 6, 5), (80, 80, 30))[s])),
-    contour_integral: ((), (3, 5), lambda r, s: (*((4, 3), (40, 30))[s], 2, _complex(r, 3, *2 * [(4, 40)[s]]), _complex(r, (3, 16)[s]), _complex(r, *((4, 3), (40, 30))[s]))),
-    stockham_fft: ((4,), (3,), lambda r, s: (4096, 4, 6, _complex(r, 4096), np.zeros(4096, complex))),
-    scattering: ((4,), (1, 2, 3), lambda r, s: _scatter(r, *((2, 2, 2, 2, 2, 3, 2, 2), (2, 4, 2, 2, 2, 6, 2, 4))[s])),
-    lenet: ((), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10), lambda r, s: _lenet(r, *((2, 16, 1), (4, 28, 1))[s])),
-    mlp_softmax: ((), (1, 2, 3, 4, 5, 6), lambda r, s: tuple(r.random(e) - 0.5 for e in (((3, 4), (4, 5), (5,), (5, 6), (6,), (6, 2), (2,)), ((32, 64), (64, 100), (100,), (100, 50), (50,), (50, 10), (10,)))[s])),
+    contour_integral: (
+        (),
+        (3, 5),
+        lambda r, s: (
+            *((4, 3), (40, 30))[s],
+            2,
+            _complex(r, 3, *2 * [(4, 40)[s]]),
+            _complex(r, (3, 16)[s]),
+            _complex(r, *((4, 3), (40, 30))[s]),
+        ),
+    ),
+    stockham_fft: (
+        (4,),
+        (3,),
+        lambda r, s: (4096, 4, 6, _complex(r, 4096), np.zeros(4096, complex)),
+    ),
+    scattering: (
+        (4,),
+        (1, 2, 3),
+        lambda r, s: _scatter(r, *((2, 2, 2, 2, 2, 3, 2, 2), (2, 4, 2, 2, 2, 6, 2, 4))[s]),
+    ),
+    lenet: (
+        (),
+        (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+        lambda r, s: _lenet(r, *((2, 16, 1), (4, 28, 1))[s]),
+    ),
+    mlp_softmax: (
+        (),
+        (1, 2, 3, 4, 5, 6),
+        lambda r, s: tuple(
+            r.random(e) - 0.5
+            for e in (
+                ((3, 4), (4, 5), (5,), (5, 6), (6,), (6, 2), (2,)),
+                ((32, 64), (64, 100), (100,), (100, 50), (50,), (50, 10), (10,)),
+            )[s]
+        ),
+    ),
     sorted_gaps: ((), (0,), lambda r, s: (r.random(((3, 5), (200, 100))[s]),)),
     median_filter: ((), (0,), lambda r, s: (r.random((9, 500)[s]), (3, 7)[s])),
-    viterbi: ((), (0, 1), lambda r, s: (r.random(((4, 3), (100, 20))[s]), r.random(((3, 3), (20, 20))[s]))),
-    nearest: ((), (0, 1), lambda r, s: (r.random(((6, 2), (2000, 3))[s]), r.random(((3, 2), (12, 3))[s]))),
-    bincounts: ((), (1,), lambda r, s: (r.integers(0, 5, (9, 10000)[s]), r.random((9, 10000)[s]), 6)),
-    tiled: ((), (0, 1), lambda r, s: (r.random(2 * [(3, 60)[s]]), r.random(((8, 4), (122, 20))[s]))),
+    viterbi: (
+        (),
+        (0, 1),
+        lambda r, s: (r.random(((4, 3), (100, 20))[s]), r.random(((3, 3), (20, 20))[s])),
+    ),
+    nearest: (
+        (),
+        (0, 1),
+        lambda r, s: (r.random(((6, 2), (2000, 3))[s]), r.random(((3, 2), (12, 3))[s])),
+    ),
+    bincounts: (
+        (),
+        (1,),
+        lambda r, s: (r.integers(0, 5, (9, 10000)[s]), r.random((9, 10000)[s]), 6),
+    ),
+    tiled: (
+        (),
+        (0, 1),
+        lambda r, s: (r.random(2 * [(3, 60)[s]]), r.random(((8, 4), (122, 20))[s])),
+    ),
     polynomial: ((), (0, 1), lambda r, s: (r.random(5), r.random((4, 5000)[s]))),
-    cubic: ((), (1, 2), lambda r, s: (np.linspace(0, 1, (6, 100)[s]), r.random((6, 100)[s]), r.random((7, 5000)[s]))),
+    cubic: (
+        (),
+        (1, 2),
+        lambda r, s: (
+            np.linspace(0, 1, (6, 100)[s]),
+            r.random((6, 100)[s]),
+            r.random((7, 5000)[s]),
+        ),
+    ),
     smoothed: ((), (0, 1), lambda r, s: (r.random((9, 4000)[s]), r.random((3, 15)[s]))),
     rotations: ((), (0, 1, 2), lambda r, s: (r.random(((4, 3), (3000, 3))[s]), r.random(3), 0.7)),
     spectrum: ((), (0, 1), lambda r, s: (r.random((9, 500)[s]), r.random((4, 60)[s]), 0.1)),
     impedance: ((), (1, 2, 3), lambda r, s: (1 + r.random((5, 5000)[s]), 0.7, 0.3, 0.4)),
-    schroedinger: ((), (0, 1), lambda r, s: (_complex(r, (7, 300)[s]), r.random((7, 300)[s]), 1e-3, 0.1, (3, 30)[s])),
+    schroedinger: (
+        (),
+        (0, 1),
+        lambda r, s: (_complex(r, (7, 300)[s]), r.random((7, 300)[s]), 1e-3, 0.1, (3, 30)[s]),
+    ),
     eig_power: ((), (0,), lambda r, s: (_spd(r, (4, 100)[s]), (5, 20)[s])),
     select_pieces: ((), (0,), lambda r, s: (r.random((7, 20000)[s]),)),
     flat_nonzero: ((), (0,), lambda r, s: (r.random((7, 20000)[s]),)),
-    game_of_rows: ((), (0,), lambda r, s: (r.random(((4, 5), (300, 200))[s]), np.arange((4, 300)[s]) % 3 == 1)),
+    game_of_rows: (
+        (),
+        (0,),
+        lambda r, s: (r.random(((4, 5), (300, 200))[s]), np.arange((4, 300)[s]) % 3 == 1),
+    ),
 }
