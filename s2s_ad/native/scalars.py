@@ -146,6 +146,8 @@ def _short_power(
         return call("square", cast(operands[0], dtypes[0], result))
     if dtypes[1].kind in WHOLE and abs(exponent) <= 4:  # Numba multiplies
         return binary(cast(operands[0], dtypes[0], result), gast.Pow, operands[1])
+    if exponent == 0.5 and result == np.dtype(float):  # NumPy's powers are roots, too
+        return call("math.sqrt", cast(operands[0], dtypes[0], result))
     if result == dtypes[0] == np.dtype(float) and 2 * exponent % 2 == 1 and abs(exponent) <= 4:
         return call("half_power", operands[0], number(int(2 * exponent)))
     return None

@@ -92,6 +92,67 @@ def decided(x, kind="log", scale=2):
     return x
 
 
+def rows_kept(x, steps):
+    """What each pass changes stands in one array, of which the rows are popped."""
+    x = x.copy()
+    for _ in range(steps):
+        y = x * x
+        x[1:] -= 0.1 * y[:-1] * x[1:]
+    return np.sum(x**2)
+
+
+def handed_on(a, steps):
+    """Two values that change places, and one that only goes through the loops."""
+    b, c = a + 1.0, a
+    for _ in range(steps):
+        a, b = b, a * b
+        for _ in range(2):
+            c = c * 0.5 + a
+    return a * b + c
+
+
+def damped(x, waves):
+    """Complex numbers: products, quotients, sizes, parts and powers."""
+    z = np.exp(1j * waves[:, None] * x) / (1 + 2j * x)
+    z[0] *= z[1].conj()
+    total = np.sum(z, axis=0) ** 2
+    return np.sum(np.abs(total)) + np.sum(total.real * total.imag) + np.sum(np.angle(z[1]) ** 2)
+
+
+def solved_complex(A, x):
+    z = A[:, :4] + 1j * np.outer(x[:4], x[:4]) + 3 * np.eye(4)
+    return np.sum(np.abs(np.linalg.solve(z, x[:4] + 1j)) ** 2)
+
+
+def masked_rows(A, keep):
+    A = A.copy()
+    A[keep, 1:] *= 2.0
+    A[~keep] += A[keep][0]
+    return np.sum(A**3) + np.sum(A[:, 0][np.flatnonzero(keep)])
+
+
+def repeated(A, many):
+    wide = np.pad(np.repeat(A, many, axis=1), ((1, 0), (0, 2)))
+    return np.sum(np.tile(wide, (2, 1)) ** 3)
+
+
+def searched(x, grid):
+    place = np.searchsorted(grid, x)
+    counts = np.bincount(place, x**2, minlength=9)
+    return np.sum(counts**2) + np.sum(np.convolve(x, grid, mode="same") ** 2)
+
+
+def folded_axes(A, B):
+    """A contraction in which several axes are the rows of one matrix."""
+    stack = A[:, :, None] * np.array([1.0, 2.0])
+    return np.sum(np.tensordot(stack, B @ B.T, axes=(1, 0)) ** 2)
+
+
+def exp(x):
+    """Called like a function that loops may call."""
+    return np.sum(np.exp(x) * x**-1.5)
+
+
 PROGRAMS = {
     "stencil": (heat, (x, 0.2)),
     "views": (rows_in_place, (A,)),
@@ -109,5 +170,17 @@ PROGRAMS = {
     "joined": (lambda x, y: np.sum(np.concatenate([x[2:], y]) ** 3) * np.stack([x, y])[1], (x, y)),
     "solved": (lambda A, x: np.sum(np.linalg.solve(A @ A.T + np.eye(4), x[:4])), (A, x)),
     "single precision": (lambda x: np.sum(np.exp(x) * x), (x.astype(np.float32),)),
+    "rows that are kept": (rows_kept, (x, 4)),
+    "values handed on": (handed_on, (0.7, 3)),
+    "complex numbers": (damped, (x, np.array([0.3, 1.1]))),
+    "complex systems": (solved_complex, (A, x)),
+    "masks among indices": (masked_rows, (A, np.array([True, False, False, True]))),
+    "repeated": (repeated, (A, 3)),
+    "searched": (searched, (x, np.linspace(0, 1, 4))),
+    "axes that are one": (folded_axes, (A, B[:, :3])),
+    "called like a helper": (exp, (x,)),
+    "columns of sums": (lambda A, x: np.sum((x[:4] @ A) ** 2 * (A @ x[:5])[0]), (A, x)),
+    "powers of Cholesky": (lambda A: np.sum(np.linalg.cholesky(A @ A.T + np.eye(4)) ** 3), (A,)),
+    "largest along axes": (lambda A: np.sum(A[np.argmax(A, axis=0), np.arange(5)] ** 2), (A,)),
     "containers": (lambda p: np.sum(p["w"] * p["b"][0]), ({"w": x, "b": [y, 1.0]},)),
 }  # fmt: skip

@@ -14,7 +14,14 @@ from s2s_ad.diagnostics import ArgumentValueError
 
 pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-QUICK = {"stencil", "views", "a loop that breaks", "masks", "numbers of Python"}
+QUICK = {
+    "stencil",
+    "views",
+    "a loop that breaks",
+    "masks",
+    "numbers of Python",
+    "rows that are kept",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -210,6 +217,48 @@ def test_a_captured_array_may_be_replaced():
     np.testing.assert_allclose(f(np.ones(3)), 2.0)
     space["w"] = np.full(3, 5.0)
     np.testing.assert_allclose(f(np.ones(3)), 10.0)
+
+
+PLACES = np.array([0.0, -0.0, 1.0, -2.5, 1e300, 1e-300, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [np.abs, np.sign, lambda z: (2 + 1j) / z, lambda z: z / 3j])
+def test_complex_numbers_at_the_edges(function):
+    """Zeros of both signs, infinities, nan and sizes whose squares overflow: as NumPy has them."""
+    z = np.empty((9, 9), complex)
+    z.real, z.imag = PLACES[:, None], PLACES
+    with np.errstate(all="ignore"):
+        expected = function(z.ravel())
+        found = loops_alone(jit(lambda z: function(z)), z.ravel())
+    for part in (np.real, np.imag):
+        np.testing.assert_allclose(part(found), part(expected), rtol=1e-13)
+
+
+@pytest.mark.slow
+def test_powers_of_roots_at_the_edges():
+    def powers(x):
+        return x**0.5, x**-0.5, x**1.5, x**-1.5, x**2.5
+
+    with np.errstate(all="ignore"):
+        expected, found = powers(PLACES), loops_alone(jit(powers), PLACES)
+    for mine, its in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-13)
+
+
+@pytest.mark.slow
+def test_edges_are_repeated():
+    A = np.arange(12.0).reshape(3, 4)
+    found = loops_alone(jit(lambda A: np.pad(A, ((1, 2), (0, 1)), mode="edge") * 1.0), A)
+    assert np.array_equal(found, np.pad(A, ((1, 2), (0, 1)), mode="edge"))
+
+
+def test_what_is_kept_has_room_from_the_start():
+    """A loop of known length keeps its rows in one array; a while loop's grows."""
+    text = jit(grad(PROGRAMS["rows that are kept"][0])).source(np.ones(5), 3, native=True)
+    assert "saved = np.empty((max(steps, 0), len(x)))" in text
+    assert ".append(" not in text
+    assert "grown(" not in text
 
 
 def test_text_runs_by_itself(tmp_path):
