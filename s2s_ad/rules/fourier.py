@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import RULES, Operation, register
 from s2s_ad.rules import support
@@ -149,6 +149,11 @@ class Fourier(Structural):
         return batch.builder.emit(self, [x], operation.params | self._named(places))
 
 
+def half_and_one(length: int | values.Dim) -> int | values.Dim:
+    """The length of what determines a transform of real numbers: n // 2 + 1."""
+    return values.dim_of_size(sizes.quotient(values.size_of_dim(length), 2) + sizes.of(1))
+
+
 class OfReal(Fourier):
     """rfft: the first half of the transform of real numbers; the other half is its conjugate."""
 
@@ -158,9 +163,7 @@ class OfReal(Fourier):
         return super().infer(operands, params)
 
     def last_length(self, length: Any, asked: Any) -> Any:
-        if isinstance(length, int):
-            return length // 2 + 1
-        return values.fresh_dim(not values.known_not_one(length))
+        return half_and_one(length)
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         """The other half of the adjoint is zero: it is as if it had been cut off."""
@@ -184,7 +187,7 @@ class ToReal(Fourier):
     def last_length(self, length: Any, asked: Any) -> Any:
         if asked is not None:
             return length
-        return 2 * (length - 1) if isinstance(length, int) else values.fresh_dim(False)
+        return values.dim_of_size((values.size_of_dim(length) - sizes.of(1)).times(2))
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         """All but the first number, and the last of an even length, stand for two."""
@@ -279,8 +282,7 @@ class Frequencies(Creation):
 
 
 def _half(full: dict[str, Any]) -> values.Shape:
-    length = dim_of(full["n"])
-    return (length // 2 + 1 if isinstance(length, int) else values.fresh_dim(),)
+    return (half_and_one(dim_of(full["n"])),)
 
 
 def _hfft(x: Any, n: Any, axis: Any, norm: Any) -> Any:

@@ -35,3 +35,14 @@ def test_transform_of_unknown_numbers_needs_their_type():
     f = module("def f(x):\n    return np.sum(np.fft.fft(x).real)\n").f
     with pytest.raises(Exception, match="real or complex"):
         grad(f).source()
+
+
+def test_a_spectrum_and_its_frequencies_are_equally_long():
+    def near(x, f0):
+        weight = np.exp(-((np.fft.rfftfreq(len(x)) - f0) ** 2))
+        return np.sum(weight * np.abs(np.fft.rfft(x)) ** 2)
+
+    x = np.array([0.3, -1.2, 0.7, 0.4, 2.0])
+    assert "unbroadcast" not in grad(near, (0, 1)).source(x, 0.2)
+    change = [near(x, 0.2 + step) for step in (1e-6, -1e-6)]
+    np.testing.assert_allclose(grad(near, 1)(x, 0.2), (change[0] - change[1]) / 2e-6, rtol=1e-8)
