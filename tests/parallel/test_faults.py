@@ -242,7 +242,8 @@ def test_a_chunk_that_needs_too_much_memory_is_said():
         return np.ones((400_000_000, 1))[:50] * np.ones(3)
 
     hogs = [parallel.Loader(lambda: hog(), shape=(50, 3), dtype=np.float64)]
-    step = parallel.data_parallel(grad(loss), (None, 0, 0))
+    # on a busy machine a worker takes half a minute to come back
+    step = parallel.data_parallel(grad(loss), (None, 0, 0), patience=300.0)
     with cluster(1, memory_limit="700MB"):
         with pytest.raises(ParallelError, match="workers died again and again") as caught:
             step(W, hogs, list(Y[:1]))
