@@ -161,6 +161,7 @@ def converted(writer: Writer, operation: Operation) -> Node:
 
 
 native(np.float64, np.float32, np.int64, np.int32, np.bool_, np.ndarray.astype)(converted)
+native(np.complex128, np.complex64)(converted)
 
 
 @native(np.roll)

@@ -113,7 +113,7 @@ def handed_on(a, steps):
 
 def damped(x, waves):
     """Complex numbers: products, quotients, sizes, parts and powers."""
-    z = np.exp(1j * waves[:, None] * x) / (1 + 2j * x)
+    z = np.exp(1j * waves[:, None] * x) / (np.complex128(waves[0]) + 2j * x)
     z[0] *= z[1].conj()
     total = np.sum(z, axis=0) ** 2
     return np.sum(np.abs(total)) + np.sum(total.real * total.imag) + np.sum(np.angle(z[1]) ** 2)
