@@ -492,6 +492,14 @@ class Builder:
         return symbol
 
 
+def filling_of(builder: Builder, value: Any) -> Any:
+    """The number that all elements of a value are, or that it is; None where it is not known."""
+    if not isinstance(value, Symbol):
+        return value
+    rule, operands, _ = builder.definition(value)
+    return None if rule is None else rule.filled_with(operands)
+
+
 def is_same(a: Any, b: Any) -> bool:
     """Whether two operands are certain to be the same value."""
     if isinstance(a, Symbol) and isinstance(b, Symbol):

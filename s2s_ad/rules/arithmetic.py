@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, is_same, static
+from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same, static
 from s2s_ad.core.magnitudes import is_off_zero, is_settled, times_settled
 from s2s_ad.core.registry import RULES, Operation
 from s2s_ad.diagnostics import UnsupportedError
@@ -503,8 +503,7 @@ def elements_in_zeros(builder: Builder, value: Any) -> list[tuple[Any, Any]]:
 
 
 def is_zeros(builder: Builder, value: Any) -> bool:
-    rule, operands, _ = builder.definition(value)
-    return rule is not None and rule.filled_with(operands) == 0
+    return isinstance(value, Symbol) and filling_of(builder, value) == 0
 
 
 class Difference(Elementwise):

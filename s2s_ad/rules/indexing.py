@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.builder import Builder, Symbol, filling_of, static
 from s2s_ad.core.dependence import (
     EVERYTHING,
     Dependence,
@@ -107,13 +107,11 @@ class GetItem(Rule):
             index = index_of(tuple(each for each in index if each is not None))
             y_bar = np.squeeze(y_bar, added[0] if len(added) == 1 else added)
         dropped = _axes_of_one(x, index)
-        if dropped and not isinstance(y_bar, Symbol):
-            return [y_bar]  # as an adjoint it stands for all elements
+        filling = filling_of(x.builder, y_bar) if dropped else None
+        if filling is not None:
+            return [x.builder.call(runtime.broadcast_like, (filling, x), {})]
         if dropped and y_bar.shape:
-            rule, operands, _ = x.builder.definition(y_bar)
-            filling = None if rule is None else rule.filled_with(operands)
-            widened = np.expand_dims(y_bar, support.axis_of(dropped))
-            return [widened if filling is None else filling]
+            return [np.expand_dims(y_bar, support.axis_of(dropped))]
         return [x.builder.call(runtime.index_add, (zeros_like(x), index, y_bar), {})]
 
     def forward(self, operation: Operation, tangents: list) -> Any:

@@ -15,7 +15,7 @@ from s2s_ad.analysis import activity
 from s2s_ad.analysis.described import Described
 from s2s_ad.analysis.elements import Nest
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, is_same
+from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
@@ -296,8 +296,7 @@ class Reverse:
             self.add(name, contribution)
 
     def _is_zero(self, adjoint: Any) -> bool:
-        rule, operands, _ = self.builder.definition(adjoint)
-        filling = adjoint if rule is None else rule.filled_with(operands)
+        filling = filling_of(self.builder, adjoint)
         return type(filling) is float and filling == 0.0
 
     def _are_alike(self, one: form.Statement, other: form.Statement) -> bool:

@@ -45,11 +45,12 @@ from s2s_ad.frontend.resolve import unwrap
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """The bounds of a loop, and the item of the pass with an index."""
+    """The bounds of a loop, the item of the pass with an index, and what is read for it."""
 
     bounds: tuple[Any, Any, Any]
     item: Callable[[Any], Any]
     backwards: bool = False
+    sources: tuple = ()
 
     def known(self) -> range | None:
         """The indices in the order of the passes, where they are known."""
@@ -65,9 +66,9 @@ def passes_of(lowering: Lowering, value: Any) -> Passes:
         return Passes((value.start, value.stop, value.step), lambda index: index)
     if isinstance(value, Reversed):
         inner = passes_of(lowering, value.items)
-        return Passes(inner.bounds, inner.item, not inner.backwards)
+        return Passes(inner.bounds, inner.item, not inner.backwards)  # from where it ended then
     items = items_of(lowering, value)
-    return Passes((0, items.length, 1), items.at)
+    return Passes((0, items.length, 1), items.at, sources=items.sources)
 
 
 def items_of(lowering: Lowering, value: Any) -> Items:

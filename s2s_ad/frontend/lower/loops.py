@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,9 +30,10 @@ from s2s_ad.frontend.lower.exits import (
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import Generator, Produced, is_iterator
 from s2s_ad.frontend.lower.iterators import finish, is_read_whole, step_by_step, taken
+from s2s_ad.frontend.lower.lengthening import index_by_index, may_change_length, watched
 from s2s_ad.frontend.lower.meeting import branch, unless_left
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
-from s2s_ad.frontend.lower.references import parts_of
+from s2s_ad.frontend.lower.references import Box, parts_of
 from s2s_ad.frontend.lower.rolling import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.segments import Segmented
 from s2s_ad.frontend.lower.statements import bind
@@ -64,6 +66,8 @@ def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
     if isinstance(value, Generator):
         refuse_rebinding(lowering, node, value)
         value = run_through(lowering, value)
+    if isinstance(value, Box) and value.is_dynamic and may_change_length(lowering, node, value):
+        return lowering.run([index_by_index(lowering, node, value)])
     produced = [each for each in parts_of(value) if isinstance(each, Produced)]
     value = value.items if isinstance(value, Produced) else value
     left = for_each(lowering, node, value, schedule)
@@ -106,7 +110,7 @@ def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> E
 
     rolling = Rolling(
         lowering,
-        lambda: lowering.run(node.body),
+        lambda: one_pass(lowering, node, passes.sources),
         bounds=passes.bounds,
         start=start,
         backwards=passes.backwards,
@@ -128,6 +132,15 @@ def for_each(lowering: Lowering, node: gast.For, value: Any, schedule: Any) -> E
     if rolled.shares:
         lowering.sharing[place] = passes.bounds
     return after(lowering, node, rolled)
+
+
+def one_pass(lowering: Lowering, node: gast.For, sources: Sequence[Any]) -> Exits:
+    """Lower the body, which may not change the lengths of lists that the loop reads."""
+    run = functools.partial(lowering.run, node.body)
+    for each in sources:
+        if isinstance(each, Box) and each.is_dynamic:
+            run = functools.partial(watched, lowering, each, run)
+    return run()
 
 
 def place_of(lowering: Lowering) -> tuple:
