@@ -254,8 +254,8 @@ def test_arguments_by_name_and_defaults():
 def test_text_is_called_as_the_classes_and_attributes_of_the_user():
     class Block(nn.Cell):
         def construct(self, x):
-            y = x * x
-            return y * x
+            y = np.sin(x)
+            return y * np.exp(y)
 
     class Model(nn.Cell):
         def __init__(self):
