@@ -111,6 +111,7 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
         rule = statement.rule
         if rule.length:
             statement = _nearest_length(program, statement, inputs)
+            statement = _before_elementwise(program, statement, 0, made)
         elif rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
@@ -300,6 +301,7 @@ def _before_elementwise(program: Program, statement: form.Op, position: int, mad
     fail, are applied to: it has the same shape.
 
     Before: `y = x[1:] - x[:-1]; b = unbroadcast(w, y)`; after: `b = unbroadcast(w, x[1:])`.
+    Before: `y = x**2; n = np.size(y)`; after: `n = np.size(x)`.
     """
     like = found = statement.operands[position]
     fact = program.fact(like)

@@ -104,3 +104,27 @@ def test_differences_are_not_computed_for_their_shape():
     np.testing.assert_allclose(grad(differences)(X[:2]), [0.5, -0.5])
     assert "x_bar[:-1] = -WEIGHTS" in grad(differences).source(X)
     assert "unbroadcast(WEIGHTS, x[1:])" in grad(differences).source(X, standalone=True)
+
+
+def mean_square_of_differences(x, y):
+    difference = x[:, None] - y
+    return np.mean(difference**2)
+
+
+def mean_sine_of_differences(x, y):
+    difference = x[:, None] - y
+    return np.mean(np.sin(difference))
+
+
+@pytest.mark.parametrize(
+    "program, slope",
+    [(mean_square_of_differences, lambda d: 2 * d), (mean_sine_of_differences, np.cos)],
+)
+def test_the_terms_of_a_mean_are_not_computed_for_their_number(program, slope):
+    x, y = X, np.array([0.2, -1.1])
+    expected = np.mean(slope(x[:, None] - y), axis=1) / len(x)
+    np.testing.assert_allclose(grad(program)(x, y), expected)
+    text = grad(program).source(x, y)
+    assert "/ difference.size" in text
+    assert "**" not in text
+    assert "np.sin(" not in text
