@@ -88,7 +88,7 @@ class Contents:
 
     def _read_by(
         self, program: Program, statement: form.Statement, path: Path, position: int
-    ) -> list[str]:
+    ) -> Sequence[str]:
         region = region_of(statement)
         if region is not None:
             return self._read_by_region(region, statement, path, position)
@@ -101,7 +101,7 @@ class Contents:
 
     def _read_by_region(
         self, region: Region, statement: form.Op, path: Path, position: int
-    ) -> list[str]:
+    ) -> Sequence[str]:
         inner = [(*path, (position, number)) for number in range(len(region.blocks))]
         for block, own in zip(region.blocks, inner, strict=True):
             self._scan(block, own)

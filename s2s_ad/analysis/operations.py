@@ -39,7 +39,7 @@ class Place:
         return self.statement.target
 
     @property
-    def operands(self) -> list[gast.AST]:
+    def operands(self) -> tuple[gast.AST, ...]:
         return self.statement.operands
 
     @property

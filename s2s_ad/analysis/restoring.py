@@ -58,7 +58,7 @@ def restoring(program: Program, places: Mapping[int, tuple[str, str]]) -> Restor
     body = [
         each
         for statement in program.body
-        for each in (*before.get(_target(statement), ()), statement)
+        for each in (*before.get(statement.target, ()), statement)
     ]
     made = program.with_(body=tuple(body), facts=writer.facts, hints=writer.hints)
     starts = {places[place][0] for place in chains}
@@ -90,10 +90,6 @@ def _ancestors(name: str, ways: Mapping[str, form.Op]) -> set[str]:
             found.add(each)
             waiting += ways[each].reads if each in ways else ()
     return found
-
-
-def _target(statement: form.Statement) -> str | None:
-    return statement.target
 
 
 def _chain(computed: Mapping[str, form.Op], start: str, end: str) -> Sequence[form.Op]:

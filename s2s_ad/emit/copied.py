@@ -14,7 +14,6 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import TEMPORARY, CopyReason, Program
 from s2s_ad.core.regions import region_of
-from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.provenance import Row
 from s2s_ad.emit.write import Written, functions_of
@@ -176,7 +175,7 @@ def copy_form(statement: form.Op, program: Program) -> str:
     if function is operator.getitem:
         whole = all(map(_is_everything, statement.parameters.values()))
         return SLICE if whole and isinstance(facts[0], values.List) else ""
-    if rule_for(function).copy:
+    if statement.rule.copy:
         return COPY
     is_list = isinstance(program.facts.get(statement.target), values.List)
     return LIST if is_list and isinstance(facts[0], values.Array) else ""

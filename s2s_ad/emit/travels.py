@@ -19,7 +19,6 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.saved import Unpack
 
 Event = tuple
@@ -183,7 +182,7 @@ class _Blocks:
             self._region(statement, function, tried)
         elif function in self.travels.functions and function not in self.travels.opened:
             self._call(block, statement, function)
-        elif rule_for(function).at_end and _is_list(block, args[0]):
+        elif statement.rule.at_end and _is_list(block, args[0]):
             self._update(block, statement, tried)
         elif function is runtime.list_of and not args:
             self.travels._note(target, "made", id(block))

@@ -13,7 +13,6 @@ import numpy as np
 from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import DerivativeError, UnsupportedError
 from s2s_ad.load.doors import wrapped
@@ -174,7 +173,7 @@ def refuse_state(label: str, loaded: Loaded, *, merged: bool = False, seeded: bo
         if not (seeded and _is_of_numpys_state(statement.function)):
             raise DerivativeError(
                 "S2S203",
-                f"{label}: {rule_for(statement.function).name} in {program.name} gives "
+                f"{label}: {statement.rule.name} in {program.name} gives "
                 "another value for each chunk, and whenever a chunk is computed again",
                 origin=statement.origin,
                 why="results have to be the same whatever the number of workers and their deaths",

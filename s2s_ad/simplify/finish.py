@@ -154,13 +154,11 @@ def _made_directly(program: Program, statement: form.Op, position: int, made: Ma
     source = made.get(getattr(like, "id", ""))
     number = value.value if position and isinstance(value, gast.Constant) else None
     function = None if source is None else source.rule.fillings.get(number)
-    dtypes = [
-        values.strong_dtype(program.fact(each)) for each in (like, form.name(statement.target))
-    ]
+    facts = program.fact(like), program.facts[statement.target]
+    dtypes = [values.strong_dtype(each) for each in facts]
     if function is None or values.missing(dtypes) or dtypes[0] != dtypes[1]:
         return statement
-    keywords = dict(source.parameters)
-    return statement.with_call(function, [], keywords)
+    return statement.with_call(function, [], source.parameters)
 
 
 def _with_known_shape(
@@ -189,7 +187,7 @@ def _of_known_shape(
     `np.zeros(3)` for zeros like a value of three, `np.ones(len(x))` for ones like `A @ x`.
     """
     like = statement.operands[position]
-    facts = [program.fact(each) for each in (like, form.name(statement.target))]
+    facts = program.fact(like), program.facts[statement.target]
     value = statement.operands[0] if position else form.constant(0.0)
     filled = isinstance(value, gast.Constant) and type(value.value) is float
     known = all(_is_array(each) and values.is_dtype(each.dtype, float) for each in facts)
@@ -205,12 +203,8 @@ def _of_known_shape(
         elif axis is None:
             return None
         else:
-            name = fresh_name()
-            before.append(
-                statement.beside(
-                    name, np.size, [form.name(axis[0])], {"axis": form.constant(axis[1])}
-                )
-            )
+            name, params = fresh_name(), {"axis": form.constant(axis[1])}
+            before.append(statement.beside(name, np.size, [form.name(axis[0])], params))
             nodes.append(form.name(name))
     function = FILLED.get(value.value, np.full)
     single = len(nodes) == 1 and function is not np.full  # whose shape is a tuple
@@ -493,20 +487,16 @@ def _is_certain(program: Program, atom: gast.Name) -> bool:
     """Whether it is certain to be an array, which a number that comes from a branch is not."""
     if program.facts[atom.id].shape != () or atom.id in program.leaves():
         return True
-    statement = next((s for s in program.body if _is_target(s, atom.id)), None)
+    statement = next((s for s in program.body if s.target == atom.id), None)
     return statement is not None and statement.function is not ITEM
 
 
 def _is_item(program: Program, atom: gast.Name) -> bool:
     """Whether it is an item of a list, which is a number where it has no axes."""
-    statement = next((s for s in program.body if _is_target(s, atom.id)), None)
+    statement = next((s for s in program.body if s.target == atom.id), None)
     if statement is None or statement.function is not operator.getitem:
         return False
     return isinstance(program.fact(statement.operands[0]), values.List)
-
-
-def _is_target(statement: form.Statement, name: str) -> bool:
-    return isinstance(statement, form.Op) and statement.target == name
 
 
 DIVIDE = Pass("divide", everywhere(divide))

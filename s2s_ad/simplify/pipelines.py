@@ -65,15 +65,13 @@ def _with_calls(program: Program, made: Finished) -> Program:
         caller = statement.rule
         if isinstance(caller, Caller):
             made_caller = caller.with_program(_finish(caller.program, FINAL_CALLED, made))
-            name = statement.target
-            statement = statement.beside(name, made_caller, statement.operands)
+            statement = statement.with_call(made_caller, statement.operands)
         if call is not None:
             if id(call) not in made:
                 made[id(call)] = Callee(call.program), list(range(len(call.program.leaves())))
                 made[id(call)] = _finished_call(call, *made[id(call)], made)
             callee, places = made[id(call)]
-            name = statement.target
-            statement = statement.beside(name, callee, [statement.operands[i] for i in places])
+            statement = statement.with_call(callee, [statement.operands[i] for i in places])
         body.append(statement)
     return program.with_(body=tuple(body))
 

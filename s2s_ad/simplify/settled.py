@@ -148,8 +148,7 @@ def tell(program: Program) -> Program:
                 tell(_told(block, dict(_handed(region, block, statement.operands))))
                 for block in region.blocks
             ]
-            name = statement.target
-            statement = statement.beside(name, region.with_blocks(blocks), statement.operands)
+            statement = statement.with_call(region.with_blocks(blocks), statement.operands)
         body.append(statement)
     return program.with_(body=tuple(body))
 

@@ -133,7 +133,7 @@ def _may_sink(statement: form.Statement) -> bool:
 def _sink_into(program: Program, target: str) -> Program:
     """What follows the branch that computes `target` goes into it."""
     body = list(program.body)
-    place = next(i for i, each in enumerate(body) if _target(each) == target)
+    place = next(i for i, each in enumerate(body) if each.target == target)
     items = {
         each.target: item[1]
         for each in body
@@ -148,7 +148,7 @@ def _sink_into(program: Program, target: str) -> Program:
         if not reads & depends:
             before.append(each)
             continue
-        name = _target(each)
+        name = each.target
         if (
             reads & items.keys()
             and not reads & (depends - items.keys())
@@ -156,7 +156,7 @@ def _sink_into(program: Program, target: str) -> Program:
         ):
             items[name] = len(sides.outputs[0]) - 1
             params = {"index": form.constant(items[name])}
-            each, changed = each.beside(name, ITEM, [form.name(target)], params), True
+            each, changed = each.with_call(ITEM, [form.name(target)], params), True
         if name is not None:
             depends.add(name)
         after.append(each)
@@ -165,10 +165,6 @@ def _sink_into(program: Program, target: str) -> Program:
     made = sides.written()
     facts = program.facts | {target: made.function.infer([], {})}
     return program.with_(body=(*body[:place], *before, made, *after), facts=facts)
-
-
-def _target(statement: form.Statement) -> str | None:
-    return statement.target
 
 
 def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
@@ -287,8 +283,7 @@ def _sink_operands(program: Program) -> Program:
     computed = _computed(program)
     moved: dict[str, form.Op] = {}
     for statement in reversed(program.body):
-        name = _target(statement)
-        if name in moved:
+        if statement.target in moved:
             continue
         if _is_ours(statement):
             statement = _with_operands(program, statement, readers, computed, moved)

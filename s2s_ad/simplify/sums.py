@@ -75,9 +75,8 @@ def _joined(chain: list[form.Op], facts: dict) -> dict[int, list[form.Op]]:
         for place in [*before, last][1:]:
             total = _sum(made, total, chain[place].operands[1], statement, facts)
         params = {"index": statement.parameters["index"]}
-        name = statement.target
-        made.append(statement.beside(name, runtime.index_add, [base, total], params))
-        base = form.name(name)
+        made.append(statement.with_call(runtime.index_add, [base, total], params))
+        base = form.name(statement.target)
     return instead
 
 

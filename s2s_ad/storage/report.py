@@ -13,7 +13,6 @@ from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop, region_of
-from s2s_ad.core.registry import rule_for
 from s2s_ad.diagnostics import Origin
 from s2s_ad.storage.costs import cost_of_computing
 
@@ -117,20 +116,16 @@ def _reason(program: Program, atom: gast.AST) -> tuple[Origin | None, str]:
         return _reason_of_item(program, source, *item)
     if cost_of_computing(source, program.facts[name]) is not None:
         return source.origin, "what it is computed from would have to be kept instead"
-    function = source.function
-    rule = rule_for(function)
-    if rule.effects:
+    if source.rule.effects:
         return source.origin, "it must not happen twice"
-    return source.origin, f"{_named(function, rule)} is too dear to compute again"
+    return source.origin, f"{_named(source.function, source.rule)} is too dear to compute again"
 
 
 def _reason_of_item(
     program: Program, item: form.Op, result: str, index: int
 ) -> tuple[Origin | None, str]:
     """The same for an output of a call, a loop, or of the side of a branch that has it."""
-    source = next(
-        each for each in program.body if isinstance(each, form.Op) and each.target == result
-    )
+    source = next(each for each in program.body if each.target == result)
     region = region_of(source)
     if region is None or isinstance(region, Loop):
         function = source.function
@@ -140,7 +135,7 @@ def _reason_of_item(
             named = "the loop"
         else:
             of_user = isinstance(function, Compound)
-            named = function.name if of_user else _named(function, rule_for(function))
+            named = function.name if of_user else _named(function, source.rule)
         return source.origin or item.origin, f"{named} would have to run again"
     for block in region.blocks:
         atoms = block.outputs()

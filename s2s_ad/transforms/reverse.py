@@ -165,11 +165,7 @@ class Reverse:
     def instead_of(self, result: Symbol) -> Iterator[None]:
         """What is emitted inside stands where the forward sweep computed `result`."""
         body = self.builder.body
-        place = next(
-            place
-            for place, each in enumerate(body)
-            if isinstance(each, form.Op) and each.target == result.name
-        )
+        place = next(place for place, each in enumerate(body) if each.target == result.name)
         after = body[place + 1 :]
         origin = body[place].origin
         del body[place:]

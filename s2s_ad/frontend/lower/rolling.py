@@ -145,9 +145,8 @@ class Rolling:
         if isinstance(need, StructureChanges):
             return need.source is self
         if isinstance(need, UnsupportedError):
-            return isinstance(
-                need, SharedMemoryError
-            )  # memory that may be shared: one pass is certain of it
+            # of memory that may be shared, one pass is certain
+            return isinstance(need, SharedMemoryError)
         return bool(self.mine & self.lowering.builder.ancestors(*need.names))
 
     # ---- rounds
