@@ -396,6 +396,12 @@ class Quotient(Elementwise):
         whole = adjoint_of_normalised(operation, y_bar)
         return super().reverse(operation, y_bar) if whole is None else [whole, None]
 
+    def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
+        """The quotient that the dividend's adjoint is serves the divisor's, too."""
+        if position == 1 and all(operation.active):
+            return -(y_bar / operation.operands[1]) * operation.result
+        return super().factor(position, operation, y_bar)
+
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
         negated = rule is not None and rule.function is operator.neg

@@ -77,7 +77,7 @@ def long_helper(x):
         (parts_of_one_array, "x_difference"),
         (squares, "x_squared"),
         (comparisons, "x_mask"),
-        (elements, "total_ij"),
+        (elements, "x_i x_j tanh_x_i"),
         (results_of_helpers, "long_helper_value"),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
