@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+import gast
+
 from s2s_ad.core import form, values
-from s2s_ad.storage.costs import NUMBER, cost_of_computing, cost_of_keeping, value_of
+from s2s_ad.core.callee import Compound
+from s2s_ad.storage.costs import NUMBER, cost_of_computing, cost_of_keeping, size, value_of
 from s2s_ad.storage.cut import Value, cheapest
 
 
@@ -53,6 +56,8 @@ def decide(
         cost = cost_of_computing(computed[name], facts[name]) if name in computed else None
         if cost is not None and cost <= NUMBER:
             described[name] = Value(described[name].keep, 0, described[name].operands)
+    for name in _shares_memory(computed, described, facts) if repeated else ():
+        described[name] = Value(None, 0, described[name].operands)
     for name in restored:
         described[name] = Value(described[name].keep, NUMBER, described[name].operands)
     for name in only_kept:
@@ -64,3 +69,30 @@ def decide(
         [name for name in described if name in kept],
         [statement for name, statement in computed.items() if name in again],
     )
+
+
+def _shares_memory(
+    computed: Mapping[str, form.Op],
+    described: Mapping[str, Value],
+    facts: Mapping[str, values.AbstractValue],
+) -> Iterator[str]:
+    """The views of arrays that nothing here may change: who keeps one keeps all of the array."""
+
+    def fact(atom: gast.AST) -> values.AbstractValue:
+        return facts[atom.id] if isinstance(atom, gast.Name) else values.of_constant(atom.value)
+
+    changed = set()
+    for statement in computed.values():
+        if isinstance(statement.rule, Compound):
+            changed.update(statement.reads)
+        elif statement.rule.updates:
+            changed.update(form.reads(statement.operands[0]))
+    closed = set()
+    for name, statement in computed.items():
+        if size(facts[name]) == 1 or not statement.rule.is_view(statement.operands, fact):
+            continue
+        array, *others = dict.fromkeys(statement.reads)
+        known = array in closed or (array in described and described[array].keep is not None)
+        if known and array not in changed and not described.keys() & {*others}:
+            closed.add(name)
+            yield name
