@@ -29,15 +29,13 @@ def contract_sums(program: Program) -> Program:
         ...     return np.sum(x * x), np.sum(A * x, axis=1)
         >>> print(after(CONTRACT, f, np.ones((2, 3)), np.ones(3), derived=True))
         f(A: f64[n, m], x: f64[p]):
-            t1 = x * x
-            t2 = contract(x, x, spec='a,a->')
-            t3 = A * x
-            t4 = contract(A, x, spec='ab,b->a')
-            return (t2, t4)
+            t1 = contract(x, x, spec='a,a->')
+            t2 = contract(A, x, spec='ab,b->a')
+            return (t1, t2)
     """
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     counts = liveness.counts(program.body, program.outputs())
-    facts, body = dict(program.facts), []
+    facts, body, gone = dict(program.facts), [], set()
     for statement in program.body:
         found = None
         if isinstance(statement, form.Op) and statement.rule.sums:
@@ -46,7 +44,9 @@ def contract_sums(program: Program) -> Program:
                 product = _Product(program, made[name], made, counts, facts)
                 found = product.contraction(statement) or product.scaled(statement)
                 found = found or product.divided(statement)
+                gone.update([name] if found else [])
         body += found or [statement]
+    body = [each for each in body if each.target not in gone]
     return program.with_(body=tuple(body), facts=facts)
 
 
@@ -114,11 +114,10 @@ class _Product:
             >>> print(after(CONTRACT, f, A, A, s, derived=True))
             f(A: f64[n, m], B: f64[p, q], s: f64[r]):
                 t1 = B / s
-                t2 = A * t1
-                t3 = A * B
-                t4 = np.sum(t3, axis=0)
-                t5 = t4 / s
-                return t5
+                t2 = A * B
+                t3 = np.sum(t2, axis=0)
+                t4 = t3 / s
+                return t4
         """
         fact = self.facts[self.statement.target]
         if not self.is_product or self.statement.phase not in DERIVED:
@@ -234,6 +233,8 @@ def _axes(axis: object, rank: int) -> list[int] | None:
 def numbers_first(program: Program) -> Program:
     """Numbers are multiplied before an array is: that takes one product of the array, and not two.
 
+    With a contraction they are multiplied after it, where its result is smaller than the array.
+
     Example:
         >>> from s2s_ad.check.passes import after
         >>> def f(x, s, t):
@@ -244,6 +245,14 @@ def numbers_first(program: Program) -> Program:
             p = x * s
             t2 = s * t1
             t3 = t2 * x
+            return t3
+        >>> def g(x, y, s):
+        ...     return (x * s) @ y
+        >>> print(after(NUMBERS_FIRST, g, np.ones(3), np.ones(3), 2.0, derived=True))
+        g(x: f64[n], y: f64[m], s: float):
+            t1 = x * s
+            t2 = contract(x, y, spec='a,a->')
+            t3 = t2 * s
             return t3
     """
     counts = liveness.counts(program.body, program.outputs())
@@ -259,10 +268,45 @@ def numbers_first(program: Program) -> Program:
             )
             body += before
             parts = None
+        contracted = _number_last(program, statement, products, facts)
+        if contracted:
+            before, statement = contracted
+            body.append(before)
+            parts = _number_and_array(program.with_(facts=facts), statement)
         if parts is not None and counts[statement.target] == 1:
             products[statement.target] = parts
         body.append(statement)
     return program.with_(body=tuple(body), facts=facts)
+
+
+def _number_last(
+    program: Program,
+    statement: form.Statement,
+    products: Mapping[str, tuple[gast.AST, gast.AST]],
+    facts: dict,
+) -> tuple[form.Op, form.Op] | None:
+    """A contraction without the number that one of its arrays is multiplied by, and their product.
+
+    None where there is no such number, or the result has as many axes as the array.
+    """
+    if isinstance(statement, form.Effect) or statement.function is not runtime.contract:
+        return None
+    scaled = [getattr(each, "id", None) in products for each in statement.operands]
+    fact = program.facts[statement.target]
+    if True not in scaled or statement.phase not in DERIVED:
+        return None
+    place = scaled.index(True)
+    number, array = products[statement.operands[place].id]
+    known = facts[array.id]
+    if values.strong_dtype(fact) != known.dtype or values.rank_of(fact) >= values.rank_of(known):
+        return None
+    name = fresh_name()
+    facts[name] = fact
+    operands = [array if i == place else each for i, each in enumerate(statement.operands)]
+    contracted = statement.beside(name, statement.rule, operands, statement.parameters)
+    pair = [number, form.name(name)]
+    pair = pair if isinstance(number, gast.Constant) else pair[::-1]
+    return contracted, statement.with_call(operator.mul, pair)
 
 
 def _with_one_number(

@@ -18,7 +18,7 @@ from s2s_ad.core.registry import rule_for
 
 
 def join_sums(program: Program) -> Program:
-    """What is added to one element time and again is added once.
+    """What is added to one element time and again, or to elements at once, is added once.
 
     Example:
         >>> import numpy as np
@@ -39,13 +39,13 @@ def join_sums(program: Program) -> Program:
     chains: dict[str, list[form.Op]] = {}  # the last array of each chain -> its sums
     for statement in program.body:
         base = _summed(statement)
-        if base is not None and _adds_number(program, statement):
+        if base is not None and statement.phase == "backward":
             chain = chains.pop(base) if base in chains and counts[base] == 1 else []
             chain.append(statement)
             chains[statement.target] = chain
     facts, instead = dict(program.facts), {}
     for chain in chains.values():
-        instead |= _joined(chain, facts)
+        instead |= _joined(program, chain, facts)
     if not instead:
         return program
     body = [each for statement in program.body for each in instead.get(id(statement), [statement])]
@@ -53,27 +53,38 @@ def join_sums(program: Program) -> Program:
 
 
 def _adds_number(program: Program, statement: form.Op) -> bool:
-    """Whether a derivative adds a number to one element."""
+    """Whether it adds a number to one element."""
     array, value = map(program.fact, statement.operands)
     index = statement.parameters["index"]
     single = index_kind(index, array, program.fact) == "number"
-    return statement.phase == "backward" and single and values.shape_of(value) == ()
+    return single and values.shape_of(value) == ()
 
 
-def _joined(chain: list[form.Op], facts: dict) -> dict[int, list[form.Op]]:
-    """What stands in the place of each sum of a chain, by its id; nothing where all stay."""
-    places: dict[str, list[int]] = {}
+def _joined(program: Program, chain: list[form.Op], facts: dict) -> dict[int, list[form.Op]]:
+    """What stands in the place of each sum of a chain, by its id; nothing where all stay.
+
+    Numbers wait for those that are added to the same element later; arrays, of which each would
+    stay in memory meanwhile, are joined with the sum that follows.
+    """
+    places: dict[tuple[str, int], list[int]] = {}
+    run, before = 0, ""
     for place, each in enumerate(chain):
-        places.setdefault(index_text(each.parameters["index"]), []).append(place)
+        text = index_text(each.parameters["index"])
+        run, before = run + (text != before), text
+        key = (text, 0 if _adds_number(program, each) else run)
+        places.setdefault(key, []).append(place)
     if len(places) == len(chain):
         return {}
+    negative = {each.target for each in program.body if each.function is operator.neg}
     instead: dict[int, list[form.Op]] = {id(each): [] for each in chain}
     base = chain[0].operands[0]
     for *before, last in sorted(places.values(), key=lambda found: found[-1]):
         statement, total = chain[last], chain[[*before, last][0]].operands[1]
         made = instead[id(statement)]
         for place in [*before, last][1:]:
-            total = _sum(made, total, chain[place].operands[1], statement, facts)
+            pair = [total, chain[place].operands[1]]
+            pair.sort(key=lambda atom: getattr(atom, "id", None) in negative)  # b - a for -a + b
+            total = _sum(made, *pair, statement, facts)
         params = {"index": statement.parameters["index"]}
         made.append(statement.with_call(runtime.index_add, [base, total], params))
         base = form.name(statement.target)
@@ -115,7 +126,7 @@ def sums_first(program: Program) -> Program:
     chains: dict[str, list[form.Op]] = {}  # the last array of each chain -> from its zeros on
     moved: dict[int, list[form.Op]] = {}
     for statement in program.body:
-        if _clears(program, statement) and statement.phase == "backward":
+        if clears(program, statement) and statement.phase == "backward":
             chains[statement.target] = [statement]
         base = _summed(statement)
         if base not in chains or counts[base] != 1 or statement.phase != "backward":
@@ -171,7 +182,7 @@ def set_sums(program: Program) -> Program:
     untouched: dict[str, list[gast.AST]] = {}  # zeros -> the indices of what is none any more
     body = []
     for statement in program.body:
-        if _clears(program, statement):
+        if clears(program, statement):
             cleared[statement.target] = statement
         base = _summed(statement)
         single = base is not None and counts[base] == 1
@@ -209,7 +220,7 @@ def _touches_zeros(program: Program, statement: form.Op, others: list[gast.AST])
     return plain and apart and values.is_inexact(fact) is True and _fits(program, statement)
 
 
-def _clears(program: Program, statement: form.Statement) -> bool:
+def clears(program: Program, statement: form.Statement) -> bool:
     """Whether it sets elements of an array, each once, to zero."""
     if isinstance(statement, form.Effect) or statement.function is not runtime.index_set:
         return False
