@@ -34,10 +34,16 @@ class Level:
         index: what tells its passes apart; None where there is no such number.
         sign: 1 where the index of a later pass is greater, -1 where it is less, 0 where that is
             not known.
+        once: whether there is one pass.
     """
 
     index: Atom | None
     sign: int
+    once: bool = False
+
+
+#: a function itself, as what is around its loops
+ONCE = Level(None, 0, once=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,34 +92,42 @@ class Written:
 
     def lasts(self, access: Access) -> bool:
         """Whether nothing that is stored later is an element of what is accessed."""
-        return not any(self._meets(access, store, 1) for store in self.stores)
+        return not any(meets(access, store, 1, self.fixed) for store in self.stores)
 
     def is_first(self, access: Access) -> bool:
         """Whether nothing that was stored before is an element of what is accessed."""
-        return not any(self._meets(access, store, -1) for store in self.stores)
+        return not any(meets(access, store, -1, self.fixed) for store in self.stores)
 
-    def _meets(self, access: Access, store: Access, time: int) -> bool:
-        """Whether a store that runs later (`time` is 1), or before (-1), may write there."""
-        both = zip(access.levels, store.levels, strict=False)
-        common = next((n for n, (a, b) in enumerate(both) if a is not b), None)
-        common = min(len(access.levels), len(store.levels)) if common is None else common
-        ahead = store.position[common - 1] - access.position[common - 1]
-        regions = [self._moved(store, level, time) for level in range(common)]
-        if ahead * time > 0:
-            regions.append(self._moved(store, common, 0))
-        return not all(_are_apart(access.spans, each) for each in regions)
 
-    def _moved(self, store: Access, level: int, time: int) -> list[Span | None]:
-        """The elements of a store that runs later, or before.
+def meets(access: Access, other: Access, time: int, fixed: frozenset[Atom]) -> bool:
+    """Whether another access may be to an element of this one when it runs later, or before.
 
-        The loops before the `level` are in the same pass, that one is in one that runs later (1)
-        or before (-1), and those inside of it are in any.
-        """
-        same = self.fixed | {each.index for each in store.levels[:level]}
-        renaming = _Renaming(same, {each.index for each in store.levels[level:]})
-        if time and store.levels[level].index is not None:
-            renaming.move(store.levels[level].index, store.levels[level].sign * time)
-        return [each and renaming.span(each) for each in store.spans]
+    Args:
+        time: 1 for later, -1 for before.
+        fixed: the sizes that are the same in all passes of all loops.
+    """
+    both = zip(access.levels, other.levels, strict=False)
+    common = next((n for n, (a, b) in enumerate(both) if a is not b), None)
+    common = min(len(access.levels), len(other.levels)) if common is None else common
+    ahead = other.position[common - 1] - access.position[common - 1]
+    passes = [place for place in range(common) if not other.levels[place].once]
+    regions = [_moved(other, place, time, fixed) for place in passes]
+    if ahead * time > 0:
+        regions.append(_moved(other, common, 0, fixed))
+    return not all(_are_apart(access.spans, each) for each in regions)
+
+
+def _moved(access: Access, place: int, time: int, fixed: frozenset[Atom]) -> list[Span | None]:
+    """The elements of an access that runs later, or before.
+
+    The loops before the `place` are in the same pass, that one is in one that runs later (1)
+    or before (-1), and those inside of it are in any.
+    """
+    same = fixed | {each.index for each in access.levels[:place]}
+    renaming = _Renaming(same, {each.index for each in access.levels[place:]})
+    if time and access.levels[place].index is not None:
+        renaming.move(access.levels[place].index, access.levels[place].sign * time)
+    return [each and renaming.span(each) for each in access.spans]
 
 
 class _Renaming:
@@ -196,8 +210,8 @@ class Nest:
         """A loop that stands in no other."""
         loop = region_of(statement)
         facts = [around.fact(each) for each in statement.operands]
-        fixed = frozenset(atom for fact in facts for atom in _atoms(fact))
-        made = cls(loop.body, (_level(statement, loop),), (), [])
+        fixed = frozenset(atom for fact in facts for atom in atoms_of_fact(fact))
+        made = cls(loop.body, (level(statement, loop),), (), [])
         leaves, results = loop.leaves(loop.body).carried, loop.results()[0]
         for place, (leaf, result) in enumerate(zip(leaves, results, strict=True)):
             fact = loop.body.facts[leaf]
@@ -212,7 +226,7 @@ class Nest:
         if position not in self._inner:
             statement = self.body.body[position]
             loop, where = region_of(statement), (*self.position, position)
-            levels = (*self.levels, _level(statement, loop))
+            levels = (*self.levels, level(statement, loop))
             self._inner[position] = Nest(loop.body, levels, where, self.arrays, self)
         return self._inner[position]
 
@@ -341,7 +355,8 @@ class _Chain:
         return name
 
 
-def _level(statement: form.Op, loop: Loop) -> Level:
+def level(statement: form.Op, loop: Loop) -> Level:
+    """What is known of the passes of a loop."""
     if not loop.is_for:
         return Level(None, 0)
     (name,) = loop.leaves(loop.body).bounds
@@ -353,7 +368,7 @@ def _level(statement: form.Op, loop: Loop) -> Level:
     return Level(atom, -1 if (step < 0) != loop.backwards else 1)
 
 
-def _atoms(fact: values.AbstractValue) -> Iterator[Atom]:
+def atoms_of_fact(fact: values.AbstractValue) -> Iterator[Atom]:
     """The atoms of the lengths of a value, or of the number that it is."""
     size = getattr(fact, "size", None)
     if isinstance(size, Size):

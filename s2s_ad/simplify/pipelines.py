@@ -19,11 +19,12 @@ from s2s_ad.simplify.settled import PASS_BY, TELL
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
 from s2s_ad.simplify.undefined import BIND
+from s2s_ad.simplify.unread import KEEP_UNREAD
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
-    *(NUMBERS_FIRST, SHARE, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD),
+    *(NUMBERS_FIRST, SHARE, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, KEEP_UNREAD),
     *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)
