@@ -77,7 +77,7 @@ class Naming:
         self.arrays = _reached(arrays, lines, variables)
         self.sums = _partial_sums(program, lines)
         self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
-        self.kept = {  # a list -> what is appended to it
+        self.kept: dict[str, Any] = {  # a list -> what is appended to it
             variables.of(line.store.base): line.expression
             for line in reversed([*flat(lines)])
             if line.kind == "store" and line.store.kind == "append"
@@ -153,6 +153,8 @@ class Naming:
     def _name_line(self, line: Line) -> None:
         if line.kind == "effect":
             self._name_bound(line)
+        if line.kind == "unpack" or (line.kind == "store" and line.store.kind == "pop"):
+            self._follow_lists(line)
         for name in line.assigns():
             variable = self.variables.of(name)
             if variable in self.shown or name in self.shown:
@@ -178,7 +180,33 @@ class Naming:
             kept = self.shown[line.store.base].removesuffix("_saved")
             if kept != self.shown[line.store.base]:
                 return kept, True
+        if line.kind == "unpack" and (kept := self._kept_as(line, variable)):
+            return kept, True
         return next(filter(None, self._moved_words(variable)), "value"), False
+
+    def _kept_as(self, line: Line, variable: str) -> str:
+        """What an item was called when it was put into the tuple that a list is asked for."""
+        items = dict(self._items(line))
+        return self.shown.get(items.get(variable), "")
+
+    def _items(self, line: Line) -> Iterator[tuple[str, str]]:
+        """Each variable that a line takes from a list, with what was put there."""
+        base = getattr(getattr(line.expression, "func", None), "value", None)
+        base = form.name(line.store.base) if line.kind == "store" else base
+        kept = self.kept.get(self.variables.of(getattr(base, "id", "")))
+        names = line.names if line.kind == "unpack" else (line.name,)
+        items = kept.elts if line.kind == "unpack" and isinstance(kept, gast.Tuple) else [kept]
+        if len(names) == len(items):
+            for name, item in zip(names, items, strict=True):
+                if name and isinstance(item, gast.Name):
+                    yield self.variables.of(name), item.id
+
+    def _follow_lists(self, line: Line) -> None:
+        """A list that is taken from a list holds what was put into it before that."""
+        for variable, item in self._items(line):
+            inner = self.kept.get(self.variables.of(item))
+            if inner is not None:
+                self.kept.setdefault(variable, inner)
 
     def _moved_words(self, variable: str) -> Iterator[str]:
         """What the values that branches give a variable may be called."""

@@ -16,6 +16,7 @@ from s2s_ad.core.registry import METHODS, Operation, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
+from s2s_ad.rules.elementwise import one_number
 from s2s_ad.rules.shapes import reshape_like
 from s2s_ad.rules.structure import Structural, positional
 
@@ -202,8 +203,9 @@ class Squeeze(Structural):
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         (x,), axis = operation.operands, operation.params.get("axis")
-        if not isinstance(y_bar, Symbol):  # a number, of all the elements that there are
-            return x.builder.call(runtime.broadcast_like, (y_bar, x), {})
+        number = one_number(x.builder, y_bar)
+        if number is not None:
+            return x.builder.call(runtime.broadcast_like, (number, x), {})
         return reshape_like(y_bar, x) if axis is None else np.expand_dims(y_bar, axis)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:

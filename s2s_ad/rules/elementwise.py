@@ -18,7 +18,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import sizes, values
-from s2s_ad.core.builder import OPERATORS, Builder, Symbol
+from s2s_ad.core.builder import OPERATORS, Builder, Symbol, filling_of
 from s2s_ad.core.dependence import Dependence, Use, broadcast
 from s2s_ad.core.magnitudes import as_value, is_divided_by, is_off_zero, may_overflow, times_settled
 from s2s_ad.core.registry import RULES, Operation, Rule, register
@@ -410,6 +410,15 @@ def broadcast_source(builder: Builder, value: Any) -> tuple[Any, Symbol] | None:
     """(s, x) where the value is broadcast_like(s, x)."""
     rule, operands, _ = builder.definition(value)
     return tuple(operands) if rule is not None and rule.function is runtime.broadcast_like else None
+
+
+def one_number(builder: Builder, value: Any) -> Any:
+    """The number, known or not, that all elements of a value are; None where it is not that."""
+    filling = filling_of(builder, value)
+    source = broadcast_source(builder, value) if filling is None else None
+    if source is None:
+        return filling
+    return source[0] if values.shape_of(builder.fact(source[0])) == () else None
 
 
 def _as_they_may_be(operands: list, to_number: bool) -> list[list]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, filling_of, static
+from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.dependence import (
     EVERYTHING,
     Dependence,
@@ -26,7 +26,7 @@ from s2s_ad.core.dependence import (
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import elements_in_zeros, is_zeros
-from s2s_ad.rules.elementwise import broadcast_source
+from s2s_ad.rules.elementwise import broadcast_source, one_number
 from s2s_ad.rules.index_batches import (
     batched_index,
     index_at,
@@ -107,7 +107,7 @@ class GetItem(Rule):
             index = index_of(tuple(each for each in index if each is not None))
             y_bar = np.squeeze(y_bar, added[0] if len(added) == 1 else added)
         dropped = _axes_of_one(x, index)
-        filling = filling_of(x.builder, y_bar) if dropped else None
+        filling = one_number(x.builder, y_bar) if dropped else None
         if filling is not None:
             return [x.builder.call(runtime.broadcast_like, (filling, x), {})]
         if dropped and y_bar.shape:
@@ -564,16 +564,26 @@ class ZerosLike(Rule):
         return batch.builder.emit(self, operation.operands, {})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        """[0.0] * len(x) for a list of numbers; 0.0 for what is no array on some path."""
+        """[0.0] * len(x) of numbers, zeros for each of arrays; 0.0 for a number on some path."""
         fact = facts(call.args[0])
         if isinstance(fact, values.Array) and isinstance(call.args[0], gast.Name):
             is_array = form.operation(isinstance, [call.args[0], form.constant(np.ndarray)], {})
             made = form.operation(np.zeros_like, call.args, {})
             return gast.IfExp(is_array, made, form.constant(0.0))
-        if not isinstance(fact, values.List) or values.shape_of(fact.item) != ():
+        if not isinstance(fact, values.List):
             return call
-        zeros = gast.List([form.constant(0.0)], gast.Load())
-        return gast.BinOp(zeros, gast.Mult(), form.operation(len, call.args, {}))
+        if values.shape_of(fact.item) == ():
+            zeros = gast.List([form.constant(0.0)], gast.Load())
+            return gast.BinOp(zeros, gast.Mult(), form.operation(len, call.args, {}))
+        known = isinstance(fact.item, values.Array) and values.is_inexact(fact.item) is True
+        return _zeros_for_each(call.args[0]) if known and not fact.item.absent else call
+
+
+def _zeros_for_each(items: gast.AST) -> gast.AST:
+    """[np.zeros_like(item) for item in items]"""
+    made = form.operation(np.zeros_like, [form.name("item")], {})
+    every = gast.comprehension(form.name("item", gast.Store), items, [], 0)
+    return gast.ListComp(made, [every])
 
 
 def index_along(x: Symbol, indices: Symbol, axis: int) -> Any:

@@ -361,8 +361,7 @@ def share_products(program: Program) -> Program:
         f(a: f64[n], x: f64[m]):
             t1 = 0.5 * x
             t2 = -t1
-            t3 = -t1
-            a.2 = index_add(a, t3, index=1:)
+            a.2 = index_add(a, t2, index=1:)
             a.3 = index_add(a.2, t1, index=:-1)
             return a.3
     """
@@ -374,13 +373,11 @@ def share_products(program: Program) -> Program:
         return program
     facts, body = dict(program.facts), []
     positive: dict[tuple[float, str], str] = {}
-    negatives: dict[str, str] = {}
     atoms: dict[str, gast.AST] = {}
     for statement, multiple in zip(program.body, found, strict=True):
         key = None if multiple is None else (abs(multiple[0]), multiple[1])
         if key is None or len(signs[key]) == 1:
-            statement = form.substitute(statement, atoms) if atoms else statement
-            body += _with_own_negative(statement, negatives, facts)
+            body.append(form.substitute(statement, atoms) if atoms else statement)
             continue
         name = statement.target
         if key not in positive:
@@ -389,7 +386,6 @@ def share_products(program: Program) -> Program:
             operands = [form.constant(key[0]), form.name(multiple[1])]
             body.append(statement.beside(positive[key], statement.function, operands))
         if multiple[0] < 0:
-            negatives[name] = positive[key]
             body.append(_negative(name, positive[key], statement))
         elif positive[key] != name:
             atoms[name] = form.name(positive[key])
@@ -401,19 +397,39 @@ def _negative(name: str, of: str, like: form.Op) -> form.Op:
     return like.beside(name, operator.neg, [form.name(of)])
 
 
-def _with_own_negative(
-    statement: form.Statement, negatives: Mapping[str, str], facts: dict
-) -> list[form.Statement]:
-    """A sum into elements has a negative of its own, so that it is written `a[i] -= x`."""
-    if isinstance(statement, form.Effect) or statement.function is not runtime.index_add:
-        return [statement]
-    value = getattr(statement.operands[1], "id", None)
-    if value not in negatives:
-        return [statement]
-    name = fresh_name()
-    facts[name] = facts[value]
-    own = form.substitute(statement, {value: form.name(name)})
-    return [_negative(name, negatives[value], statement), own]
+def own_negatives(program: Program) -> Program:
+    """Each sum into elements has a negative of its own, so that it is written `a[i] -= x`.
+
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(a, x):
+        ...     a[1:] -= x
+        ...     a[:-1] -= x
+        ...     return a
+        >>> print(after(OWN_NEGATIVES, f, np.ones(4), np.ones(3)))
+        f(a: f64[n], x: f64[m]):
+            t1 = -x
+            a.2 = index_add(a, t1, index=1:)
+            t2 = -x
+            a.3 = index_add(a.2, t2, index=:-1)
+            return a.3
+    """
+    found = {s.target: s.operands[0] for s in program.body if s.function is operator.neg}
+    counts = liveness.counts(program.body, program.outputs()) if found else {}
+    negatives = {name: each for name, each in found.items() if counts[name] > 1}
+    if not negatives:
+        return program
+    facts, body = dict(program.facts), []
+    for statement in program.body:
+        adds = statement.function is runtime.index_add
+        value = getattr(statement.operands[1], "id", None) if adds else None
+        if value in negatives:
+            name = fresh_name()
+            facts[name] = facts[value]
+            body.append(statement.beside(name, operator.neg, [negatives[value]]))
+            statement = form.substitute(statement, {value: form.name(name)})
+        body.append(statement)
+    return program.with_(body=tuple(body), facts=facts)
 
 
 def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] | None:
@@ -433,3 +449,4 @@ def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] 
 CONTRACT = Pass("contract", everywhere(contract_sums))
 NUMBERS_FIRST = Pass("numbers-first", everywhere(numbers_first))
 SHARE = Pass("share-products", everywhere(share_products))
+OWN_NEGATIVES = Pass("own-negatives", everywhere(own_negatives))

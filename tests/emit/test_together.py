@@ -168,6 +168,34 @@ def test_a_pass_saves_one_tuple():
     assert len(re.findall(r"= steps\.pop\(\)", source)) == 1
 
 
+def waves(c, source=XS[0], dt=0.1):
+    previous, current, misfit = np.zeros(5), np.ones(5), 0.0
+    for t in range(len(source)):
+        following = 2 * current - previous + (c * dt) ** 2 * np.sin(current)
+        misfit += 0.5 * following[t] ** 2
+        previous, current = current, following
+    return misfit
+
+
+def test_what_has_no_name_is_called_alike_where_it_is_taken_from_its_list():
+    (step,) = re.findall(r"steps.append\(\((.*)\)\)", text := grad(waves).source(np.ones(5)))
+    (popped,) = re.findall(r"(\S.*) = steps.pop", text)
+    assert popped.split(", ")[:2] == step.split(", ")[:2]
+    assert "value" not in popped
+
+
+def labels_in(x):
+    labels = [0, 2, 1]
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] ** 2 * labels[i]
+    return total
+
+
+def test_a_list_that_is_indexed_keeps_its_name():
+    assert "labels = [0, 2, 1]" in grad(labels_in).source(np.ones(3))
+
+
 def test_a_call_saves_one_tuple_under_the_same_names():
     """Arguments that travel with it are part of it: `h` in each pass."""
     functions = functions_of(network, W)

@@ -80,7 +80,7 @@ class Carrying:
         name, path = self.leaves[place], self.path
         start = before.content if isinstance(before, Box) else before
         if isinstance(start, Tree):
-            start = list_of(self.lowering, start)
+            start = self.lowering.builder.named(list_of(self.lowering, start), leaf.hint)
         held = path.content(end, end.content) if isinstance(end, Box) else end
         now = self._as_list(held) if isinstance(held, Tree) else path.now(held)
         if is_unreadable(now):

@@ -17,7 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.kinds import Kinds, Leaf, contents, is_list, is_same
+from s2s_ad.frontend.lower.kinds import Kinds, Leaf, contents, hint_of, is_list, is_same
 from s2s_ad.frontend.lower.references import Box, View, is_open, settled
 from s2s_ad.frontend.resolve import unwrap
 
@@ -135,6 +135,7 @@ def begin(lowering: Lowering, value: Tree) -> Any:
     if is_growing(value):
         return value.content
     content = list_value(lowering, value)
+    lowering.builder.named(content, hint_of(lowering, value))
     if isinstance(value, Box) and value.kind is list and value.source is None:
         lowering.memory.assign(value, content)
     return content
