@@ -138,6 +138,7 @@ class Callee(Compound):
     def __init__(self, program: Program, *, stub: bool = False):
         super().__init__(program.name, (program,))
         self.is_stub = stub
+        self._calls_itself: bool | None = None  # None until that is certain
 
     @property
     def program(self) -> Program:
@@ -148,15 +149,17 @@ class Callee(Compound):
         made = copy.copy(self)
         made.function, made.derived = made, {}
         self.derived[change] = made
-        made.blocks = (change(self.program),)
+        made.blocks, made._calls_itself = (change(self.program),), None
         _forget(made)
         return made
 
     def define(self, program: Program) -> Callee:
         """Give a stub its body; returns the callee."""
         self.blocks, self.is_stub = (program,), False
-        for each in (self, *reached(self.blocks)):
-            _forget(each)  # what was said of the stub
+        _forget(self)
+        if self.is_recursive:
+            for each in reached(self.blocks):
+                _forget(each)  # what was said of the stub
         return self
 
     @property
@@ -167,7 +170,23 @@ class Callee(Compound):
     @property
     def is_recursive(self) -> bool:
         """Whether it calls itself, perhaps through others."""
-        return any(each is self for each in reached(self.blocks))
+        if self._calls_itself is not None:
+            return self._calls_itself
+        seen: set[int] = set()
+        waiting, has_stub = list(self.blocks), self.is_stub
+        while waiting:
+            for compound in waiting.pop().compounds:
+                if compound is self:
+                    self._calls_itself = True
+                    return True
+                # what we come to comes to us only if it calls itself, too
+                if id(compound) in seen or getattr(compound, "_calls_itself", None) is False:
+                    continue
+                seen.add(id(compound))
+                has_stub |= compound.is_stub
+                waiting += compound.blocks
+        self._calls_itself = None if has_stub else False
+        return False
 
     @property
     def count(self) -> int | None:

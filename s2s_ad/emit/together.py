@@ -188,8 +188,7 @@ def _call_alike(travels: Travels, change: Change, function: Callee, program: Pro
 
 def _roots(travels: Travels, function: Callee, slot: int) -> frozenset[Node]:
     """The classes of an output of a function."""
-    found = (e for e in travels.results if e.function is function and e.slot == slot)
-    return frozenset(travels.root(each.node) for each in found)
+    return frozenset(travels.root(each) for each in travels.outputs.get((function, slot), ()))
 
 
 def _saved_alike(travels: Travels, function: Callee, program: Program) -> list[Saved]:
@@ -214,7 +213,7 @@ def _saved_alike(travels: Travels, function: Callee, program: Program) -> list[S
 
 def _is_saved_alone(travels: Travels, function: Callee, slot: int, roots: Collection[Node]) -> bool:
     """Whether classes hold nothing but one output of a function, on its way to other functions."""
-    born = [each for each in travels.results if travels.root(each.node) in roots]
+    born = [each for root in roots for each in travels.given.get(root, ())]
     return (
         bool(roots)
         and not roots & travels.mixed
@@ -226,9 +225,8 @@ def _is_saved_alone(travels: Travels, function: Callee, slot: int, roots: Collec
 def _inputs(travels: Travels, roots: Collection[Node]) -> dict[Callee, int] | None:
     """The functions that a value is handed to, and as which input: always this, in each call."""
     found: defaultdict[Callee, list[int]] = defaultdict(list)
-    for each in travels.operands:
-        if travels.root(each.node) in roots:
-            found[each.function].append(each.slot)
+    for each in (each for root in roots for each in travels.handed.get(root, ())):
+        found[each.function].append(each.slot)
     for function, slots in found.items():
         if len(set(slots)) > 1 or len(slots) != travels.calls[function]:
             return None

@@ -57,6 +57,8 @@ class Travels:
         events: root of a class -> what happens to it, and how often.
         mixed: the roots of classes that something else is done with.
         operands, results: what calls are given, and what they give.
+        handed, given: root of a class -> those of the operands, and of the results, in it.
+        outputs: (function, slot) -> what its calls give there.
         calls: how often each function is called.
         items: root of a class of lists -> the classes of its items.
         appended: what is appended to lists, and in which block.
@@ -89,8 +91,18 @@ class Travels:
         self.items: defaultdict[Node, set[Node]] = defaultdict(set)
         for items, node in self._items:
             self.items[self.list_of(items)].add(self.root(node))
+        self.handed, self.given = self._by_class(self.operands), self._by_class(self.results)
+        self.outputs: defaultdict[tuple[Callee, int], list[Node]] = defaultdict(list)
+        for each in self.results:
+            self.outputs[each.function, each.slot].append(each.node)
 
     # ---- classes
+
+    def _by_class(self, handed_over: list[HandedOver]) -> dict[Node, list[HandedOver]]:
+        found: dict[Node, list[HandedOver]] = {}
+        for each in handed_over:
+            found.setdefault(self.root(each.node), []).append(each)
+        return found
 
     def root(self, node: Node) -> Node:
         while (parent := self._parents.get(node, node)) != node:

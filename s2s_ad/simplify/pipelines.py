@@ -69,7 +69,10 @@ def _with_calls(program: Program, made: Finished) -> Program:
             statement = statement.with_call(made_caller, statement.operands)
         if call is not None:
             if id(call) not in made:
-                made[id(call)] = Callee(call.program), list(range(len(call.program.leaves())))
+                made[id(call)] = (
+                    Callee(call.program, stub=True),
+                    list(range(len(call.program.leaves()))),
+                )
                 made[id(call)] = _finished_call(call, *made[id(call)], made)
             callee, places = made[id(call)]
             statement = statement.with_call(callee, [statement.operands[i] for i in places])

@@ -235,6 +235,13 @@ def test_a_sum_of_more_terms_than_python_has_stack_for(tmp_path):
 
 
 @pytest.mark.slow
+def test_steps_grow_as_a_long_chain_of_helpers_does(tmp_path):
+    """Each hands over what all below it have saved, one by one until text is written."""
+    few, many = growth(helpers, 80, grad, tmp_path)
+    assert many < MOST_OF_ROWS * few
+
+
+@pytest.mark.slow
 def test_helpers_that_call_each_other_two_hundred_deep(tmp_path):
     function = program(helpers(200), tmp_path, "deep_helpers", helpers_below(200))
     inputs = [0.3]  # of helper_200, helper_199, ..., helper_0

@@ -52,7 +52,8 @@ class Kinship:
         pairs = list(others)
         group = [other for other, _ in pairs]
         for each in arrays:
-            for other in (each.root, *each.root.kin):
+            shared = () if each.number else (each.root, *each.root.kin)
+            for other in shared:
                 if not any(other is known for known in group):
                     link(result, other)
             result.refusal = result.refusal or each.refusal
