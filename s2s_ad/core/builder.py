@@ -500,6 +500,18 @@ def filling_of(builder: Builder, value: Any) -> Any:
     return None if rule is None else rule.filled_with(operands)
 
 
+def is_array_in_text(value: Symbol) -> bool:
+    """Whether what computes a value without axes gives an array, and no number."""
+    rule, operands, _ = value.builder.definition(value)
+    if rule is None:
+        return getattr(value.fact, "number", None) is False
+    if rule.copy:
+        return isinstance(operands[0], Symbol) and is_array_in_text(operands[0])
+    if rule.view and rule.function is not operator.getitem:
+        return bool(values.rank_of(value.builder.fact(operands[0])))
+    return rule.gives_array
+
+
 def is_same(a: Any, b: Any) -> bool:
     """Whether two operands are certain to be the same value."""
     if isinstance(a, Symbol) and isinstance(b, Symbol):

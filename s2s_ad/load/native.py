@@ -19,9 +19,11 @@ from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
+import gast
 import numpy as np
 
 from s2s_ad.core import tree, values
+from s2s_ad.core.builder import Builder, Symbol, is_array_in_text
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.tree import Tree
 from s2s_ad.load.module import Loaded
@@ -187,7 +189,8 @@ def _around(program: Program, loaded: Loaded) -> str:
     outputs = program.outputs()
     results = [f"_s2s_y{k}" for k in range(len(outputs))]
     target = ", ".join(results) if len(results) != 1 else results[0]
-    leaves = iter([_returned(n, program.fact(a)) for n, a in zip(results, outputs, strict=True)])
+    builder = Builder.of(program)
+    leaves = iter([_returned(*each, builder) for each in zip(results, outputs, strict=True)])
     objects = {id(each): name for name, each in loaded.text.objects.items()}
     returned = _text(tree.tree_map(lambda _: next(leaves), program.output), objects)
     name = loaded.text.name
@@ -249,11 +252,15 @@ def _passed(text: str, fact: Any) -> str:
     return f"{text}[()]" if without_axes and fact.number is not True else text
 
 
-def _returned(text: str, fact: Any) -> str:
-    """A result as NumPy gives it."""
-    if isinstance(fact, values.Array) and fact.shape == ():
-        return f"np.{'bool' if fact.dtype == bool else fact.dtype.name}({text})"
-    return text
+def _returned(text: str, atom: gast.AST, builder: Builder) -> str:
+    """A result as NumPy gives it: without axes it is a number, or an array."""
+    fact = builder.fact_of(atom)
+    if not isinstance(fact, values.Array) or fact.shape != ():
+        return text
+    name = "bool" if fact.dtype == bool else fact.dtype.name
+    if isinstance(atom, gast.Name) and is_array_in_text(Symbol(builder, atom.id)):
+        return f"np.array({text}, np.{name})"
+    return f"np.{name}({text})"
 
 
 def _text(output: Any, objects: dict[int, str]) -> str:

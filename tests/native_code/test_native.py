@@ -211,6 +211,22 @@ def test_a_result_that_is_an_argument_stays_the_argument():
     assert jit(lambda x: x[1:])(x).base is x
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x,
+        lambda x: np.squeeze(x * np.ones(1) - x),
+        lambda x: (x * np.ones(1)).reshape(()),
+        lambda x: x * 2.0,
+        lambda x: np.squeeze(x * np.ones(1)) + 1,
+    ],
+)
+@pytest.mark.parametrize("x", [np.array(1.5), np.float64(1.5)], ids=["array", "number"])
+def test_a_result_without_axes_is_an_array_where_numpy_gives_one(function, x):
+    found, expected = jit(function)(x), function(x)
+    assert (type(found), found) == (type(expected), expected)
+
+
 def test_a_captured_array_may_be_replaced():
     space = {"w": np.ones(3)}
     f = jit(grad(lambda x: np.sum(space["w"] * x**2)))

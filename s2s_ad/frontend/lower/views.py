@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.builder import Builder, Symbol, is_array_in_text
 from s2s_ad.core.registry import rule_for
 from s2s_ad.frontend.lower.memory import (
     Memory,
@@ -315,21 +315,9 @@ def as_array_of_no_axes(value: Any) -> Any:
         return value
     content, builder = settled(value), value.builder
     derived = content.name in builder.derived_names  # which is a number wherever it has no axes
-    if derived or getattr(value.fact, "tensor", False) or _is_array_in_text(content):
+    if derived or getattr(value.fact, "tensor", False) or is_array_in_text(content):
         return value
     return builder.call(runtime.array_without_axes, (content,), {})
-
-
-def _is_array_in_text(content: Symbol) -> bool:
-    """Whether what computes a value without axes gives an array, and no number."""
-    rule, operands, _ = content.builder.definition(content)
-    if rule is None:
-        return getattr(content.fact, "number", None) is False
-    if rule.copy:
-        return isinstance(operands[0], Symbol) and _is_array_in_text(operands[0])
-    if rule.view and rule.function is not operator.getitem:
-        return bool(values.rank_of(content.builder.fact(operands[0])))
-    return rule.gives_array
 
 
 def _is_contiguous(function: Callable, args: tuple, result: Symbol) -> bool:
