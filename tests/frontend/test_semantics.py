@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from s2s_ad import S2SError, grad, jit
+from s2s_ad import S2SError, grad, jit, vmap
 from s2s_ad.diagnostics import UnsupportedError
 
 X = np.array([0.3, -0.7, 1.1])
@@ -57,6 +57,25 @@ def test_captured_numbers_that_decide_are_part_of_the_code():
         return x * 2.0 if not THRESHOLD else x
 
     assert_like_python(f, X)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: 2.0 * (np.arctan(0.31) > 1.0) + x,
+        lambda x: 2.0 * (-1.5 < -0.5 <= np.arctan(0.31)) + x,
+        lambda x: 2.0 * (np.sqrt(2.0) in (1.0, np.sqrt(2.0))) + x,
+        lambda x: 2.0 * ((np.sqrt(2.0), 1) == (np.sqrt(2.0), 1)) + x,
+        lambda x: 2.0 * (not np.sqrt(2.0) > 3) + x,
+        lambda x: (np.sqrt(2.0) > 1) + x,
+    ],
+)
+def test_truths_of_constants_are_numpys_where_they_are_in_python(function):
+    """A number of NumPy's has a dtype of its own, True and False have not."""
+    x = np.float32(0.5)
+    expected = function(x)
+    for found in (jit(function)(x), vmap(function)(np.array([x]))[0]):
+        assert (found, found.dtype) == (expected, expected.dtype)
 
 
 @pytest.mark.parametrize("x", [3.0, -3.0])

@@ -131,7 +131,7 @@ def _known(lowering: Lowering, value: Any, truth: bool) -> Any:
 def is_truth(value: Any) -> bool:
     """Whether the value is one True or False, be it Python's or NumPy's."""
     if not isinstance(value, Symbol):
-        return isinstance(value, bool)
+        return isinstance(value, bool | np.bool_)
     return values.is_truth(value.fact)
 
 

@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.conditions import (
     choose,
     for_each_text,
     is_text_of,
+    known_truth,
     lazily,
     negated,
 )
@@ -257,9 +258,10 @@ def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any
     """The comparisons from one on; the next is only looked at where this one is true."""
     right = lowering.evaluate_any(node.comparators[place])
     result = _compared(lowering, node, type(node.ops[place]), left, right)
-    if place + 1 == len(node.ops) or result is False:
+    truth = known_truth(result)
+    if place + 1 == len(node.ops) or truth is False:
         return result
-    if result is True:
+    if truth:
         return _chain(lowering, node, right, place + 1)
     return lazily(lowering, False, result, lambda: _chain(lowering, node, right, place + 1))
 
@@ -284,7 +286,7 @@ def _compared(
     if is_number(left) and is_number(right):
         left, right = (constant_value(each) for each in (left, right))
         if not symbols_in(left, right):
-            return bool(COMPARE[kind](left, right))  # NumPy's own truths are no objects of Python's
+            return COMPARE[kind](left, right)
         return lowering.call(COMPARE[kind], left, right)
     if isinstance(left, Symbol | Tree) or isinstance(right, Symbol | Tree):
         return _compared_with(lowering, node, kind, left, right)
@@ -415,7 +417,7 @@ def _compared_items(
         return kind is gast.NotEq
     stops = kind is gast.NotEq
     pairs = zip(left.items, right.items, strict=True)
-    found = [_compared(lowering, node, kind, a, b) for a, b in pairs]
+    found = [_if_known(_compared(lowering, node, kind, a, b)) for a, b in pairs]
     unknown = [each for each in found if isinstance(each, Symbol)]
     if any(each is stops for each in found):
         return stops
@@ -438,7 +440,7 @@ def _ordered(
     pair, rest = (left[0], right[0]), (left[1:], right[1:])
     if len(left) == len(right) == 1:
         return _compared(lowering, node, kind, *pair)
-    same = _compared(lowering, node, gast.Eq, *pair)
+    same = _if_known(_compared(lowering, node, gast.Eq, *pair))
     if isinstance(same, bool):
         return (
             _ordered(lowering, node, kind, *rest)
@@ -451,6 +453,12 @@ def _ordered(
         lambda: _ordered(lowering, node, kind, *rest),
         lambda: _compared(lowering, node, kind, *pair),
     )
+
+
+def _if_known(truth: Any) -> Any:
+    """The truth of a comparison as True or False; a value where it is not known."""
+    known = known_truth(truth)
+    return truth if known is None else known
 
 
 def symbols_in(*operands: Any) -> bool:
@@ -507,7 +515,7 @@ def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> 
     """`in`: known for containers and texts that are, a condition for numbers."""
 
     def equal(value: Any, item: Any) -> Any:
-        return _compared(lowering, node, gast.Eq, value, item)
+        return _if_known(_compared(lowering, node, gast.Eq, value, item))
 
     found = contains(lowering, right, left, equal)
     if found is None:
