@@ -88,8 +88,11 @@ def layout(index: Any, shape: values.Shape) -> Layout | None:
     return _laid_out(tuple(items), shape)
 
 
-def check_bounds(builder: Builder, index: Any, shape: values.Shape) -> None:
-    """Compare the integers of an index with the lengths of the axes, where forms tell them.
+def check_bounds(
+    builder: Builder, index: Any, shape: values.Shape, *, assumed: bool = False
+) -> None:
+    """Compare the integers of an index with the lengths of the axes, where forms tell them, or
+    where that one is out of bounds may be `assumed`.
 
     Raises:
         IndexError: one of them is certain to be out of bounds.
@@ -99,7 +102,8 @@ def check_bounds(builder: Builder, index: Any, shape: values.Shape) -> None:
         size = builder.size(item) if is_integer(item) else None
         if size is not None:
             count = values.size_of_dim(shape[axis])
-            if sizes.is_natural(size - count) or sizes.is_natural(-size - count - 1):
+            beyond = (size - count, -size - count - 1)
+            if any(sizes.is_natural(each, assumed=assumed) for each in beyond):
                 raise IndexError(f"index is out of bounds for axis {axis}")
         axis += consumed(item)
 

@@ -471,6 +471,25 @@ def rows_that_one_part_made(x):
     return s
 
 
+def third(x, w):
+    try:
+        y = x[2]
+    except IndexError:
+        y = 1.5
+    return y * w
+
+
+def test_an_item_that_an_array_of_the_call_lacks_has_no_dtype():
+    """A complex item that there is not makes no result complex; with other lengths there is one."""
+    derived, batch = grad(third, 1), vmap(third, in_axes=(0, 0))
+    for _ in range(2):
+        assert derived(np.zeros(2, complex), 0.5) == 1.5
+        assert derived(np.array([1.0, 2.0, 3.0]), 0.5) == 3.0
+        np.testing.assert_array_equal(batch(np.zeros((2, 0), complex), np.ones(2)), [1.5, 1.5])
+    assert batch(np.zeros((2, 0), complex), np.ones(2)).dtype == float
+    assert batch(np.ones((2, 3), complex), np.ones(2)).dtype == complex
+
+
 def caught(A, b):
     try:
         y = np.linalg.solve(A, b)

@@ -218,16 +218,17 @@ class Lowering:
 
         On a path that may not be taken the error is written where it is taken.
         """
-        if not self.memory.explores and not self._is_caught(error):
+        if not self.memory.explores and not self.is_caught(error):
             return error
         return self._raised_here(error)
 
     def python_raises(self, error: Exception) -> Exception:
         """What to raise for what Python refuses for certain, by the types alone: in the body of a
         `try` that is for such errors the path raises it; elsewhere the code is refused."""
-        return self._raised_here(error) if self._is_caught(error) else error
+        return self._raised_here(error) if self.is_caught(error) else error
 
-    def _is_caught(self, error: Exception) -> bool:
+    def is_caught(self, error: Exception) -> bool:
+        """Whether a handler around is for such errors."""
         return any(isinstance(error, kinds) for kinds in self.caught)
 
     def _raised_here(self, error: Exception) -> Exception:

@@ -74,7 +74,8 @@ def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
     found = as_index(index)
     try:
         if value.shape is not None:
-            check_bounds(lowering.builder, found, value.shape)
+            caught = lowering.is_caught(IndexError())  # the types of what follows depend on it
+            check_bounds(lowering.builder, found, value.shape, assumed=caught)
         return lowering.call(operator.getitem, value, found)
     except IndexError as error:
         raise lowering.there_is_none(error) from None
