@@ -51,17 +51,25 @@ class Mismatch(Exception):
 
 
 class WithRoots(types.SimpleNamespace):
-    """The module `math` or `np`, whose square root notes whether it was asked for that of zero."""
+    """The module `math` or `np`, whose roots note whether they were asked for that of zero."""
 
     def __init__(self, module: types.ModuleType):
         super().__init__(**vars(module))
         self.roots_of_zero = 0
 
-        def sqrt(x: Any, *args: Any, **options: Any) -> Any:
-            self.roots_of_zero += np.any(np.asarray(x) == 0)
-            return module.sqrt(x, *args, **options)
+        def noted(root: Callable) -> Callable:
+            def function(*args: Any, **options: Any) -> Any:
+                result = root(*args, **options)
+                self.roots_of_zero += np.any(np.asarray(result) == 0)
+                return result
 
-        self.sqrt = sqrt
+            return function
+
+        self.sqrt = noted(module.sqrt)
+        if module is np:
+            self.std = noted(np.std)
+            self.linalg = types.SimpleNamespace(**vars(np.linalg))
+            self.linalg.norm = noted(np.linalg.norm)
 
 
 class Skipped(Exception):
@@ -542,6 +550,7 @@ class Checked:
         gradients = self.sample_gradients
         args, axes = self.batch()
         found = self.as_inputs(s2s_ad.vmap(self.grad, axes)(*args), args, "gradient")
+        self.finite([each for gradient in gradients for each in gradient])
         for g, e in zip(found, zip(*gradients, strict=True), strict=True):
             _compare(g, np.stack(e), self.rounding * 10, where="gradient")
 
@@ -561,6 +570,7 @@ class Checked:
             "summed"
         ]
         found = self.as_inputs(s2s_ad.grad(summed, self.positions)(*args), args, "gradient")
+        self.finite([each for gradient in gradients for each in gradient])
         for g, e in zip(found, zip(*gradients, strict=True), strict=True):
             weighted = np.stack([w * each for w, each in zip(weights, e, strict=True)])
             _compare(g, weighted, self.rounding * 10, types=False, where="gradient")
@@ -631,7 +641,9 @@ class Checked:
             if self.is_singular:
                 raise Skipped("root of zero") from None
             raise
-        _compare(found, expected, 1e-12, where="standalone")  # it assumes no lengths
+        where, tolerance = "standalone", self.rounding if self.single else 1e-12
+        _compare(found, expected, tolerance, types=False, where=where)  # it assumes no lengths
+        self.as_inputs(found, self.arguments(), where)  # a Python number's may have any dtype
 
     def mode_determinism(self) -> None:
         self.derivable()
