@@ -81,6 +81,8 @@ class Expressions:
         return found
 
     def pick(self, options: list) -> Any:
+        if not options:
+            raise NoWay
         return options[int(self.rng.integers(len(options)))]
 
     def chance(self, share: float) -> bool:
