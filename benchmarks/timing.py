@@ -6,7 +6,17 @@ from time import perf_counter
 
 
 def medians(calls, rounds=40, at_least=2e-3):
-    """The median time of a call, for each (callable, arguments).
+    """The median time of a call, for each (callable, arguments)."""
+    return [statistics.median(times) for times in interleaved(calls, rounds, at_least)]
+
+
+def fastest(calls, rounds=40, at_least=2e-3):
+    """The least time of a call, for each (callable, arguments): what else runs takes no part."""
+    return [min(times) for times in interleaved(calls, rounds, at_least)]
+
+
+def interleaved(calls, rounds, at_least):
+    """The times of each (callable, arguments).
 
     Each round times every callable once, in turn, over as many calls as take `at_least` seconds.
     """
@@ -20,7 +30,7 @@ def medians(calls, rounds=40, at_least=2e-3):
                 mine.append(_repeat(fn, args, count) / count)
     finally:
         gc.enable()
-    return [statistics.median(each) for each in times]
+    return times
 
 
 def _enough(fn, args, at_least):
