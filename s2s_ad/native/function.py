@@ -21,9 +21,11 @@ from s2s_ad.native.coalescing import coalesced
 from s2s_ad.native.effects import Effects
 from s2s_ad.native.entries import every, inner_of, names_in_atoms, read_by
 from s2s_ad.native.fusion import fused
+from s2s_ad.native.layouts import by_columns
 from s2s_ad.native.lists import Lists
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
+from s2s_ad.native.order import reordered
 from s2s_ad.native.spelling import Expression, name
 from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
@@ -44,6 +46,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = form.place(gast.Return(value), None)
         body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
+        body = by_columns(reordered(body, shown), shown)
         parameters = [form.name(each, gast.Param) for each in shown]
         none: list = []
         arguments = gast.arguments(parameters, none, None, none, none, None, none)

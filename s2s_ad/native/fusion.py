@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
+from s2s_ad.native import affine
 from s2s_ad.native.spelling import names_in
 
 ALLOCATIONS = {"empty", "zeros"}
+MOST_BETWEEN = 24  # statements between two loops that become one
 MOST_SCATTERED = 8  # arrays that one loop goes through with gaps
 
 
@@ -29,6 +32,7 @@ class Kin:
 
     def __init__(self, body: list[gast.stmt], parameters: Iterable[str]):
         self.parent: dict[str, str] = {}
+        self.fresh: list[set[str]] = [set()]
         self.join(["", *parameters])
         assignments = [each for each in _every(body) if isinstance(each, gast.Assign)]
         arrays = _arrays(body, assignments)
@@ -37,6 +41,35 @@ class Kin:
             names = {each.id for each in gast.walk(node.value) if isinstance(each, gast.Name)}
             if targets and not _is_allocation(node.value):
                 self.join([*targets, *(names & arrays)])
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        self.fresh.append(set())
+        yield
+        self.fresh.pop()
+
+    def enter(self, statement: gast.stmt) -> None:
+        """Note which arrays a statement of a block makes, so that nothing else can be one of them.
+
+        They are, until a statement of the block names them as a whole.
+        """
+        for node in gast.walk(statement):
+            if isinstance(node, gast.AST) and not _is_inside(node):
+                for each in gast.iter_child_nodes(node):
+                    if isinstance(each, gast.Name):
+                        self._forget(each.id)
+        if isinstance(statement, gast.Assign) and _is_allocation(statement.value):
+            self.fresh[-1].update(_stored_names(statement))
+
+    def _forget(self, name: str) -> None:
+        for each in self.fresh:
+            each.discard(name)
+
+    def are_apart(self, one: str, other: str) -> bool:
+        """Whether two names are two arrays, where both have been assigned."""
+        if one != other and any(one in each or other in each for each in self.fresh):
+            return True
+        return self.of(one) != self.of(other)
 
     def of(self, name: str) -> str:
         while name in self.parent:
@@ -79,6 +112,16 @@ def _arrays(body: list[gast.stmt], assignments: list[gast.Assign]) -> set[str]:
     return found - MODULES
 
 
+def _is_inside(node: gast.AST) -> bool:
+    """Whether it uses elements or lengths of the arrays that it names, and not these."""
+    is_length = isinstance(node, gast.Attribute) and node.attr == "shape"
+    is_count = isinstance(node, gast.Call) and getattr(node.func, "id", "") == "len"
+    is_element = isinstance(node, gast.Subscript) and not any(
+        isinstance(each, gast.Slice) for each in gast.walk(node.slice)
+    )
+    return is_length or is_count or is_element
+
+
 def _is_allocation(node: gast.AST) -> bool:
     if not isinstance(node, gast.Call) or not isinstance(node.func, gast.Attribute):
         return False
@@ -94,7 +137,7 @@ class Uses:
 
     Attributes:
         reads, writes: numbers, by name.
-        loads, stores: elements: the name of an array -> the indices.
+        loads, stores: elements: the name of an array -> the indices, as forms.
         whole: arrays that are used as a whole.
     """
 
@@ -103,6 +146,7 @@ class Uses:
     loads: dict[str, list[tuple]] = field(default_factory=dict)
     stores: dict[str, list[tuple]] = field(default_factory=dict)
     is_opaque: bool = False
+    meanings: Mapping[str, Any] = field(default_factory=dict)
 
     def look(self, node: Any) -> None:
         """Note what a tree reads and writes."""
@@ -129,7 +173,9 @@ class Uses:
         index = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
         self.is_opaque |= any(isinstance(each, gast.Slice) for each in index)
         kind = self.stores if isinstance(node.ctx, gast.Store) else self.loads
-        kind.setdefault(node.value.id, []).append(tuple(map(gast.dump, index)))
+        kind.setdefault(node.value.id, []).append(
+            tuple(affine.form_of(each, self.meanings) for each in index)
+        )
         self.look(list(index))
 
     def _attribute(self, node: gast.Attribute) -> None:
@@ -150,45 +196,62 @@ MODULES = {"np", "math"}
 def _fused(body: list[gast.stmt], kin: Kin) -> list[gast.stmt]:
     made: list[gast.stmt] = []
     for statement in body:
+        kin.enter(statement)
         for block in ("body", "orelse"):
             inner = getattr(statement, block, None)
             if isinstance(inner, list) and inner:
-                setattr(statement, block, _fused(inner, kin))
+                with kin.block():
+                    setattr(statement, block, _fused(inner, kin))
         place = _place(made, statement, kin) if getattr(statement, "is_nest", False) else None
         if place is None:
             made.append(statement)
             continue
+        place, before, behind = place
         first = made[place]
-        counts = [each for each in made[place + 1 :] if isinstance(each, gast.AugAssign)]
-        between = [each for each in made[place + 1 :] if each not in counts]
         first.body = _fused([*first.body, *statement.body], kin)
-        made[place:] = [*between, first, *counts]
+        made[place:] = [*before, first, *behind]
     return made
 
 
-def _place(made: list[gast.stmt], loop: gast.For, kin: Kin) -> int | None:
-    """The loop before that this one can be put into.
+def _place(
+    made: list[gast.stmt], loop: gast.For, kin: Kin
+) -> tuple[int, list[gast.stmt], list[gast.stmt]] | None:
+    """The loop before that this one can be put into, and what then stands before and behind both.
 
-    What stands between goes before both; counts of items, which the second does not read, behind.
+    What stands between goes before them where it does not need the first loop, and else behind
+    them, where the second does not need it.
     """
     between: list[gast.stmt] = []
-    counts: list[gast.stmt] = []
-    for place in range(len(made) - 1, max(len(made) - 12, -1), -1):
+    for place in range(len(made) - 1, max(len(made) - MOST_BETWEEN, -1), -1):
         one = made[place]
         if getattr(one, "is_nest", False):
-            late = _uses(counts).writes
-            if late & (_uses([loop]).reads | _uses(between).reads | _uses(between).writes):
-                return None
-            if _alike(one, loop) and _independent(one, between, kin) and _fit(one, loop, kin):
-                return place
+            parted = _parted(one, between, loop, kin) if _alike(one, loop) else None
+            return (place, *parted) if parted and _fit(one, loop, kin) else None
+        if not _is_number(one):
             return None
-        if isinstance(one, gast.AugAssign) and isinstance(one.target, gast.Name):
-            counts.append(one)
-            continue
-        if not isinstance(one, gast.Assign) or not isinstance(one.targets[0], gast.Name):
-            return None
-        between.append(one)
+        between.insert(0, one)
     return None
+
+
+def _is_number(statement: gast.stmt) -> bool:
+    """Whether it assigns a name, or counts."""
+    if isinstance(statement, gast.AugAssign):
+        return isinstance(statement.target, gast.Name)
+    return isinstance(statement, gast.Assign) and isinstance(statement.targets[0], gast.Name)
+
+
+def _parted(
+    one: gast.For, between: list[gast.stmt], other: gast.For, kin: Kin
+) -> tuple[list[gast.stmt], list[gast.stmt]] | None:
+    """What stands between two loops: what may go before them, and what may go behind them."""
+    before: list[gast.stmt] = []
+    behind: list[gast.stmt] = []
+    for each in between:
+        if _may_swap(each, [one, *behind], kin):
+            before.append(each)
+        else:
+            behind.append(each)
+    return (before, behind) if all(_may_swap(e, [other], kin) for e in behind) else None
 
 
 def _alike(one: gast.For, other: gast.For) -> bool:
@@ -196,34 +259,31 @@ def _alike(one: gast.For, other: gast.For) -> bool:
     return len(set(heads)) == 1
 
 
-def _independent(loop: gast.For, statements: list[gast.stmt], kin: Kin) -> bool:
-    """Whether statements behind a loop may as well stand before it."""
-    inside = _uses([loop])
-    for each in statements:
-        own = _uses([each])
-        touched = kin.all_of(own.reads | own.loads.keys() | own.writes)
-        if own.is_opaque or own.stores:
-            return False
-        if touched & kin.all_of(inside.writes | inside.stores.keys()):
-            return False
-        if own.writes & (inside.reads | inside.loads.keys()):
-            return False
-    return True
+def _may_swap(statement: gast.stmt, others: list[gast.stmt], kin: Kin) -> bool:
+    """Whether a statement may as well stand on the other side of some others."""
+    own, them = uses_of([statement]), uses_of(others)
+    if own.is_opaque or own.stores:
+        return False
+    touched = kin.all_of(own.reads | own.loads.keys() | own.writes)
+    if touched & kin.all_of(them.writes | them.stores.keys()):
+        return False
+    return not own.writes & (them.reads | them.loads.keys())
 
 
-def _uses(statements: list[gast.stmt]) -> Uses:
-    uses = Uses()
+def uses_of(statements: list[gast.stmt], meanings: Mapping[str, Any] | None = None) -> Uses:
+    """What statements read and write.
+
+    Args:
+        meanings: numbers that are written out in indices.
+    """
+    uses = Uses(meanings=meanings or {})
     uses.look(statements)
     return uses
 
 
 def _fit(one: gast.For, other: gast.For, kin: Kin) -> bool:
     """Whether each pass of the second loop needs no more than the same pass of the first."""
-    a, b, index = (
-        _uses(one.body),
-        _uses(other.body),
-        gast.dump(gast.Name(one.target.id, gast.Load(), None, None)),
-    )
+    a, b, index = uses_of(one.body), uses_of(other.body), one.target.id
     if a.is_opaque or b.is_opaque or _scattered([*one.body, *other.body]) > MOST_SCATTERED:
         return False
     numbers = (a.writes & (b.reads | b.writes)) | (b.writes & a.reads)
@@ -231,9 +291,9 @@ def _fit(one: gast.For, other: gast.For, kin: Kin) -> bool:
         return False
     for left, right in ((a.stores, b.loads | b.stores), (b.stores, a.loads | a.stores)):
         for name in left:
-            for alike in (each for each in right if kin.of(each) == kin.of(name)):
+            for alike in (each for each in right if not kin.are_apart(each, name)):
                 indices = [*_all_of(a, name), *_all_of(b, name)]
-                if alike != name or not _share(indices, index):
+                if alike != name or not _share(indices, index, a.writes | b.writes):
                     return False
     arrays = [(a.reads, b.stores), (b.reads, a.stores)]
     return not any(kin.all_of(reads) & kin.all_of(stores) for reads, stores in arrays)
@@ -262,10 +322,18 @@ def _all_of(uses: Uses, name: str) -> list[tuple]:
     return [*uses.loads.get(name, ()), *uses.stores.get(name, ())]
 
 
-def _share(indices: list[tuple], index: str) -> bool:
-    """Whether all indices have this one at one place."""
+def _share(indices: list[tuple], index: str, written: set[str]) -> bool:
+    """Whether all are the same at one axis, and another element there in each pass.
+
+    Args:
+        written: numbers that may differ from pass to pass.
+    """
     shortest = min(map(len, indices))
-    return any(all(each[k] == index for each in indices) for k in range(shortest))
+    return any(
+        affine.tells_apart(indices[0][k], index, written)
+        and all(e[k] == indices[0][k] for e in indices)
+        for k in range(shortest)
+    )
 
 
 def _is_own(name: str, body: list[gast.stmt]) -> bool:
@@ -273,7 +341,7 @@ def _is_own(name: str, body: list[gast.stmt]) -> bool:
     for each in body:
         if isinstance(each, gast.For) and each.target.id == name:
             return True
-        uses = _uses([each])
+        uses = uses_of([each])
         if name in uses.reads:
             inner = isinstance(each, gast.For) and name in uses.writes and _is_own(name, each.body)
             return inner

@@ -194,8 +194,8 @@ def _where_beyond(order: type) -> Callable:
 
     def form(value: Expression, a: Expression, b: Expression) -> Expression:
         half = binary(number(0.5), gast.Mult, value)
-        ties = either(compare(a, gast.Eq, b), half, number(0.0))
-        return either(compare(a, order, b), value, ties)
+        ties = chosen(compare(a, gast.Eq, b), half, number(0.0))
+        return chosen(compare(a, order, b), value, ties)
 
     return form
 
@@ -290,7 +290,30 @@ def _chosen(
     given = [cast(node, dtype, result) for node, dtype in values]
     if function is runtime.where_or_zero:
         given.append(cast(number(0), np.dtype(int), result))
-    return either(_truth(*condition), *given)
+    return chosen(_truth(*condition), *given)
+
+
+def chosen(condition: Expression, then: Expression, orelse: Expression) -> Expression:
+    """One of two numbers, both of which are there at each index.
+
+    Elements are read before one is chosen, so that LLVM can compute several at once; what is dear
+    is computed only where it is needed.
+    """
+    nodes = [each for part in (then, orelse) for each in gast.walk(part)]
+    calls = (e for e in nodes if isinstance(e, gast.Call) and _function_name(e) not in CHEAP_CALLS)
+    reads = any(isinstance(each, gast.Subscript) for each in nodes)
+    return (
+        call("chosen", condition, then, orelse)
+        if reads and not any(calls)
+        else either(condition, then, orelse)
+    )
+
+
+CHEAP_CALLS = {"chosen", "len", "float"}
+
+
+def _function_name(node: gast.Call) -> str:
+    return getattr(node.func, "id", "")
 
 
 def _called(function: Callable) -> str:

@@ -9,6 +9,7 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.variables import Entry
+from s2s_ad.native import affine
 from s2s_ad.native.entries import keyword
 from s2s_ad.native.indexing import Layout, layout_of
 from s2s_ad.native.nodes import Index, ListNode, Node, NotNative
@@ -102,15 +103,34 @@ class Stores(State):
             return self.writer.named(value, text) if layout.shape else value
         if not value.reads & changed:
             return value
-        if layout.is_plain and len(layout.shape) == value.rank:
-            index = tuple(name(f"_{k}") for k in range(value.rank))
-            own = gast.dump(base.at(layout.at(index)))
-            ones = any(each.dim == 1 for each in value.shape)
-            found = gast.walk(value.at(index))
-            reads = [e for e in found if isinstance(e, gast.Subscript) and _root(e) in changed]
-            if not ones and all(gast.dump(each) == own for each in reads):
-                return value
+        if layout.is_plain and self._reads_before(value, base, layout, changed):
+            return value
         return self._copied(value, text)
+
+    def _reads_before(self, value: Node, base: Node, layout: Layout, changed: set[str]) -> bool:
+        """Whether a loop reads each element of what is changed before it stores it."""
+        if value.rank > len(layout.shape):
+            return False
+        indices = [f"_{k}" for k in range(len(layout.shape))]
+        at = tuple(map(name, indices))
+        stored = self._forms(base.at(layout.at(at)))
+        for each in gast.walk(broadcast_at(value, at)):
+            if isinstance(each, gast.Subscript) and _root(each) in changed:
+                read = self._forms(each)
+                if stored is None or read is None or stored[0] != read[0]:
+                    return False
+                if not affine.comes_no_later(affine.distances(stored[1], read[1], indices)):
+                    return False
+        return True
+
+    def _forms(self, node: gast.AST) -> tuple[str, list[affine.Form]] | None:
+        """The array and the index of an element."""
+        if not isinstance(node, gast.Subscript) or not isinstance(node.value, gast.Name):
+            return None
+        items = node.slice.elts if isinstance(node.slice, gast.Tuple) else [node.slice]
+        if any(isinstance(each, gast.Slice) for each in items):
+            return None
+        return node.value.id, [affine.form_of(each, self.writer.meanings) for each in items]
 
     def _copied(self, value: Node, text: str) -> Node:
         """The value in memory that what is changed has no part in."""

@@ -215,6 +215,11 @@ def quotient(a, b):
         (a.imag * with_real - a.real * with_imag) * scale,
     )
 ''',
+    "chosen": '''@njit
+def chosen(condition, a, b):
+    """The one number or the other; both are there."""
+    return a if condition else b
+''',
     "larger": '''@njit
 def larger(a, b):
     """The larger of two numbers, or nan."""

@@ -63,6 +63,7 @@ class Writer:
         self.equal: list[set[tuple[str, str]]] = [set()]  # lengths that were compared
         self.carried: set[str] = set()  # variables that are assigned several times
         self.shared: list[dict[str, str]] = [{}]  # numbers that have a name, for each block
+        self.meanings: dict[str, Expression] = {}  # of numbers that have a name and stay
         self.spaces: list[list[tuple[Size, Expression]]] = [[]]  # of loops, for each block
         self.place: tuple[Any, str] = (None, "")  # where the statement comes from
 
@@ -137,6 +138,17 @@ class Writer:
             if coefficient == 1 and not any(factor in each for each in self.lengths):
                 self.lengths[-1][factor] = text
 
+    def _know_anew(self, dim: Dim, text: Expression) -> None:
+        """Let a length that may be another one in each pass of a loop be this one here."""
+        if len(dim.size.terms) == 1 and dim.size.constant == 0:
+            ((factor, coefficient),) = dim.size.terms
+            if coefficient == 1:
+                self.lengths[-1][factor] = text
+
+    def _changes(self, text: Expression) -> bool:
+        """Whether a length is that of a variable which is assigned again."""
+        return not self.carried.isdisjoint(names_in(text))
+
     def size_text(self, size: Size) -> Expression | None:
         """A whole number as an expression over what is known; None where it does not follow."""
         found: Expression = number(size.constant)
@@ -188,7 +200,9 @@ class Writer:
             if isinstance(dim, Dim):
                 known = self.size_text(dim.size)
                 self.ages.setdefault(gast.dump(own), len(self.ages))
-                if known is not None:
+                if known is not None and self._changes(known):
+                    self._know_anew(dim, own)
+                elif known is not None:
                     self.alike[-1].setdefault(gast.dump(own), known)
                 self.know(dim, own)
             found.append(Length(number(dim) if isinstance(dim, int) else own, dim))
@@ -219,7 +233,10 @@ class Writer:
         while True:
             key = gast.dump(text)
             self.ages.setdefault(key, len(self.ages))
-            known = next((each[key] for each in reversed(self.alike) if key in each), None)
+            known = self.alike[-1].get(key)
+            if known is None and not self._changes(text):
+                outer = (each[key] for each in reversed(self.alike) if key in each)
+                known = next((each for each in outer if not self._changes(each)), None)
             if known is None or key in seen:
                 return text
             seen.add(key)
@@ -229,9 +246,11 @@ class Writer:
         """The length of a loop, called alike in all loops that are equally long."""
         if isinstance(length.dim, int):
             return self.canonical(length.text)
-        for size, text in (each for spaces in self.spaces for each in spaces):
-            if sizes.are_taken_for_equal(size, length.dim.size):
-                return text
+        for spaces in self.spaces:
+            for size, text in spaces:
+                stays = spaces is self.spaces[-1] or not self._changes(text)
+                if stays and sizes.are_taken_for_equal(size, length.dim.size):
+                    return text
         text = self.canonical(length.text)
         self.spaces[-1].append((length.dim.size, text))
         return text
@@ -257,6 +276,8 @@ class Writer:
             return node
         value = node.at(())
         own = self.once(value, text, lambda own: self.emit(assign(own, value)))
+        if any(own in each.values() for each in self.shared):
+            self.meanings[own] = value
         made = variable(own, node.dtype, is_python=node.is_python)
         self.stored[-1][id(node)] = node, made
         return made
@@ -283,7 +304,7 @@ class Writer:
         self.carried |= new
         for known in self.shared if new else ():
             for key in [key for key, own in known.items() if own in new or _mentions(key, new)]:
-                del known[key]
+                self.meanings.pop(known.pop(key), None)
 
     def allocated(self, dtype: np.dtype, shape: tuple[Length, ...], text: str, how: str) -> Node:
         """A new array: np.empty or np.zeros."""
