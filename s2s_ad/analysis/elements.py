@@ -48,9 +48,13 @@ ONCE = Level(None, 0, once=True)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A statement that reads or writes elements: in which loops, where in their bodies, and which.
+    """A statement that reads or writes elements: in which loops, when, and which.
 
-    `spans` are those of the first axes; an axis of which nothing is known has None.
+    Attributes:
+        position: of a store the indices of its statement, and of the loops around it, in their
+            bodies. Of a read those of what made the version of the array that it reads (-1 for
+            the one that a pass starts from): in Core a read may stand behind the next store.
+        spans: of the first axes; an axis of which nothing is known has None.
     """
 
     levels: tuple[Level, ...]
@@ -82,12 +86,13 @@ class Written:
 
     Attributes:
         fixed: the sizes that are the same in all passes of all loops.
-        versions: the names that the array has in the body of each loop.
+        versions: the names that the array has in the body of each loop, and the indices of the
+            statements that make them.
     """
 
     place: int
     fixed: frozenset[Atom]
-    versions: dict[Position, set[str]] = field(default_factory=dict)
+    versions: dict[Position, dict[str, int]] = field(default_factory=dict)
     stores: list[Access] = field(default_factory=list)
 
     def lasts(self, access: Access) -> bool:
@@ -112,7 +117,7 @@ def meets(access: Access, other: Access, time: int, fixed: frozenset[Atom]) -> b
     ahead = other.position[common - 1] - access.position[common - 1]
     passes = [place for place in range(common) if not other.levels[place].once]
     regions = [_moved(other, place, time, fixed) for place in passes]
-    if ahead * time > 0:
+    if ahead > 0 if time > 0 else ahead <= 0:
         regions.append(_moved(other, common, 0, fixed))
     return not all(_are_apart(access.spans, each) for each in regions)
 
@@ -230,16 +235,18 @@ class Nest:
             self._inner[position] = Nest(loop.body, levels, where, self.arrays, self)
         return self._inner[position]
 
-    def _versions(self, array: Written) -> set[str]:
-        """The names that an array has in this body, which writes it, or only reads it."""
-        names = array.versions.get(self.position, set())
+    def _versions(self, array: Written) -> dict[str, Position]:
+        """The names that an array has in this body, which writes it or only reads it, with the
+        positions of what made them."""
+        made = array.versions.get(self.position, {})
+        names = {name: (*self.position, place) for name, place in made.items()}
         if self.around is None or any(self.levels[-1] in each.levels for each in array.stores):
             return names
         loop = region_of(statement := self.around.body.body[self.position[-1]])
         operands = loop.parts(statement.operands).fixed
         known, fixed = self.around._versions(array), loop.leaves(loop.body).fixed
-        pairs = zip(fixed, operands, strict=True)
-        return names | {name for name, each in pairs if getattr(each, "id", None) in known}
+        pairs = [(n, getattr(each, "id", None)) for n, each in zip(fixed, operands, strict=True)]
+        return names | {name: (*known[each], -1) for name, each in pairs if each in known}
 
     def _collect(self, array: Written, first: str, last: str) -> bool:
         """Note the stores that lead from one name of the array to another, if it is that."""
@@ -248,20 +255,17 @@ class Nest:
     def elements(self) -> Iterator[tuple[str, Element]]:
         """The values of the body that can be read off the arrays, each with its name."""
         versions = [(array, self._versions(array)) for array in self.arrays]
-        for position, statement in enumerate(self.body.body):
+        for statement in self.body.body:
             operand = _operand(statement)
-            for array in (array for array, names in versions if operand in names):
-                access = Access(
-                    self.levels,
-                    (*self.position, position),
-                    spans(_index(statement), self.body.facts[operand], self.body.fact),
-                )
+            for array, names in (each for each in versions if operand in each[1]):
                 if statement.function is operator.getitem:
-                    name = statement.target
-                elif _is_whole(statement, self.body.facts):
-                    name = statement.operands[1].id
+                    name, version = statement.target, operand
+                elif statement.target in names and _is_whole(statement, self.body.facts):
+                    name, version = statement.operands[1].id, statement.target
                 else:
                     continue
+                index = spans(_index(statement), self.body.facts[operand], self.body.fact)
+                access = Access(self.levels, names[version], index)
                 if array.lasts(access):
                     yield name, Element(array.place, True, _index(statement), statement)
                 elif name == statement.target and array.is_first(access):
@@ -283,9 +287,8 @@ class _Chain:
             for place, each in enumerate(self.block.body)
             if isinstance(each, form.Op)
         }
-        names = array.versions.setdefault(self.position, set()) if self.at is None else set()
+        names = array.versions.setdefault(self.position, {}) if self.at is None else {}
         while last != first:
-            names.add(last)
             if last not in computed:
                 return False
             place, statement = computed[last]
@@ -297,8 +300,8 @@ class _Chain:
                 operand = self._update(array, place, statement)
             if operand is None:
                 return False
-            last = operand
-        names.add(first)
+            names[last], last = place, operand
+        names[first] = -1
         return True
 
     def _update(self, array: Written, place: int, statement: form.Op) -> str | None:

@@ -15,9 +15,9 @@ MOST = 4  # operations that are moved for one view
 
 
 def readers_first(program: Program) -> Program:
-    """What reads a part of an array goes before an update of the array, where it can.
+    """What reads an array, or a part of it, goes before an update of the array, where it can.
 
-    A view that is read after the update has to be a copy, once the update is in place.
+    What is read after the update has to be a copy, once the update is in place.
 
     Example:
         >>> import numpy as np
@@ -81,16 +81,16 @@ class _Order:
                 self.views.setdefault(base, []).append(statement.target)
 
     def _movable(self, position: int) -> list[int]:
-        """The places of what reads views of the updated array after the update."""
+        """The places of what reads the array as it was, or a view of it, after the update."""
         base = getattr(self.body[position].operands[0], "id", None)
         found: set[int] = set()
-        for view in self.views.get(base, ()):
+        for view in (base, *self.views.get(base, ())):
             needed = self._needed_by_readers(position, view)
             if needed and len(found | needed) <= MOST:
                 found |= needed
         return sorted(found)
 
-    def _needed_by_readers(self, position: int, view: str) -> set[int]:
+    def _needed_by_readers(self, position: int, view: str | None) -> set[int]:
         """The places after the update of what reads the view, and of what that reads in turn.
 
         None where one of them cannot move, or where they are too many.

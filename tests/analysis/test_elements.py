@@ -129,3 +129,21 @@ def test_the_gradient_and_the_lists(f):
     np.testing.assert_allclose(gradient(A), expected, rtol=1e-12, atol=1e-13)
     if PROGRAMS[f] is not None:
         assert gradient.source(A).count("append") == PROGRAMS[f]
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_what_a_pass_reads_before_it_overwrites(columns):
+    """The sweep of a gradient reads an adjoint, and makes it zero, in the same pass."""
+
+    def rows(p):
+        made = np.zeros((3, columns))
+        for i in range(3):
+            made[i] = [np.sin(i + p), 1.0][:columns]
+        return np.sum(made**3)
+
+    second = sum(
+        6 * np.sin(i + 0.4) * np.cos(i + 0.4) ** 2 - 3 * np.sin(i + 0.4) ** 3 for i in range(3)
+    )
+    np.testing.assert_allclose(grad(grad(rows))(0.4), second, rtol=1e-12)
+    np.testing.assert_allclose(grad(lambda p: 2.0 * grad(rows)(p))(0.4), 2 * second, rtol=1e-12)
+    assert "copy" not in grad(rows).source(0.4)
