@@ -329,9 +329,21 @@ class Builder:
         rule = rule_for(function)
         if rule is None:  # calls of the user's are looked at before they come here
             raise InternalError("S2S901", f"no rule for {function!r}", origin=self.origin)
-        if not rule.lists:
-            args = map(self._as_array, args)
-        return rule.bind(self, tuple(args), dict(kwargs))
+        args = map(self._computed, args if rule.lists else map(self._as_array, args))
+        return self._computed(rule.bind(self, tuple(args), dict(kwargs)))
+
+    def _computed(self, value: Any) -> Any:
+        """An array that NumPy made of constants while a rule was asked, as operations make it."""
+        if isinstance(value, list):
+            return [self._computed(each) for each in value]
+        if not isinstance(value, np.ndarray):
+            return value
+        if value.ndim == 0:
+            return self.call(value.dtype.type, (value.item(),), {})
+        is_default = np.array(value.tolist()).dtype == value.dtype
+        return self.call(
+            np.array, (value.tolist(),), {} if is_default else {"dtype": value.dtype.type}
+        )
 
     def _as_array(self, value: Any) -> Any:
         """NumPy makes an array of a list."""
