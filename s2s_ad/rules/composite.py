@@ -19,7 +19,7 @@ class Composite(Rule):
         text: its signature.
         meaning: what it is, as a function of the arguments.
         of_complex: whether that holds of complex numbers, too.
-        gives_array, in_c_order, written_back: see `Rule`.
+        allocates, gives_array, in_c_order, written_back: see `Rule`.
     """
 
     def __init__(
@@ -29,13 +29,15 @@ class Composite(Rule):
         meaning: Callable,
         of_complex: bool = True,
         *,
+        allocates: bool = False,
         gives_array: bool = False,
         in_c_order: str = "",
         written_back: str = "",
     ):
         super().__init__(function, getattr(function, "__name__", str(function)))
         self.text, self.meaning, self.of_complex = text, meaning, of_complex
-        self.gives_array, self.in_c_order, self.written_back = gives_array, in_c_order, written_back
+        self.allocates, self.gives_array = allocates, gives_array
+        self.in_c_order, self.written_back = in_c_order, written_back
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)

@@ -323,7 +323,13 @@ def _geomspace(
     return support.converted(y, dtype)
 
 
-composite(np.full_like, f"x, fill_value, dtype=None, {LAYOUT}", _full_like, gives_array=True)
+composite(
+    np.full_like,
+    f"x, fill_value, dtype=None, {LAYOUT}",
+    _full_like,
+    allocates=True,
+    gives_array=True,
+)
 composed(
     np.geomspace,
     "start, stop, num=50, endpoint=True, dtype=None, axis=0",

@@ -15,7 +15,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import tree, values
-from s2s_ad.core.builder import Symbol, describe
+from s2s_ad.core.builder import Symbol, constant_value, describe
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
@@ -115,6 +115,8 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         return apply(lowering, function.function, [*first, *args], named | kwargs)
     if isinstance(function, Closure):
         arguments = bind(lowering, function.signature(), function.name, args, kwargs)
+        if function.yields:
+            return iterator(lowering, HANDLERS[Produced](lowering, [function, arguments], {}))
         return lowering.enter_closure(function.new_frame(), arguments)
     if isinstance(function, Remembering):
         return HANDLERS[Remembering](lowering, [function, *args], kwargs)
@@ -269,6 +271,7 @@ def _of_constants(lowering: Lowering, function: Any, args: list, kwargs: dict[st
 
 def known_object(value: Any) -> Any:
     """The object that a value is; an error where it depends on values that are not known now."""
+    value = tree.tree_map(constant_value, value)
     if any(isinstance(each, Symbol) for each in tree.leaves(value)):
         raise UnsupportedError("S2S205", "an argument that has to be known when code is generated")
     return unwrap(tree.to_object(tree.tree_map(unwrap, value)))
@@ -290,7 +293,8 @@ def _of_function(
     if _of_library(function):
         raise refused_call(function, lowering.builder.origin, args, kwargs)
     if is_generator(function):
-        return iterator(lowering, HANDLERS[Produced](lowering, [function, args], kwargs))
+        arguments = arguments_of(lowering, function, args, kwargs)
+        return iterator(lowering, HANDLERS[Produced](lowering, [function, arguments], {}))
     return lowering.enter(function, arguments_of(lowering, function, args, kwargs))
 
 

@@ -10,8 +10,6 @@ import functools
 import operator
 from typing import Any
 
-import gast
-
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import may_run_again
@@ -20,10 +18,9 @@ from s2s_ad.frontend.lower.attributes import CACHED
 from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, make_partial
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.functions import DECORATED, Closure, Remembering
-from s2s_ad.frontend.lower.nonlocals import owner_of
+from s2s_ad.frontend.lower.nonlocals import may_be_bound_again, names_read, value_around
 from s2s_ad.frontend.lower.references import Box, changing
-from s2s_ad.frontend.resolve import Captured, Comprehension, Frame, unwrap
-from s2s_ad.frontend.scopes import bound_names, scope_of
+from s2s_ad.frontend.resolve import Captured, unwrap
 
 
 def decorated(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
@@ -57,7 +54,8 @@ def remembered(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
         array = isinstance(each, Symbol) and values.rank_of(each.fact) != 0
         if array or isinstance(each, Box):
             raise TypeError("an argument of a function with a cache is not hashable")
-    if isinstance(kept.function, Closure):
+    inside = any(each.owner is kept.function for each in lowering.frames)
+    if isinstance(kept.function, Closure) and not inside:  # there the call around has checked it
         _check_what_it_reads(lowering, kept)
     moment, start = lowering.memory.moment(), len(lowering.builder.body)
     result = apply(lowering, kept.function, args, kwargs)
@@ -82,35 +80,18 @@ def _remembering_outside(lowering: Lowering, holder: Captured) -> Remembering:
 def _check_what_it_reads(lowering: Lowering, kept: Remembering) -> None:
     """Its results may be kept only if what it reads of the function around it stays the same."""
     around = kept.function.frame
-    names = {each.id for each in gast.walk(kept.function.node) if isinstance(each, gast.Name)}
-    for name in sorted(names - scope_of(kept.function.node).names):
-        value = around.locals.get(name)
+    for name in sorted(names_read(kept.function.node)):
+        value = value_around(around, name)
         now = value, [each.content for each in changing(value)]
         first, held = kept.read.setdefault(name, now)
         same = first is value and all(map(operator.is_, held, now[1]))
-        changes = not same or owner_of(around, name) is not None or _is_bound_again(around, name)
-        if isinstance(around, Comprehension) or changes:
+        if not same or may_be_bound_again(around, name):
             raise UnsupportedError(
                 "S2S201",
                 f"a call of {kept.name}, which keeps its results and reads {name!r}",
                 why=f"{name!r} may be another one at the next call",
                 help="leave the cache out, or pass it as an argument",
             )
-
-
-def _is_bound_again(around: Frame, name: str) -> bool:
-    """Whether the function around binds a local more than once, or in a loop."""
-    function = around.source.node
-    loops = [each for each in gast.walk(function) if isinstance(each, gast.For | gast.While)]
-    in_loops = any(name in names for names in bound_names(loops))
-    stores = [each for each in gast.walk(function) if _binds(each, name)]
-    return in_loops or len(stores) > 1
-
-
-def _binds(node: gast.AST, name: str) -> bool:
-    if isinstance(node, gast.FunctionDef):
-        return node.name == name
-    return isinstance(node, gast.Name) and node.id == name and not isinstance(node.ctx, gast.Load)
 
 
 CAPTURED_OBJECTS[CACHED] = _remembering_outside

@@ -15,6 +15,7 @@ from s2s_ad.frontend.lower.core import CONTINUE, HANDLERS, Lowering, expression,
 from s2s_ad.frontend.lower.entries import has_entry, read_entry
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.resolve import Captured, Frame
+from s2s_ad.frontend.scopes import scope_of
 from s2s_ad.frontend.source import Source
 
 #: the key of the handler of decorators inside functions
@@ -54,6 +55,11 @@ class Closure(Made):
         if args.kwarg:
             add(args.kwarg, kinds.VAR_KEYWORD)
         return inspect.Signature(parameters)
+
+    @property
+    def yields(self) -> bool:
+        """Whether a call of it gives a generator."""
+        return isinstance(scope_of(self.node).refused, gast.Yield | gast.YieldFrom)
 
     def new_frame(self) -> Frame:
         defined = self.frame.source

@@ -13,11 +13,13 @@ import gast
 
 from s2s_ad.core.callee import has_effect
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.calls import HANDLERS, arguments_of
+from s2s_ad.frontend.lower.calls import HANDLERS
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import leavers
+from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Produced
+from s2s_ad.frontend.lower.nonlocals import may_be_bound_again, names_read, value_around
 from s2s_ad.frontend.lower.references import changing
 from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.resolve import Frame, cells_of
@@ -30,17 +32,34 @@ YIELDED, STARTED = "yielded items", "generator started"
 
 def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced:
     """The items that a call of a generator function gives."""
-    function, args = args
-    arguments = arguments_of(lowering, function, args, kwargs)
-    lowering.captures.runs(function)
-    found = _to_its_end(source_of(function, yields=True))
-    frame = Frame(function, found, function.__globals__, cells_of(function))
+    function, arguments = args
+    frame = _frame(lowering, function)
+    name = frame.source.name
+    frame.source = _to_its_end(frame.source)
     moment, start = lowering.memory.moment(), len(lowering.builder.body)
     items = lowering.enter_frame(frame, arguments | {STARTED: moment.clock})
     if lowering.memory.changes(moment) or any(map(has_effect, lowering.builder.body[start:])):
-        raise _refused(function, "which does more than to yield")
-    watched = [*changing(tuple(arguments.values()))]
-    return Produced(items, watched, lowering.memory.moment(), function.__name__)
+        raise _refused(name, "which does more than to yield")
+    watched = [*changing((*arguments.values(), *_read_around(frame)))]
+    return Produced(items, watched, lowering.memory.moment(), name)
+
+
+def _frame(lowering: Lowering, function: types.FunctionType | Closure) -> Frame:
+    if isinstance(function, Closure):
+        return function.new_frame()
+    lowering.captures.runs(function)
+    source = source_of(function, yields=True)
+    return Frame(function, source, function.__globals__, cells_of(function))
+
+
+def _read_around(frame: Frame) -> list:
+    """What it reads of the functions around: that has to be the same at each step."""
+    around, read = frame.parent, []
+    for name in sorted(names_read(frame.source.node)) if around is not None else ():
+        if may_be_bound_again(around, name):
+            raise _refused(frame.source.name, f"which reads {name!r}, which may change meanwhile")
+        read.append(value_around(around, name))
+    return read
 
 
 def note_yield(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
@@ -52,10 +71,10 @@ def note_yield(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     return value
 
 
-def _refused(function: types.FunctionType, what: str) -> UnsupportedError:
+def _refused(name: str, what: str) -> UnsupportedError:
     return UnsupportedError(
         "S2S201",
-        f"a call of {function.__name__}, {what}",
+        f"a call of {name}, {what}",
         why="a generator is run to its end where it is called",
         help="return a list",
     )

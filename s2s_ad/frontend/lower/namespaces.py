@@ -15,6 +15,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import put_entry
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import Box
+from s2s_ad.frontend.lower.subscripts import ITEMS, read_item
 from s2s_ad.frontend.resolve import Captured
 
 
@@ -62,4 +63,7 @@ def _namespace(lowering: Lowering, value: Any) -> Any:
 
 
 HANDLERS[_update] = _update
+ITEMS[Namespace] = lambda lowering, value, index: read_item(
+    lowering, attributes_of(lowering, value.holder), index
+)
 NAMESPACES["__dict__"] = _namespace

@@ -15,7 +15,8 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.entries import held, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
-from s2s_ad.frontend.resolve import Frame
+from s2s_ad.frontend.resolve import Comprehension, Frame
+from s2s_ad.frontend.scopes import bound_names, scope_of
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering
@@ -74,3 +75,46 @@ def refuse_shared(frame: Frame, names: Iterable[str]) -> None:
                 f"a comprehension that binds {name!r}, which a function inside assigns",
                 help="give it another name",
             )
+
+
+# ---- names that functions inside read ------------------------------------------------------------
+
+
+def names_read(function: gast.FunctionDef | gast.Lambda) -> set[str]:
+    """The names that a function reads of the functions around it, or of the module."""
+    names = {each.id for each in gast.walk(function) if isinstance(each, gast.Name)}
+    return names - scope_of(function).names
+
+
+def value_around(around: Frame | None, name: str) -> Any:
+    """What a name stands for in the functions around; None where none of them has it."""
+    while around is not None and name not in around.locals:
+        around = around.parent
+    return None if around is None else around.locals[name]
+
+
+def may_be_bound_again(around: Frame, name: str) -> bool:
+    """Whether a name that a function inside reads may be another value at its next call."""
+    if owner_of(around, name) is not None or isinstance(around, Comprehension):
+        return True
+    frame: Frame | None = around
+    while frame is not None:
+        if name in frame.scope.names:
+            return _is_bound_again(frame, name)
+        frame = frame.parent
+    return False
+
+
+def _is_bound_again(around: Frame, name: str) -> bool:
+    """Whether the function binds a local more than once, or in a loop."""
+    function = around.source.node
+    loops = [each for each in gast.walk(function) if isinstance(each, gast.For | gast.While)]
+    in_loops = any(name in names for names in bound_names(loops))
+    stores = [each for each in gast.walk(function) if _binds(each, name)]
+    return in_loops or len(stores) > 1
+
+
+def _binds(node: gast.AST, name: str) -> bool:
+    if isinstance(node, gast.FunctionDef):
+        return node.name == name
+    return isinstance(node, gast.Name) and node.id == name and not isinstance(node.ctx, gast.Load)

@@ -15,6 +15,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
@@ -192,6 +194,9 @@ def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> 
     if name in SETTERS:
         SETTERS[name](lowering, holder, value)
         return
+    if not hasattr(np.ndarray, name):
+        error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raise lowering.python_raises(error)
     if name not in ("flat", "imag", "real"):
         raise UnsupportedError(
             "S2S204",

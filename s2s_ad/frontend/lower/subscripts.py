@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -36,6 +37,9 @@ from s2s_ad.frontend.lower.words import is_word
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.index_layout import check_bounds
 
+#: of what the compiler makes in the place of an object: kind -> (lowering, value, index)
+ITEMS: dict[type, Callable[[Lowering, Any, Any], Any]] = {}
+
 
 @expression(gast.Subscript)
 def subscript(lowering: Lowering, node: gast.Subscript) -> Any:
@@ -53,6 +57,8 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
         return _of_array(lowering, value, index)
     if isinstance(value, Tree):
         return _of_container(lowering, value, index)
+    if type(value) in ITEMS:
+        return ITEMS[type(value)](lowering, value, index)
     known = unwrap(value)
     if isinstance(known, str | bytes | range):
         return known[known_position(lowering, index)]
