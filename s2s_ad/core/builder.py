@@ -334,8 +334,8 @@ class Builder:
 
     def _computed(self, value: Any) -> Any:
         """An array that NumPy made of constants while a rule was asked, as operations make it."""
-        if isinstance(value, list):
-            return [self._computed(each) for each in value]
+        if type(value) in (list, tuple):
+            return type(value)(map(self._computed, value))
         if not isinstance(value, np.ndarray):
             return value
         if value.ndim == 0:

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.registry import Operation, Rule, register
@@ -93,6 +94,9 @@ class Size(Measure):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         shape, axis = operands[0].shape, params.get("axis")
+        rule, items, _ = builder.definition(operands[0])
+        if rule is not None and rule.function is runtime.list_of:
+            return len(items)
         if shape is None:
             return None
         dims = shape if axis is None else (shape[axis],)

@@ -27,8 +27,7 @@ def made(function: Callable, text: str, size: str) -> None:
 
 
 def _butter(N: Any, Wn: Any, btype: Any, fs: Any) -> tuple:
-    coefficients = scipy.signal.butter(*static((N, Wn, btype), "N, Wn and btype"), fs=static(fs))
-    return tuple(each.tolist() for each in coefficients)
+    return scipy.signal.butter(*static((N, Wn, btype), "N, Wn and btype"), fs=static(fs))
 
 
 def _detrend(x: Symbol, axis: Any, type: Any) -> Any:

@@ -78,8 +78,12 @@ class Special(Elementwise):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         found = super().infer(operands, params)
-        unknown = self.gives_complex and isinstance(found, values.Unknown)
-        return values.Array(np.dtype(complex), None) if unknown else found
+        unknown = isinstance(found, values.Unknown)
+        if not self.gives_complex or not (unknown or found.dtype is None):
+            return found
+        dtypes = [values.strong_dtype(each) for each in operands]
+        wanted = complex if values.missing(dtypes) else np.result_type(np.complex64, *dtypes)
+        return values.Array(np.dtype(wanted), values.shape_of(found))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         """Adjoints in the dtypes of the operands: some functions know double precision alone."""

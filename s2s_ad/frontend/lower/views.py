@@ -111,7 +111,8 @@ def _protected(
 ) -> View | None:
     """The view that nobody writes to, where the function is one or its call became one."""
     rules = rule_for(function), result.builder.definition(result)[0]
-    if getattr(rules[0], "allocates", False) or not any(rule is not None and rule.overlapping for rule in rules):
+    known = [rule for rule in rules if rule is not None]
+    if getattr(rules[0], "allocates", False) or not any(rule.overlapping for rule in known):
         return None
     rest, named = settled(args), settled(kwargs)
 
