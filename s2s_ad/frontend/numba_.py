@@ -22,6 +22,21 @@ def python_of_elements(function: Any) -> types.FunctionType | None:
     return function.__wrapped__ if isinstance(function, kinds) else None
 
 
+def compiles(function: Any) -> bool:
+    """Whether it is what `numba.njit` and `numba.jit` are."""
+    return _is_one_of(function, "jit", "njit")
+
+
+def is_range(function: Any) -> bool:
+    """Whether it is `numba.prange`."""
+    return _is_one_of(function, "prange")
+
+
+def _is_one_of(function: Any, *names: str) -> bool:
+    numba = sys.modules.get("numba")
+    return numba is not None and any(function is getattr(numba, name, None) for name in names)
+
+
 def _kinds(module: str, name: str) -> tuple[type, ...]:
     found = getattr(sys.modules.get(module), name, None)
     return () if found is None else (found,)

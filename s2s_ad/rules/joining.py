@@ -12,7 +12,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.builder import Builder, NeedStatic, Symbol, static
 from s2s_ad.core.registry import Operation, Rule, register
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
@@ -125,13 +125,15 @@ class Concatenate(Joining):
     gathers = True
 
     def of_list(self, builder: Builder, items: Symbol, axis: Any) -> Any:
-        if static(axis, "the axis of np.concatenate") != 0:
-            raise ArgumentValueError(
+        rank, axis = values.rank_of(items.fact.item), static(axis, "the axis of np.concatenate")
+        if axis not in (0, None if rank is None else -rank):
+            error = ArgumentValueError(
                 "S2S205",
                 f"np.concatenate along axis {axis} of a list whose length is not known",
                 origin=builder.origin,
                 help="transpose the items, join them along axis 0, and transpose the result",
             )
+            raise NeedStatic(items.name, "the number of items", error)
         return builder.call(runtime.list_concatenate, (items,), {})
 
     def of_array(self, x: Symbol, axis: int | None) -> Any:

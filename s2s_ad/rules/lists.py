@@ -321,7 +321,13 @@ class ListConcatenate(OfLists):
         return [builder.call(runtime.list_split, (y_bar, items), {})]
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise Ragged
+        (items,) = operation.operands
+        shape = values.shape_of(items.fact.item)
+        if shape is None or not isinstance(shape[1], int):
+            raise Ragged
+        side_by_side = batch.builder.emit(rule_for(runtime.list_array), [items], {"axis": 1})
+        samples, count, each, *rest = support.lengths(side_by_side, range(len(shape) + 1))
+        return np.reshape(side_by_side, (samples, count * each, *rest))
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return form.operation(np.concatenate, call.args, {})

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
+from collections.abc import Callable
 from typing import Any
 
 from s2s_ad.core import values
@@ -15,11 +17,18 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import may_run_again
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import CACHED
-from s2s_ad.frontend.lower.calls import CAPTURED_OBJECTS, HANDLERS, apply, make_partial
+from s2s_ad.frontend.lower.calls import (
+    CAPTURED_OBJECTS,
+    HANDLER_FINDERS,
+    HANDLERS,
+    apply,
+    make_partial,
+)
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.functions import DECORATED, Closure, Remembering
 from s2s_ad.frontend.lower.nonlocals import may_be_bound_again, names_read, value_around
 from s2s_ad.frontend.lower.references import Box, changing
+from s2s_ad.frontend.numba_ import compiles, is_range
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 
@@ -36,6 +45,19 @@ def wrapping(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
 
 def _itself(function: Any) -> Any:
     return function
+
+
+def _of_numba(function: Any) -> Callable | None:
+    """`@njit`, `@njit(parallel=True)`, `prange(n)`: they do what the Python does."""
+    if is_range(function):
+        return lambda lowering, args, kwargs: apply(lowering, range, args, kwargs)
+    return _compiled if compiles(function) else None
+
+
+def _compiled(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    if args and (isinstance(args[0], Closure) or isinstance(unwrap(args[0]), types.FunctionType)):
+        return args[0]
+    return make_partial(lowering, [_itself], {})  # of a signature, or options
 
 
 def remembering(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
@@ -94,6 +116,7 @@ def _check_what_it_reads(lowering: Lowering, kept: Remembering) -> None:
             )
 
 
+HANDLER_FINDERS.append(_of_numba)
 CAPTURED_OBJECTS[CACHED] = _remembering_outside
 HANDLERS[DECORATED] = decorated
 HANDLERS[Remembering] = remembered

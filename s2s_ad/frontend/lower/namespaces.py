@@ -10,12 +10,12 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import NAMESPACES, Made, Method, read_attribute
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS
-from s2s_ad.frontend.lower.containers import new_dict
+from s2s_ad.frontend.lower.containers import known_key, new_dict
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.entries import put_entry
+from s2s_ad.frontend.lower.entries import put_entry, read_entry
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import Box
-from s2s_ad.frontend.lower.subscripts import ITEMS, read_item
+from s2s_ad.frontend.lower.subscripts import ITEMS
 from s2s_ad.frontend.resolve import Captured
 
 
@@ -63,7 +63,13 @@ def _namespace(lowering: Lowering, value: Any) -> Any:
 
 
 HANDLERS[_update] = _update
-ITEMS[Namespace] = lambda lowering, value, index: read_item(
-    lowering, attributes_of(lowering, value.holder), index
-)
+
+
+def _item(lowering: Lowering, namespace: Namespace, index: Any) -> Any:
+    """`obj.__dict__[name]`"""
+    name = known_key(lowering, index)
+    return read_entry(lowering, namespace.holder, name, KeyError(name))
+
+
+ITEMS[Namespace] = _item
 NAMESPACES["__dict__"] = _namespace
