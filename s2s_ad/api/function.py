@@ -586,7 +586,7 @@ class Transformed:
             check_nesting(self.label, arguments.facts)
             raise _too_deep(self) from None
         except NeedStatic as need:
-            raise UnsupportedError(
+            raise need.error or UnsupportedError(
                 "S2S205",
                 f"{need.purpose} must be known when the code is generated",
                 help="pass it as a plain Python int or a constant",

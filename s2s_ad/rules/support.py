@@ -13,7 +13,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import parts, values
-from s2s_ad.core.builder import Builder, Symbol, describe, static
+from s2s_ad.core.builder import Builder, NeedRank, Symbol, describe, static
 from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
 from s2s_ad.core.registry import CannotBatch, Rule  # noqa: F401
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
@@ -176,12 +176,13 @@ def known_rank(x: Any, name: str) -> int:
     """The rank of an array, which the function called `name` cannot do without."""
     found = rank(x)
     if found is None:
-        raise ArgumentValueError(
+        error = ArgumentValueError(
             "S2S205",
             f"{name} of an array whose rank is not known",
             origin=x.builder.origin,
             help="give example arguments, or --like on the command line",
         )
+        raise error if x.builder.derived else NeedRank(x.name, "the rank", error)
     return found
 
 

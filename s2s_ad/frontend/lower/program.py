@@ -13,7 +13,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import faults, tree, values
-from s2s_ad.core.builder import NeedStatic, Symbol, describe, fresh_name, to_node
+from s2s_ad.core.builder import NeedRank, NeedStatic, Symbol, describe, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.registry import Rule, rule_for
 from s2s_ad.core.tree import Tree
@@ -102,6 +102,8 @@ def _with_static(
         return replace(ways, lacks_entries=True)  # rather than code for one length
     if loops:
         return replace(ways, apart=ways.apart | loops)
+    if isinstance(need, NeedRank):
+        raise _cannot_be_known(need, lowering.needed_at) from None
     if numbers:
         return replace(ways, static=ways.static | numbers)
     raise _static_needed(lowering, inputs, ancestors, need) from None
