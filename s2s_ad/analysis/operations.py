@@ -17,7 +17,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Path
-from s2s_ad.core.registry import ITEM, Rule
+from s2s_ad.core.rule import ITEM, Rule
 
 
 @dataclass(slots=True)

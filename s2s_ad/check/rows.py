@@ -13,7 +13,8 @@ import numpy as np
 from s2s_ad.api.families import FAMILIES
 from s2s_ad.api.make import grad, vmap
 from s2s_ad.check.compare import Report, check
-from s2s_ad.core.registry import RULES, Rule, rule_for
+from s2s_ad.core.registry import RULES, rule_for
+from s2s_ad.core.rule import Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules.elementwise import OPERAND_NAMES, Elementwise
 

@@ -19,7 +19,8 @@ import numpy as np
 from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import ITEM, METHODS, Operation, Rule, rule_for
+from s2s_ad.core.registry import METHODS, rule_for
+from s2s_ad.core.rule import ITEM, Operation, Rule
 from s2s_ad.core.sizes import Size
 from s2s_ad.diagnostics import ArgumentTypeError, InternalError, Origin, S2SError
 

@@ -12,7 +12,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import DERIVED, Builder, Symbol
 from s2s_ad.core.magnitudes import may_be_infinite, may_overflow
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import ITEM, Rule
+from s2s_ad.core.rule import ITEM, Rule
 from s2s_ad.core.sharing import lazy
 
 #: what is asked of the outputs of blocks, by the name of the attribute that answers for all

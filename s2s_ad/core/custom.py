@@ -10,7 +10,7 @@ import gast
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.callee import Callee, Compound
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import CannotBatch, Operation, Rule
+from s2s_ad.core.rule import CannotBatch, Operation, Rule
 
 
 class CheckpointCallee(Callee):

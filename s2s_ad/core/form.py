@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gast
 import numpy as np
 
-from s2s_ad.core.registry import EFFECT, Rule, rule_for
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rule import EFFECT, Rule
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import InternalError, Origin
 

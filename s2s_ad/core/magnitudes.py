@@ -11,7 +11,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, names_in
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.rule import Rule
 
 DEEPEST = 8
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import CannotBatch
+from s2s_ad.core.rule import CannotBatch
 
 
 def rank(value: Any) -> int | None:

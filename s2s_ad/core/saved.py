@@ -15,7 +15,7 @@ import gast
 from s2s_ad.core import tree, values
 from s2s_ad.core.callee import Callee, Compound
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.rule import Rule
 
 
 class Pack(Rule):

@@ -20,7 +20,7 @@ from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import Unpack
 from s2s_ad.core.tree import Tree
 from s2s_ad.emit.stores import Store

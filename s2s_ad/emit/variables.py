@@ -19,7 +19,7 @@ from s2s_ad.core.callee import item_of, items_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
-from s2s_ad.core.registry import Field
+from s2s_ad.core.rule import Field
 from s2s_ad.emit.stores import Store
 
 Moves = list[tuple[str, gast.AST]]  # (variable, atom), all at once

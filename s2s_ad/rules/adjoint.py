@@ -13,7 +13,8 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import Dependence, Use, broadcast, unbroadcast
 from s2s_ad.core.parts import real_part
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.shapes import reshape_like

@@ -14,7 +14,8 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same, static
 from s2s_ad.core.magnitudes import is_off_zero, is_settled, times_settled
-from s2s_ad.core.registry import RULES, Operation
+from s2s_ad.core.registry import RULES
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import FOLDED, Elementwise

@@ -7,7 +7,8 @@ from typing import Any
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe
-from s2s_ad.core.registry import Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 

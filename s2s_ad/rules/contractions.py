@@ -21,7 +21,8 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Links, Use, numbers
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source
 from s2s_ad.rules.masks import Write

@@ -12,7 +12,8 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.dependence import Dependence, Use, same_elements
-from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.core.registry import METHODS, register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite

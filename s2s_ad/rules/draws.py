@@ -15,7 +15,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, describe, static
-from s2s_ad.core.registry import FINDERS, Operation, Rule, register
+from s2s_ad.core.registry import FINDERS, register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import BatchError, DerivativeError
 from s2s_ad.rules import support
 from s2s_ad.rules.shapes import dim_of

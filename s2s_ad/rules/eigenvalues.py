@@ -17,7 +17,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.decompositions import inverse_gaps

@@ -21,7 +21,8 @@ from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import OPERATORS, Builder, Symbol, filling_of
 from s2s_ad.core.dependence import Dependence, Use, broadcast
 from s2s_ad.core.magnitudes import as_value, is_divided_by, is_off_zero, may_overflow, times_settled
-from s2s_ad.core.registry import RULES, Operation, Rule, register
+from s2s_ad.core.registry import RULES, register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.core.sizes import Size
 from s2s_ad.rules import support, ufunc_calls
 from s2s_ad.rules.real_powers import note_use

@@ -15,7 +15,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import RULES, Operation, register
+from s2s_ad.core.registry import RULES, register
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.creation import Creation

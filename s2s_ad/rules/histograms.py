@@ -14,7 +14,8 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, scattered
-from s2s_ad.core.registry import Operation, Ragged, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.rules import support
 from s2s_ad.rules.index_layout import Layout, apart, dtype_kind, index_of, is_integer, layout
 

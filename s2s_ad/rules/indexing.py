@@ -23,7 +23,8 @@ from s2s_ad.core.dependence import (
     numbers,
     same_elements,
 )
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.arithmetic import elements_in_zeros, is_zeros
 from s2s_ad.rules.elementwise import broadcast_source, one_number

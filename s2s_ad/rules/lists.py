@@ -15,7 +15,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Ragged, Rule, register, rule_for
+from s2s_ad.core.registry import register, rule_for
+from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like

@@ -14,7 +14,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import METHODS, Operation, Ragged, Rule, register
+from s2s_ad.core.registry import METHODS, register
+from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 

@@ -22,7 +22,7 @@ import numpy as np
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.magnitudes import as_factor, may_be_infinite, rely_on, stays_finite
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules.elementwise import Elementwise
 
 FARTHEST = 30  # factors between a selection and the product

@@ -13,7 +13,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.dependence import Dependence, Use, per_sample
 from s2s_ad.core.program import Hint
-from s2s_ad.core.registry import Operation, Rule
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 

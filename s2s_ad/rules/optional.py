@@ -8,7 +8,8 @@ import importlib.util
 from typing import Any
 
 from s2s_ad.core.homes import module_of
-from s2s_ad.core.registry import FINDERS, RULES, Rule
+from s2s_ad.core.registry import FINDERS, RULES
+from s2s_ad.core.rule import Rule
 from s2s_ad.core.sharing import unforked
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.versions import OLDEST_SCIPY, scipy_too_old

@@ -13,7 +13,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
-from s2s_ad.core.registry import METHODS, Operation, Rule, register
+from s2s_ad.core.registry import METHODS, register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support, ufunc_calls
 from s2s_ad.rules.specifications import parts

@@ -13,7 +13,8 @@ from typing import Any
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules.matrices import outer
 from s2s_ad.runtime import of_product
 

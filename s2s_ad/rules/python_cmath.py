@@ -10,7 +10,8 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import RULES, Operation, register
+from s2s_ad.core.registry import RULES, register
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.python_math import OfNumber
 

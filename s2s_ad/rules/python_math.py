@@ -14,7 +14,8 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import RULES, CannotBatch, Operation, register
+from s2s_ad.core.registry import RULES, register
+from s2s_ad.core.rule import CannotBatch, Operation
 from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import NoDerivative
 from s2s_ad.rules import support

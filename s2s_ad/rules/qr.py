@@ -13,7 +13,8 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules.decompositions import determined, leading, padded, smaller
 from s2s_ad.rules.matrices import OfMatrix, Several, hermitian, known_rank, mH, mT

@@ -12,7 +12,7 @@ from typing import Any
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.magnitudes import least
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.rule import Rule
 
 POWERS, TELLS, CHECKED = "powers of numbers", "tells complex numbers", "powers are checked"
 

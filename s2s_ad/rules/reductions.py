@@ -13,7 +13,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, reduced
-from s2s_ad.core.registry import Operation, Rule
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.elementwise import broadcast_source

@@ -13,7 +13,8 @@ from scipy import linalg
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import (  # noqa: F401  (they register their rows)
     decompositions,

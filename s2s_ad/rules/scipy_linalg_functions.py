@@ -17,7 +17,8 @@ from scipy import linalg
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import OfMatrix, as_matrix, in_stack, known_rank, mH
 from s2s_ad.rules.shape_checks import check_equal, ends

@@ -13,7 +13,8 @@ from scipy import linalg
 from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Ragged, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Ragged
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules import qr, support
 from s2s_ad.rules.decompositions import determined, inverse_gaps, smaller

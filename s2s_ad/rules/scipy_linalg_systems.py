@@ -14,7 +14,8 @@ from scipy import linalg
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite

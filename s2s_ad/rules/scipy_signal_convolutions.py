@@ -13,7 +13,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, static
-from s2s_ad.core.registry import CannotBatch, Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import CannotBatch, Operation, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.shape_checks import check_rank

@@ -12,7 +12,8 @@ import scipy.sparse.linalg
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, describe, static
 from s2s_ad.core.dependence import Dependence, Use, from_pairs
-from s2s_ad.core.registry import Operation, Ragged, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import conj, outer

@@ -12,7 +12,8 @@ import scipy.special
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.rules import support
 from s2s_ad.rules.composite_ufuncs import composite_ufunc

@@ -12,7 +12,8 @@ import scipy.stats
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.lookups import Lookup

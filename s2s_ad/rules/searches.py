@@ -10,7 +10,8 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
-from s2s_ad.core.registry import CannotBatch, Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import CannotBatch, Operation, Rule
 
 
 class Search(Rule):

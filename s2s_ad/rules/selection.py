@@ -8,7 +8,8 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder
-from s2s_ad.core.registry import Operation, Ragged, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.rules import support
 
 

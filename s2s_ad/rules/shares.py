@@ -16,7 +16,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.magnitudes import least
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
 from s2s_ad.rules.index_layout import is_integer
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import Operation, Rule
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 
 

@@ -15,7 +15,7 @@ from s2s_ad import runtime
 from s2s_ad.core import parts, values
 from s2s_ad.core.builder import Builder, NeedRank, Symbol, describe, static
 from s2s_ad.core.measure import length, lengths, rank, sample_rank, shape  # noqa: F401
-from s2s_ad.core.registry import CannotBatch, Rule  # noqa: F401
+from s2s_ad.core.rule import CannotBatch, Rule  # noqa: F401
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, UnsupportedError
 
 

@@ -14,7 +14,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, per_sample
-from s2s_ad.core.registry import Operation, Rule
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import ArgumentValueError
 from s2s_ad.rules import support
 from s2s_ad.rules.matrices import as_matrix, in_stack, known_rank, mH, outer

@@ -10,7 +10,8 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.dependence import Dependence, Use, same_elements
-from s2s_ad.core.registry import Operation, Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 
 

@@ -16,7 +16,8 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.dependence import Dependence, Use
-from s2s_ad.core.registry import FINDERS, RULES, Operation, Rule, register
+from s2s_ad.core.registry import FINDERS, RULES, register
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import NoDerivative
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import Composite

@@ -14,7 +14,8 @@ from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.magnitudes import may_be_steep
-from s2s_ad.core.registry import Operation, Rule, rule_for
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from s2s_ad.core.builder import Builder, describe
-from s2s_ad.core.registry import Rule, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Rule
 from s2s_ad.diagnostics import UnsupportedError
 
 

@@ -12,7 +12,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, static
-from s2s_ad.core.registry import Operation, register
+from s2s_ad.core.registry import register
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.shapes import dim_of

@@ -21,7 +21,7 @@ from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import CopyReason, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
-from s2s_ad.core.registry import ITEM, Item
+from s2s_ad.core.rule import ITEM, Item
 
 
 def erase_markers(program: Program) -> Program:

@@ -15,7 +15,7 @@ from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, block, everywhere, region_of
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 
 OURS = ("backward", "tangent")  # the user's own operations stay where he wrote them
 

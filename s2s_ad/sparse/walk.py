@@ -22,7 +22,7 @@ from s2s_ad.core.dependence import Pattern, Undecided, Use, stacked, union
 from s2s_ad.core.homes import Held
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.rule import Rule
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.sparse.elements import (
     UNKNOWN,

@@ -24,7 +24,7 @@ from s2s_ad.core.callers import Caller, Library
 from s2s_ad.core.measure import length, lengths
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Branch, Loop, block
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.rule import Operation
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.batches import batched_program

@@ -17,7 +17,7 @@ from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.parts import fitted
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import region_of
-from s2s_ad.core.registry import CannotBatch, Operation, Rule
+from s2s_ad.core.rule import CannotBatch, Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent

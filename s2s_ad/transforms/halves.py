@@ -16,7 +16,7 @@ from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.callee import checks, item_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block

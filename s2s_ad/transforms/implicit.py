@@ -16,7 +16,7 @@ import numpy as np
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callers import Caller, Library
 from s2s_ad.core.program import Hint, Program
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.callers import along, derivative, in_dtype_of, transposed
 

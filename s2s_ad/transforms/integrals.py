@@ -16,7 +16,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.callers import Caller, Library
 from s2s_ad.core.program import Hint, Program
-from s2s_ad.core.registry import Operation
+from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms.callers import targets, written
 from s2s_ad.transforms.calls import without_effects

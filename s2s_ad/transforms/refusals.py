@@ -9,7 +9,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import Rule
+from s2s_ad.core.rule import Rule
 from s2s_ad.diagnostics import DerivativeError, Origin
 
 

@@ -21,7 +21,7 @@ from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
-from s2s_ad.core.registry import ITEM, CannotBatch, Operation, Rule
+from s2s_ad.core.rule import ITEM, CannotBatch, Operation, Rule
 from s2s_ad.core.sharing import lazy
 from s2s_ad.diagnostics import DerivativeError
 from s2s_ad.transforms import halves

@@ -17,7 +17,7 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.magnitudes import may_be_steep, relies, rely_on, stays_finite
 from s2s_ad.core.program import TEMPORARY, Hint
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
 from s2s_ad.transforms.refusals import refuse_twice

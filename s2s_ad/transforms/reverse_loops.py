@@ -24,7 +24,7 @@ from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.magnitudes import hand_in, relies, rely_on, stays_finite
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 from s2s_ad.core.tree import Tree
 from s2s_ad.storage.costs import TYPICAL, cost_of_computing, cost_of_keeping
 from s2s_ad.transforms import halves

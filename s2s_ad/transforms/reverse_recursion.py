@@ -14,7 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol, fresh_name
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Hint, Program
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee, Unpack
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms import halves

@@ -18,7 +18,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, key_of
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import TEMPORARY, Hint
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from s2s_ad.core import form, tree
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import callee_of, item_of
 from s2s_ad.core.program import Program
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee
 from s2s_ad.transforms.calls import quiet
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit, runtime, stop_gradient, value_and_grad, vmap
-from s2s_ad.core.registry import RULES, Rule
+from s2s_ad.core.registry import RULES
+from s2s_ad.core.rule import Rule
 from s2s_ad.emit.printer import print_expression
 from s2s_ad.emit.standalone import LARGEST, literal, standalone_module
 

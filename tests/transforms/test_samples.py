@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from s2s_ad import S2SError, grad, jit, vmap
-from s2s_ad.core.registry import CannotBatch, rule_for
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rule import CannotBatch
 from s2s_ad.diagnostics import SampleLoopWarning, SamplesDiffer
 
 x = np.random.default_rng(0).normal(size=(4, 3))

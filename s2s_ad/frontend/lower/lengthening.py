@@ -9,7 +9,7 @@ import gast
 
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.regions import Branch, Loop
-from s2s_ad.core.registry import ITEM
+from s2s_ad.core.rule import ITEM
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.comprehensions import private

@@ -15,7 +15,8 @@ import numpy as np
 from s2s_ad.core import faults, tree, values
 from s2s_ad.core.builder import NeedRank, NeedStatic, Symbol, describe, fresh_name, to_node
 from s2s_ad.core.program import Hint, Input, Program
-from s2s_ad.core.registry import Rule, rule_for
+from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import (
     ArgumentTypeError,

@@ -17,7 +17,7 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol, describe
-from s2s_ad.core.registry import Operation, Rule
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError, UnsupportedError
 from s2s_ad.frontend.lower import effects

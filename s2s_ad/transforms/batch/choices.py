@@ -13,7 +13,7 @@ from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.regions import Branch, region_of
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch.blocks import Block
 from s2s_ad.transforms.batch.gathers import Whole
 from s2s_ad.transforms.batch.partition import Partition

@@ -16,7 +16,7 @@ from s2s_ad.core.callers import Caller
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Branch, Region
-from s2s_ad.core.registry import CannotBatch, Operation, Ragged
+from s2s_ad.core.rule import CannotBatch, Operation, Ragged
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples

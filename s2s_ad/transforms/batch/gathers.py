@@ -12,7 +12,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch.blocks import batched_fact, filled
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, block
-from s2s_ad.core.registry import Operation, Ragged
+from s2s_ad.core.rule import Operation, Ragged
 from s2s_ad.transforms.batch.blocks import batched_fact, filled
 
 if TYPE_CHECKING:

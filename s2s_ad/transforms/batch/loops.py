@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from s2s_ad.core import values
 from s2s_ad.core.regions import Loop
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch.blocks import Block, batched_fact, spread_as
 from s2s_ad.transforms.batch.gathers import empty
 from s2s_ad.transforms.batch.lockstep import Lockstep

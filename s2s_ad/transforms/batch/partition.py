@@ -16,7 +16,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Branch, Loop, block, region_of
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch.blocks import sample_fact, spread_as
 from s2s_ad.transforms.batch.gathers import Whole, adopted, empty, gathered, inverted, written
 from s2s_ad.transforms.batch.selections import either, same, selectable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch import samples
 from s2s_ad.transforms.batch.choices import select
 from s2s_ad.transforms.batch.kept import mirrored

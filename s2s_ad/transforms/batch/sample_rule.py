@@ -11,7 +11,8 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Input, Program
-from s2s_ad.core.registry import Operation, Rule, register, rule_for
+from s2s_ad.core.registry import register, rule_for
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch.core import batch

@@ -13,7 +13,7 @@ from s2s_ad.core.callee import reached
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Loop, Region, block
-from s2s_ad.core.registry import Operation, Ragged
+from s2s_ad.core.rule import Operation, Ragged
 from s2s_ad.diagnostics import BatchError, SampleLoopWarning
 from s2s_ad.transforms.batch.blocks import batched_fact, sample_fact
 from s2s_ad.transforms.batch.gathers import empty

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
-from s2s_ad.core.registry import Ragged
+from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch.gathers import Whole
 
 if TYPE_CHECKING:
