@@ -79,7 +79,8 @@ from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.load.native import natively
 from s2s_ad.load.noted import noted
-from s2s_ad.native.module import with_loops, with_rows
+from s2s_ad.native.batches import with_rows
+from s2s_ad.native.module import with_loops
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter

@@ -11,11 +11,17 @@ from typing import Any
 
 from s2s_ad.core import values
 from s2s_ad.core.program import Program
-from s2s_ad.native.module import DECORATOR, Module, functions_of, hint_of
+from s2s_ad.emit.write import Text
+from s2s_ad.native.module import DECORATOR, Module, functions_of, hint_of, with_native
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED, captured_by, is_passed
 
 ROWS, FIRST = "_rows", "_first"
+
+
+def with_rows(text: Text, sample: Program, batch: Program, axes: Sequence[Any]) -> Text:
+    """The text with the loops of a batch around those of one sample, where these can be had."""
+    return with_native(text, lambda: native_batch(sample, batch, axes))
 
 
 def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -37,17 +37,11 @@ def native_text(program: Program) -> str:
 
 def with_loops(program: Program, text: Text) -> Text:
     """The text with the module of its loops, or why it has none."""
-    return _with_native(text, lambda: native_text(program))
+    return with_native(text, lambda: native_text(program))
 
 
-def with_rows(text: Text, sample: Program, batch: Program, axes: Sequence[Any]) -> Text:
-    """The text with the loops of a batch around those of one sample, where these can be had."""
-    from s2s_ad.native.batches import native_batch
-
-    return _with_native(text, lambda: native_batch(sample, batch, axes))
-
-
-def _with_native(text: Text, make: Callable[[], str]) -> Text:
+def with_native(text: Text, make: Callable[[], str]) -> Text:
+    """The text with the module that `make` writes, or why it has none."""
     try:
         return replace(text, native=make(), refused="")
     except NotNative as error:

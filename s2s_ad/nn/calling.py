@@ -5,14 +5,22 @@ The compiler lowers these functions like any code of the user's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from s2s_ad import custom_rule, vjp
+from s2s_ad.nn.hooks import Hooks
 
-if TYPE_CHECKING:
-    from s2s_ad.nn.cell import Cell
+
+class Cell(Protocol):
+    """A cell (nn/cell.py) as the functions here see it; it may have a `bprop` as well."""
+
+    _hooks: Hooks
+    _compute_dtype: np.dtype | None
+    _result_dtype: np.dtype | None
+
+    def construct(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
 def special_call(cell: Cell, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,7 @@ from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.custom import CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.diagnostics import DerivativeError, NoForwardMode
-from s2s_ad.transforms.batch.core import batch
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs
-from s2s_ad.transforms.reverse import Reverse
 
 
 class Stand:
@@ -82,20 +80,15 @@ def _captures(call: CustomCallee) -> tuple:
 # ---- reverse mode --------------------------------------------------------------------------------
 
 
-def custom_passes(call: CustomCallee, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Passes:
+def custom_passes(
+    outer: Any, call: CustomCallee, active: tuple[bool, ...], seeds: tuple[int, ...]
+) -> Passes:
     """The call itself as forward pass, and the user's code as backward pass."""
-    if any(active[call.own :]):
-        raise DerivativeError(
-            "S2S305",
-            f"a derivative with respect to what {call.program.name} reads from around it",
-            origin=call.program.origin,
-            why="its own derivative code speaks of its arguments only",
-            help="pass the value as an argument",
-        )
+    _refuse_around(call, active)
     stand = Stand(call)
     y_bars = {i: stand.derived(stand.outputs[i], "_bar") for i in seeds}
     with stand.builder.at(call.program.origin, "backward"):
-        adjoints = _adjoints(stand, y_bars, active)
+        adjoints = _adjoints(outer, stand, y_bars, active)
     inputs = [*stand.operands, *stand.outputs]
     count = len(stand.operands)
     read = _read(stand, adjoints)
@@ -111,11 +104,24 @@ def custom_passes(call: CustomCallee, active: tuple[bool, ...], seeds: tuple[int
     return Passes(call, backward, needs, seeds)
 
 
-def _adjoints(stand: Stand, y_bars: dict[int, Symbol], active: tuple[bool, ...]) -> list:
+def _refuse_around(call: CustomCallee, active: tuple[bool, ...]) -> None:
+    if any(active[call.own :]):
+        raise DerivativeError(
+            "S2S305",
+            f"a derivative with respect to what {call.program.name} reads from around it",
+            origin=call.program.origin,
+            why="its own derivative code speaks of its arguments only",
+            help="pass the value as an argument",
+        )
+
+
+def _adjoints(
+    outer: Any, stand: Stand, y_bars: dict[int, Symbol], active: tuple[bool, ...]
+) -> list:
     """The adjoint of each active operand, from the user's code for the mode that he gave."""
     call, wanted = stand.call, [i for i, flag in enumerate(active) if flag]
     if call.reverse_program is None:
-        return _transposed(stand, y_bars, wanted)
+        return _transposed(outer, stand, y_bars, wanted)
     given = [y_bars[i] if i in y_bars else stand.zero(each) for i, each in enumerate(stand.outputs)]
     results = stand.run(call.reverse_program, [*given, *stand.outputs, *stand.operands])
     return [_fitted(stand, results[i], stand.operands[i]) for i in wanted]
@@ -137,14 +143,14 @@ def _fitted(stand: Stand, value: Any, like: Symbol) -> Any:
     return stand.builder.call(runtime.broadcast_like, (value, like), {}) if like.shape else value
 
 
-def _transposed(stand: Stand, y_bars: dict[int, Symbol], wanted: list[int]) -> list:
+def _transposed(outer: Any, stand: Stand, y_bars: dict[int, Symbol], wanted: list[int]) -> list:
     """The forward code is linear in the tangents: its adjoint with respect to them."""
     program, builder = stand.call.forward_program, stand.builder
     own = stand.call.own
     dots = [stand.derived(each, "_dot") for each in stand.operands[:own]]
     inputs = [*dots, *stand.outputs, *stand.operands]
     renamed = _with_leaves(program, inputs)
-    sweep = Reverse(builder, renamed, [dots[i].name for i in wanted])
+    sweep = outer.alone(builder, renamed, [dots[i].name for i in wanted])
     sweep.forward_sweep()
     atoms = renamed.outputs()
     for i, y_bar in y_bars.items():
@@ -204,8 +210,7 @@ def custom_tangents(
         )
     stand = Stand(call)
     dots = {i: stand.derived(each, "_dot") for i, each in enumerate(stand.operands) if given[i]}
-    if any(i >= call.own for i in dots):
-        custom_passes(call, given, ())  # refuses
+    _refuse_around(call, given)
     with stand.builder.at(call.program.origin, "tangent"):
         outputs = call.call(stand.builder, stand.operands)
         tangents = [
@@ -227,23 +232,24 @@ def custom_tangents(
 
 
 def custom_batch(
-    call: CustomCallee, facts: Sequence[Any], flags: tuple[bool, ...], plain: Any
+    batch: Callable, call: CustomCallee, facts: Sequence[Any], flags: tuple[bool, ...], plain: Any
 ) -> tuple[CustomCallee, tuple[bool, ...]]:
     """The call for a batch, its derivative code for the batch with it.
 
-    `plain` is (the callee of the batch, which outputs are batched) of the program alone.
+    `batch` writes a program for a batch; `plain` is (the callee of the batch, which outputs are
+    batched) of the program alone.
     """
     made, batched = plain
     reverse, forward = call.reverse_program, call.forward_program
     if reverse is not None:
-        reverse = _batched_reverse(call, reverse, facts, flags, made.program, batched)
+        reverse = _batched_reverse(batch, call, reverse, facts, flags, made.program, batched)
     if forward is not None:
-        forward = _batched_forward(call, forward, facts, flags, made.program, batched)
+        forward = _batched_forward(batch, call, forward, facts, flags, made.program, batched)
     return CustomCallee(made.program, reverse, forward, call.own), batched
 
 
 def _batched_code(
-    program: Program, facts: Sequence[Any], flags: Sequence[bool]
+    batch: Callable, program: Program, facts: Sequence[Any], flags: Sequence[bool]
 ) -> tuple[Builder, list[str], list, list[bool], Any]:
     builder = Builder()
     names = program.leaves()
@@ -257,6 +263,7 @@ def _batched_code(
 
 
 def _batched_reverse(
+    batch: Callable,
     call: CustomCallee,
     program: Program,
     facts: Sequence[Any],
@@ -267,7 +274,7 @@ def _batched_reverse(
     """The adjoint of an operand that all samples share is the sum of theirs."""
     outputs = [whole.fact(atom) for atom in whole.outputs()]
     all_facts, all_flags = [*outputs, *outputs, *facts], [*batched, *batched, *flags]
-    builder, names, results, varies, context = _batched_code(program, all_facts, all_flags)
+    builder, names, results, varies, context = _batched_code(batch, program, all_facts, all_flags)
     adjoints = []
     for flag, result, varied in zip(flags, results, varies, strict=False):
         if flag and result is not None:
@@ -281,6 +288,7 @@ def _batched_reverse(
 
 
 def _batched_forward(
+    batch: Callable,
     call: CustomCallee,
     program: Program,
     facts: Sequence[Any],
@@ -291,7 +299,7 @@ def _batched_forward(
     outputs = [whole.fact(atom) for atom in whole.outputs()]
     all_facts = [*facts[: call.own], *outputs, *facts]
     all_flags = [*flags[: call.own], *batched, *flags]
-    builder, names, results, varies, context = _batched_code(program, all_facts, all_flags)
+    builder, names, results, varies, context = _batched_code(batch, program, all_facts, all_flags)
     tangents = [
         context.spread(result, varied) if flag and result is not None else result
         for flag, result, varied in zip(batched, results, varies, strict=True)

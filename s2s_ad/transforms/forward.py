@@ -20,6 +20,7 @@ from s2s_ad.core.regions import region_of
 from s2s_ad.core.rule import CannotBatch, Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.transforms.calls import derived_callee, with_inputs
+from s2s_ad.transforms.custom import custom_tangents
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
 from s2s_ad.transforms.refusals import refuse_complex, refuse_parameters, unknown_rank
 from s2s_ad.transforms.without_saved import without_saved
@@ -157,8 +158,6 @@ def with_tangents(call: Callee, given: tuple[bool, ...]) -> tuple[Callee, tuple[
     key = ("forward", given)
     if key not in call.derived:
         if isinstance(call, CustomCallee):
-            from s2s_ad.transforms.custom import custom_tangents  # which walks, too
-
             call.derived[key] = custom_tangents(call, given)
         elif call.is_recursive:
             _with_tangents_anew(call, given, key)

@@ -128,6 +128,10 @@ class Reverse:
             builder, program, wanted, outputs, called=True, saves=self.saves, at_once=True
         )
 
+    def alone(self, builder: Builder, program: Program, wanted: Sequence[str]) -> Reverse:
+        """A sweep over a program that is no part of this one."""
+        return Reverse(builder, program, wanted)
+
     @lazy
     def whole_arrays(self) -> set[str]:
         """The names of arrays that the program computes, or computes with, as a whole."""

@@ -20,6 +20,7 @@ from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.rule import ITEM
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
+from s2s_ad.transforms.custom import custom_passes
 from s2s_ad.transforms.refusals import refuse_twice
 from s2s_ad.transforms.reverse_recursion import nested_passes
 from s2s_ad.transforms.reverse_schedules import scheduled_passes
@@ -106,11 +107,9 @@ def split(
     that the adjoints of the outputs are finite.
     """
     if isinstance(call, CustomCallee):
-        from s2s_ad.transforms.custom import custom_passes  # which sweeps, too
-
-        return custom_passes(call, active, seeds)
+        return custom_passes(sweep, call, active, seeds)
     if isinstance(call, ScheduledCallee):
-        return scheduled_passes(sweep, call, active, seeds)
+        return scheduled_passes(split, sweep, call, active, seeds)
     bounded = bounded and not call.is_recursive
     key = ("reverse", active, seeds, sweep.repeated, sweep.saves, whole)
     other = call.derived.get((*key, not bounded))

@@ -9,7 +9,7 @@ of passes.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from s2s_ad import runtime
@@ -26,9 +26,16 @@ from s2s_ad.transforms.halves import adjoint_fact
 
 
 def scheduled_passes(
-    outer: Any, call: ScheduledCallee, active: tuple[bool, ...], seeds: tuple[int, ...]
+    split: Callable[..., Passes],
+    outer: Any,
+    call: ScheduledCallee,
+    active: tuple[bool, ...],
+    seeds: tuple[int, ...],
 ) -> Passes:
-    """The passes as they are, and the way back, which is given what they started from."""
+    """The passes as they are, and the way back, which is given what they started from.
+
+    `split` makes the two passes of a function, here of what runs in one pass.
+    """
     whole, first = call.whole or call, ScheduledCallee.numbers
     loop = Loop(call.one_pass, call.carried)  # the facts of a loop hold for all passes
     seeds = tuple(place for place in seeds if place < call.carried)
@@ -43,7 +50,7 @@ def scheduled_passes(
     )
     key = ("scheduled", moving, call is whole, outer.repeated)
     if key not in whole.derived:
-        _WayBack(outer, whole, moving, guarded=call is not whole).write(key)
+        _WayBack(split, outer, whole, moving, guarded=call is not whole).write(key)
     needs = [("argument", place) for place in range(len(active))]
     if call is not whole:
         needs[1] = ("output", call.carried)
@@ -56,14 +63,21 @@ class _WayBack:
     """The function that goes back through the passes.
 
     Args:
+        split: makes the two passes of a function.
         moving: which of the values that are carried or fixed have an adjoint.
         guarded: whether there may be no pass at all.
     """
 
     def __init__(
-        self, outer: Any, call: ScheduledCallee, moving: tuple[bool, ...], *, guarded: bool
+        self,
+        split: Callable[..., Passes],
+        outer: Any,
+        call: ScheduledCallee,
+        moving: tuple[bool, ...],
+        *,
+        guarded: bool,
     ):
-        self.outer, self.call, self.guarded = outer, call, guarded
+        self.split, self.outer, self.call, self.guarded = split, outer, call, guarded
         self.program = call.program
         self.flags = (False, *moving)
         self.names = self.program.leaves()
@@ -188,11 +202,9 @@ class _WayBack:
 
     def _back(self, builder: Builder, leaves: list[Symbol], bars: list) -> list:
         """Go back through the pass with the first number."""
-        from s2s_ad.transforms.reverse_calls import split  # which calls this
-
         once = self.call.derived.setdefault("one pass", CheckpointCallee(self.call.one_pass))
         count = len(self.carried)
-        passes = split(self.outer, once, self.flags, self._places())
+        passes = self.split(self.outer, once, self.flags, self._places())
         operands = [leaves[0], *leaves[ScheduledCallee.numbers :]]
         results = passes.backward.call(builder, [*operands, *bars[:count]])
         adjoints = passes.adjoints(builder, operands, results)

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
-from s2s_ad.core.program import Program
-from s2s_ad.core.regions import Attempt, Branch, Loop, block, region_of, with_blocks
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.regions import Attempt, Branch, block, region_of, with_blocks
 from s2s_ad.diagnostics import BatchError
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
-
-
-def batched_fact(fact: values.AbstractValue, dim: int | values.Dim) -> values.AbstractValue:
-    """The abstract value of a batch of such values; of lists it is a list of batches."""
-    if isinstance(fact, values.List):
-        return values.List(batched_fact(fact.item, dim))
-    if fact == values.Static(values.UNDEFINED):
-        return fact
-    return values.add_axis(fact, 0, dim)
-
-
-def sample_fact(fact: values.AbstractValue) -> values.AbstractValue:
-    """The abstract value of one sample of a batch."""
-    if isinstance(fact, values.List):
-        return values.List(sample_fact(fact.item))
-    shape = values.shape_of(fact)
-    return fact if not shape else values.with_shape(fact, shape[1:])
+from s2s_ad.transforms.batch.context import Batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +84,32 @@ class Block:
         return made.with_(name=source.name, doc=source.doc, origin=source.origin)
 
 
+def adopted(
+    builder: Builder, program: Program, names: Iterable[str], facts: Iterable[Any]
+) -> dict[str, Symbol]:
+    """Leaves of a program under their own names, with other facts."""
+    return {
+        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
+        for name, fact in zip(names, facts, strict=True)
+    }
+
+
+def batched_block(
+    context: Batch, program: Program, facts: Sequence[Any], batched: Sequence[bool]
+) -> Block:
+    """A block of a batch: its leaves have these facts, and one that is as long as the batch
+    follows."""
+    builder = Builder()
+    arguments = adopted(builder, program, program.leaves(), facts)
+    extra = builder.symbol(context.example.fact)
+    inner = context.like(builder, extra)
+    for value, flag in zip(arguments.values(), batched, strict=True):
+        inner.mark(value, flag)
+    with builder.at(program.origin):
+        outputs, flags = inner.walk(program, arguments)
+    return Block(program, inner, [*arguments, extra.name], outputs, flags)
+
+
 def _number(value: Any, fact: values.AbstractValue) -> Any:
     """A value that some path does not have, and nobody reads there, as a number where it can be.
 
@@ -169,22 +175,3 @@ def filled(context: Batch, lengths: Sequence[Any], value: Any, dtype: np.dtype |
         return call(np.ones if value else np.zeros, (shape,), {"dtype": dtype})
     plain = isinstance(value, np.float64 | np.bool_ | np.int64)
     return call(np.full, (shape, value.item() if plain else value), {})
-
-
-def spread_list(context: Batch, items: Symbol) -> Symbol:
-    """A list whose items are the same for every sample, as a list of batches."""
-    builder, call = context.builder, context.builder.call
-    rule, known, _ = builder.definition(items)
-    if rule is not None and rule.function is runtime.list_of:
-        return call(runtime.list_of, [context.spread(each, False) for each in known], {})
-    item = items.fact.item
-    inner = Builder()
-    inner.origin, inner.phase = builder.origin, builder.phase
-    index = inner.symbol(values.Scalar(int))
-    spread = inner.symbol(values.List(batched_fact(item, context.dim)))
-    leaf, example = inner.symbol(items.fact), inner.symbol(context.example.fact)
-    more = type(context)(inner, example).spread(leaf[index], False)
-    outputs = [inner.call(runtime.list_append, (spread, more), {})]
-    body = block(inner, [each.name for each in (index, spread, leaf, example)], outputs)
-    start, count = call(runtime.list_of, (), {}), np.size(items, 0)
-    return Loop(body, 1).call(builder, [0, count, 1, start, items, context.example])[0]

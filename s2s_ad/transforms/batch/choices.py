@@ -7,20 +7,16 @@ Otherwise each side is computed for the samples that take it: see `partition`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.regions import Branch, region_of
 from s2s_ad.core.rule import Ragged
-from s2s_ad.transforms.batch.blocks import Block
-from s2s_ad.transforms.batch.gathers import Whole
+from s2s_ad.transforms.batch.blocks import Block, batched_block
+from s2s_ad.transforms.batch.context import Batch, Whole
 from s2s_ad.transforms.batch.partition import Partition
 from s2s_ad.transforms.batch.selections import either, selectable
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
 
 MOST_FOR_WHERE = 12  # operations of both sides that are computed for all samples
 
@@ -37,7 +33,7 @@ def select(
     ]
     found = None
     if _is_short(region):
-        blocks = [context.block(each, facts, flags[1:]) for each in region.blocks]
+        blocks = [batched_block(context, each, facts, flags[1:]) for each in region.blocks]
         found = _where(context, region, condition, operands, blocks)
     if found is None:
         found = Partition(context, region, condition, operands, flags[1:]).outputs()

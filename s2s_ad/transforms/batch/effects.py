@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 
 from s2s_ad.core import form
 from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.registry import rule_for
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
+from s2s_ad.transforms.batch.context import Batch
 
 
 def batch_effect(context: Batch, statement: form.Effect, atoms: dict[str, Any]) -> None:

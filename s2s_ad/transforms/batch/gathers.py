@@ -3,51 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.builder import Symbol
 from s2s_ad.core.rule import Ragged
-from s2s_ad.transforms.batch.blocks import batched_fact, filled
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
-
-
-def adopted(
-    builder: Builder, program: Program, names: Iterable[str], facts: Iterable[Any]
-) -> dict[str, Symbol]:
-    """Leaves of a program under their own names, with other facts."""
-    return {
-        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
-        for name, fact in zip(names, facts, strict=True)
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """An array of all samples that stands for those at some places, until it has to be copied.
-
-    So a pass that reads or writes one element of each sample costs no copy of all of them.
-    """
-
-    array: Symbol
-    places: Symbol
-    start: Symbol  # the array before it was written to
-
-    @property
-    def fact(self) -> values.Array:
-        """The abstract value of those at the places."""
-        shape = self.array.shape
-        return values.Array(self.array.dtype, shape and (*self.places.shape, *shape[1:]))
-
-    def gathered(self) -> Symbol:
-        return named_like(self.array, self.array[self.places])
+from s2s_ad.transforms.batch.blocks import filled
+from s2s_ad.transforms.batch.context import Batch, Whole, batched_fact
 
 
 def gathered(
@@ -62,14 +27,6 @@ def gathered(
         if flag and leaf.ndim == 1:
             found[name] = context.mark(found[name].gathered())
     return found
-
-
-def named_like(leaf: Symbol, part: Any) -> Any:
-    """A value for some of the samples is called after the one for all: x_i."""
-    hint = leaf.builder.hints[leaf.name]
-    if hint.text and isinstance(part, Symbol) and part.name != leaf.name:
-        leaf.builder.hints[part.name] = Hint(f"{hint.text}_i", "temporary")
-    return part
 
 
 def inverted(mask: Symbol) -> Symbol:

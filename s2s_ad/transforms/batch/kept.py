@@ -8,8 +8,7 @@ from by a loop that mirrors the passes, and its length be counted; anything else
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 import numpy as np
@@ -21,23 +20,8 @@ from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Loop, block
 from s2s_ad.core.rule import Operation, Ragged
-from s2s_ad.transforms.batch.blocks import batched_fact, filled
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What belongs to a list of items for some of the samples each.
-
-    Attributes:
-        places: the list of the places of these samples.
-        dim: the number of samples of an item.
-    """
-
-    places: Symbol
-    dim: values.Dim
+from s2s_ad.transforms.batch.blocks import filled
+from s2s_ad.transforms.batch.context import Batch, Kept, batched_fact
 
 
 def places_fact(dim: values.Dim) -> values.List:

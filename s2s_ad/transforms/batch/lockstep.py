@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Loop, block
-from s2s_ad.transforms.batch.blocks import batched_fact, filled, spread_as
-from s2s_ad.transforms.batch.gathers import adopted, empty, gathered, inverted, named_like, written
-from s2s_ad.transforms.batch.kept import Kept, appended_to, kept_fact, places_fact, popped
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
+from s2s_ad.transforms.batch.blocks import adopted, filled, spread_as
+from s2s_ad.transforms.batch.context import Batch, Kept, batched_fact, named_like
+from s2s_ad.transforms.batch.gathers import empty, gathered, inverted, written
+from s2s_ad.transforms.batch.kept import appended_to, kept_fact, places_fact, popped
 
 RUNNING = Hint("running", "derived")
 RUNNING_SAVED = Hint("running_saved", "derived")
@@ -80,7 +78,7 @@ class Lockstep:
             fixed = list(state.samples.values())[self.region.carried :]
             mask = self._test(state.context, state.outputs, fixed)
         else:
-            again = type(context)(frame.builder, left)
+            again = context.like(frame.builder, left)
             full = state.full[len(state.full) - self.region.carried :]
             leaves = {**dict(zip(frame.carried, full, strict=True)), **frame.fixed}
             samples = list(gathered(again, leaves, frame.flags, left).values())
@@ -255,7 +253,7 @@ class Frame:
 
     def __init__(self, lockstep: Lockstep):
         region, context = lockstep.region, lockstep.context
-        self.region, self.kind = region, type(context)
+        self.region, self.like = region, context.like
         self.moved, self.lists = lockstep.moved, lockstep.lists
         self.builder = Builder()
         self.builder.origin, self.builder.phase = context.builder.origin, context.builder.phase
@@ -293,7 +291,7 @@ class Frame:
 
     def run(self, places: Symbol, index: Any = None, batched: bool = False) -> State:
         """The body for the samples at these places."""
-        context = self.kind(self.builder, places)
+        context = self.like(self.builder, places)
         leaves = {**self.carried, **self.fixed}
         samples = gathered(context, leaves, self.flags, places)
         for leaf, own in zip(self.carried.values(), self.lists, strict=True):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from s2s_ad.core import values
 from s2s_ad.core.regions import Loop
 from s2s_ad.core.rule import Ragged
-from s2s_ad.transforms.batch.blocks import Block, batched_fact, spread_as
+from s2s_ad.transforms.batch.blocks import Block, batched_block, spread_as
+from s2s_ad.transforms.batch.context import Batch, batched_fact
 from s2s_ad.transforms.batch.gathers import empty
 from s2s_ad.transforms.batch.lockstep import Lockstep
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
 
 
 def batch_loop(
@@ -65,10 +61,10 @@ def _blocks(
     facts += map(context.builder.fact, fixed)
     index = [region.body.facts[name] for name in region.leaves(region.body).bounds]
     flags = [*carried, *varies]
-    body = context.block(region.body, [*index, *facts], [*(False for _ in index), *flags])
+    body = batched_block(context, region.body, [*index, *facts], [*(False for _ in index), *flags])
     if region.test is None:
         return body, None
-    return body, context.block(region.test, facts, flags)
+    return body, batched_block(context, region.test, facts, flags)
 
 
 def _uniform(

@@ -6,7 +6,7 @@ So a side sees no sample that does not take it, and a side that no sample takes 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gast
 import numpy as np
@@ -17,12 +17,10 @@ from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Branch, Loop, block, region_of
 from s2s_ad.core.rule import Ragged
-from s2s_ad.transforms.batch.blocks import sample_fact, spread_as
-from s2s_ad.transforms.batch.gathers import Whole, adopted, empty, gathered, inverted, written
+from s2s_ad.transforms.batch.blocks import adopted, spread_as
+from s2s_ad.transforms.batch.context import Batch, Whole, sample_fact
+from s2s_ad.transforms.batch.gathers import empty, gathered, inverted, written
 from s2s_ad.transforms.batch.selections import either, same, selectable
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
 
 _MISSING = object()
 
@@ -147,7 +145,7 @@ class Partition:
         leaves = adopted(builder, side, side.leaves(), map(outer.fact, self.arrays))
         outside = self._places()
         inside = {name: builder.symbol(each.fact) for name, each in outside.items()}
-        context = type(self.context)(builder, index)
+        context = self.context.like(builder, index)
         samples = self._samples(context, leaves, index, inside)
         front = len(builder.body)
         outputs, _ = context.walk(side, samples)

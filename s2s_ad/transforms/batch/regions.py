@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
 from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch import samples
+from s2s_ad.transforms.batch.blocks import batched_block
 from s2s_ad.transforms.batch.choices import select
+from s2s_ad.transforms.batch.context import Batch
 from s2s_ad.transforms.batch.kept import mirrored
 from s2s_ad.transforms.batch.lockstep import Mirrored
 from s2s_ad.transforms.batch.loops import batch_loop
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
 
 
 def batch_region(
@@ -45,7 +42,7 @@ def _branch(
         side = region.then if operands[0] else region.orelse
         return context.walk(side, dict(zip(side.leaves(), operands[1:], strict=True)))
     facts = [context.builder.fact(each) for each in operands[1:]]
-    blocks = [context.block(each, facts, flags[1:]) for each in region.blocks]
+    blocks = [batched_block(context, each, facts, flags[1:]) for each in region.blocks]
     varies = [any(column) for column in zip(*(each.batched for each in blocks), strict=True)]
     made = Branch(
         *(each.program_with(each.leaves, each.spread(region.facts, varies)) for each in blocks)
@@ -59,7 +56,7 @@ def _attempt(
     """Which block comes to its end is the same for all samples where nothing can be raised by
     what differs between them."""
     facts = [context.builder.fact(each) for each in operands]
-    blocks = [context.block(each, facts, flags) for each in region.blocks]
+    blocks = [batched_block(context, each, facts, flags) for each in region.blocks]
     if not blocks[0].is_quiet():
         raise Ragged
     varies = [any(column) for column in zip(*(each.batched for each in blocks), strict=True)]

@@ -15,7 +15,7 @@ from s2s_ad.core.registry import register, rule_for
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError
-from s2s_ad.transforms.batch.core import batch
+from s2s_ad.transforms.batch.walk import batch
 
 
 class EachSample(Rule):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from s2s_ad import runtime
 from s2s_ad.core import measure, tree, values
@@ -15,11 +15,8 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Loop, Region, block
 from s2s_ad.core.rule import Operation, Ragged
 from s2s_ad.diagnostics import BatchError, SampleLoopWarning
-from s2s_ad.transforms.batch.blocks import batched_fact, sample_fact
+from s2s_ad.transforms.batch.context import Batch, batched_fact, sample_fact
 from s2s_ad.transforms.batch.gathers import empty
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
 
 
 def each_sample(context: Batch, operation: Operation, flags: list[bool]) -> Any:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import ScheduledCallee
-from s2s_ad.transforms.batch.blocks import batched_fact, spread_as
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
+from s2s_ad.transforms.batch.blocks import spread_as
+from s2s_ad.transforms.batch.context import Batch, batched_fact
 
 
 def has_schedule(call: Callee, flags: Sequence[bool]) -> bool:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.rule import Ragged
-from s2s_ad.transforms.batch.gathers import Whole
-
-if TYPE_CHECKING:
-    from s2s_ad.transforms.batch.core import Batch
+from s2s_ad.transforms.batch.context import Batch, Whole
 
 
 def selectable(fact: Any) -> bool:

@@ -8,180 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad import runtime
-from s2s_ad.core import form, measure, tree, values
-from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Region
 from s2s_ad.core.rule import CannotBatch, Operation, Ragged
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
-from s2s_ad.transforms.batch.blocks import Block, all_there, batched_fact, sample_fact, spread_list
-from s2s_ad.transforms.batch.gathers import Whole
-from s2s_ad.transforms.batch.kept import Kept, count_of
+from s2s_ad.transforms.batch.blocks import adopted, all_there
+from s2s_ad.transforms.batch.context import Batch, Whole, batched_fact
+from s2s_ad.transforms.batch.kept import count_of
 from s2s_ad.transforms.batch.regions import batch_region
 from s2s_ad.transforms.batch.schedules import batch_schedule, has_schedule
 from s2s_ad.transforms.calls import derived_callee
+from s2s_ad.transforms.custom import custom_batch
 from s2s_ad.transforms.without_saved import without_saved
-
-
-class Batch:
-    """The batch that a program is being written for, as batching rules see it.
-
-    Args:
-        builder: where the batched program is written.
-        example: a Symbol whose first axis is as long as the batch.
-    """
-
-    def __init__(self, builder: Builder, example: Symbol):
-        self.builder, self.example = builder, example
-        self.batched: set[str] = set()
-        self.kept: dict[str, Kept] = {}  # lists of which an item is for some samples
-        self.counts: dict[str, Kept] = {}  # their lengths
-        self.dim = example.shape[0] if example.shape else values.fresh_dim()
-
-    @property
-    def size(self) -> Any:
-        """The number of samples."""
-        return np.size(self.example, 0)
-
-    @property
-    def positions(self) -> Symbol:
-        """0, 1, ... for each sample."""
-        found = np.arange(self.size, like=self.example)
-        return self.builder.named(found, Hint("batch", "derived"))
-
-    def is_batched(self, value: Any) -> bool:
-        if isinstance(value, tuple | list):
-            return any(map(self.is_batched, value))
-        if isinstance(value, slice):
-            if self.is_batched((value.start, value.stop, value.step)):
-                raise Ragged  # the samples' slices could have different lengths
-            return False
-        return isinstance(value, Whole) or (
-            isinstance(value, Symbol) and value.name in self.batched
-        )
-
-    def gathered(self, value: Any) -> Any:
-        """A value that an operation can take."""
-        if isinstance(value, tuple | list):
-            return type(value)(map(self.gathered, value))
-        return self.mark(value.gathered()) if isinstance(value, Whole) else value
-
-    def kept_of(self, value: Any) -> Kept | None:
-        return self.kept.get(value.name) if isinstance(value, Symbol) else None
-
-    def mark(self, value: Any, batched: bool = True) -> Any:
-        """Note that the value has a batch axis."""
-        if batched and isinstance(value, Symbol):
-            self.batched.add(value.name)
-        return value
-
-    def is_varied(self, statement: form.Statement) -> bool:
-        """Whether an operation that was written reads what differs from sample to sample."""
-        return any(name in self.batched for name in statement.reads)
-
-    def is_elementwise(self, statement: form.Statement) -> bool:
-        """Whether a statement that was written acts on each element by itself, so that it raises
-        nothing and an empty batch is no case of its own."""
-        if isinstance(statement, form.Effect):
-            return False
-        rule, operands, _ = self.builder.definitions[statement.target]
-        return rule.is_total(operands) or (rule.elementwise and self.is_varied(statement))
-
-    def sample(self, value: Symbol) -> Symbol:
-        """A stand-in with the abstract value of one sample."""
-        return self.builder.symbol(sample_fact(value.fact))
-
-    def spread(self, value: Any, batched: bool) -> Any:
-        """`value` with a batch axis, the same for every sample where it had none."""
-        if batched or value is values.UNDEFINED:
-            return value
-        if not isinstance(value, Symbol):
-            return self.builder.call(np.full, ((self.size,), value), {})
-        if isinstance(value.fact, values.List):
-            return spread_list(self, value)
-        if value.ndim is None:
-            return self._spread_any(value)
-        shape = (self.size, *measure.lengths(value, range(value.ndim)))
-        rule, _, _ = self.builder.definition(value)
-        if rule is not None and rule.zeros and value.dtype is not None:
-            return self.builder.call(np.zeros, (shape,), {"dtype": value.dtype})
-        return np.broadcast_to(value, shape)
-
-    def _spread_any(self, value: Symbol) -> Symbol:
-        """The same of a value whose rank only the run will tell."""
-        call = self.builder.call
-        ones = call(np.ones, (self.size,), {})
-        ones = call(runtime.pad_samples, (ones, np.ndim(value) + 1), {})
-        return call(runtime.broadcast_like, (value, ones * value), {})
-
-    def walk(
-        self, program: Program, arguments: Mapping[str, Any], *, in_place: bool = False
-    ) -> tuple[list, list[bool]]:
-        """Write a program for this batch: its outputs, and which of them are batched.
-
-        A program that is written `in_place` may hand on lists of items for some samples.
-        """
-        program = without_saved(program, real=False)
-        atoms = dict(arguments)
-        for capture in program.captured():
-            atoms[capture.name] = self.builder.import_name(program, capture.name)
-        regions: Regions = {}
-        for statement in program.body:
-            with self.builder.at(statement.origin, statement.phase):
-                try:
-                    _step(self, program, statement, atoms, regions)
-                except Ragged as ragged:
-                    if ragged.statement is None and isinstance(statement, form.Op):
-                        ragged.statement = statement
-                        ragged.fact = program.facts[statement.target]
-                    raise
-        outputs = [self.builder.view(atom, atoms) for atom in program.outputs()]
-        if not in_place and any(map(self.kept_of, outputs)):
-            raise Ragged
-        return outputs, [self.is_batched(each) for each in outputs]
-
-    def program(
-        self, program: Program, operands: Sequence[Any], batched: Sequence[bool]
-    ) -> Program:
-        """A program of such operands for this batch; its outputs all have a batch axis."""
-        builder = Builder()
-        arguments = _arguments(builder, program, map(self.builder.fact, operands))
-        moved = {name for name, flag in zip(arguments, batched, strict=True) if flag}
-        outputs, flags, context = batch(builder, program, arguments, moved)
-        rest = iter([context.spread(*pair) for pair in zip(outputs, flags, strict=True)])
-        return program.with_(
-            body=tuple(builder.body),
-            facts=dict(builder.facts),
-            hints=dict(builder.hints),
-            output=tree.tree_map(lambda _: to_node(next(rest)), program.output),
-        )
-
-    def block(self, program: Program, facts: Sequence[Any], batched: Sequence[bool]) -> Block:
-        """A block of this batch: its leaves have these facts, and one that is as long as the
-        batch follows."""
-        builder = Builder()
-        arguments = _arguments(builder, program, facts)
-        extra = builder.symbol(self.example.fact)
-        context = Batch(builder, extra)
-        for value, flag in zip(arguments.values(), batched, strict=True):
-            context.mark(value, flag)
-        with builder.at(program.origin):
-            outputs, flags = context.walk(program, arguments)
-        return Block(program, context, [*arguments, extra.name], outputs, flags)
-
-
-def _arguments(builder: Builder, program: Program, facts: Iterable[Any]) -> dict[str, Symbol]:
-    """The leaves of a program under their own names, with facts of a batch."""
-    return {
-        name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
-        for name, fact in zip(program.leaves(), facts, strict=True)
-    }
 
 
 def batch(
@@ -196,7 +41,8 @@ def batch(
     """
     examples = [arguments[name] for name in program.leaves() if name in batched]
     arrays = [each for each in examples if not isinstance(each.fact, values.List)]
-    context = Batch(builder, (arrays or examples)[0])  # a list has the length of the loop
+    example = (arrays or examples)[0]  # a list has the length of the loop
+    context = Batch(builder, example, _written)
     context.batched.update(arguments[name].name for name in batched)
     mark = builder.mark()
     try:
@@ -208,6 +54,25 @@ def batch(
 
 
 Regions = dict[str, tuple[list, list[bool]]]  # outputs by the name of the result, and flags
+
+
+def _written(context: Batch, program: Program, arguments: Mapping[str, Any]) -> list:
+    """Write a program for a batch: its outputs."""
+    program = without_saved(program, real=False)
+    builder, atoms = context.builder, dict(arguments)
+    for capture in program.captured():
+        atoms[capture.name] = builder.import_name(program, capture.name)
+    regions: Regions = {}
+    for statement in program.body:
+        with builder.at(statement.origin, statement.phase):
+            try:
+                _step(context, program, statement, atoms, regions)
+            except Ragged as ragged:
+                if ragged.statement is None and isinstance(statement, form.Op):
+                    ragged.statement = statement
+                    ragged.fact = program.facts[statement.target]
+                raise
+    return [builder.view(atom, atoms) for atom in program.outputs()]
 
 
 def _step(
@@ -366,9 +231,7 @@ def batched_call(
         return _batched_anew(call, facts, flags, known)
     made = _batched_call(call, facts, flags)
     if isinstance(call, CustomCallee):
-        from s2s_ad.transforms.custom import custom_batch  # which batches, too
-
-        made = custom_batch(call, facts, flags, made)
+        made = custom_batch(batch, call, facts, flags, made)
     known.append((facts, made))
     return made
 
@@ -411,7 +274,7 @@ def _batched_program(
 ) -> tuple[Callee, tuple[bool, ...]]:
     """`spread` marks outputs that get a batch axis even where all samples have the same."""
     builder = Builder()
-    arguments = _arguments(builder, program, facts)
+    arguments = adopted(builder, program, program.leaves(), facts)
     moved = {name for name, flag in zip(arguments, flags, strict=True) if flag}
     outputs, batched, context = batch(builder, program, arguments, moved)
     if any(spread):
