@@ -101,9 +101,9 @@ def check(seed, folder):
     )
 
 
-@pytest.mark.parametrize("start", some_slow(range(0, 60, 10), 6))
+@pytest.mark.parametrize("start", some_slow(range(0, 60, 5), 12))
 def test_random_programs(start, tmp_path):
-    for seed in range(start, start + 10):
+    for seed in range(start, start + 5):
         check(seed, tmp_path)
 
 

@@ -86,13 +86,13 @@ def label(pair):
     return f"{each} complex {','.join(names)}"
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("pair", elementwise_rows(), ids=label)
 def test_elementwise(pair):
     check_complex(*pair)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("pair", functions(), ids=label)
 def test_function(pair):
     check_complex(*pair)

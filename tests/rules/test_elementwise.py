@@ -129,7 +129,7 @@ def in_turn() -> list[Case]:
     return chosen
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("each", in_turn(), ids=str)
 def test_row(each):
     check_all(each)
@@ -180,7 +180,7 @@ def test_where_and_out_in_every_mode(row):
     check_all(where_and_out(row))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("row", ufuncs(), ids=by_name)
 @pytest.mark.parametrize("keywords", ["np.empty((2, 3))", "dtype=np.float64, order='C'"])
 def test_result_in_double_precision(row, keywords):
@@ -233,6 +233,7 @@ def read_only(args) -> list:
     return copies
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("pattern", BINARY, ids=str)
 def test_every_broadcast_pattern_of_a_product(pattern):
     inputs = dict(zip("ab", (draw(real, shape) for shape in pattern), strict=True))
@@ -246,6 +247,7 @@ def test_row_in_every_pattern(row):
         check_all(each, thorough=True)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "each",
     [

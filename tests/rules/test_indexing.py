@@ -116,7 +116,7 @@ DIAGONAL = [case("x[np.diag_indices(3)]", x=real(3, 3))]
 INDEXING = BASIC + SMALL + ARRAYS + MASKS + DIAGONAL
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("each", INDEXING, ids=str)
 def test_index(each):
     check_all(each)

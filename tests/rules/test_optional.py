@@ -60,6 +60,7 @@ def test_a_name_of_the_users_may_be_the_librarys():
     assert "\n    scipy = " not in grad(f).source(0.2)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "release, refused", [("1.15.3", True), ("1.9.0", True), ("1.16.0", False), ("2.0.0rc1", False)]
 )

@@ -159,6 +159,7 @@ DISTANCES += [
 EVERY = 7  # of the cases is checked by `make test`, all by `make test-all`
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("each", some_slow(INTEGRALS + IMAGES + SIGNALS + DISTANCES, EVERY))
 def test_function(each):
     check_all(each)

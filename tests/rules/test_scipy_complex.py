@@ -101,6 +101,7 @@ def test_properties(pair):
     check_complex(*pair)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("n", range(1, 7))
 @pytest.mark.parametrize("num", [1, 2, 3, 4, 7, 8])
 def test_resampled_complex_numbers(n, num):

@@ -33,6 +33,7 @@ def linear_part(call):
     return module(f"from scipy import fft\ndef f(x):\n    return {call}\n").f
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("call", CALLS)
 def test_transform(call):
     f = linear_part(call)

@@ -84,6 +84,7 @@ EQUATIONS = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("each", some_slow([*ROOTS, *INTEGRALS, *EQUATIONS], 4))
 def test_properties(each):
     check_all(each)

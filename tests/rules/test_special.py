@@ -156,6 +156,7 @@ CASES = UNARY + SEVERAL + PAIRS + MANY + ORDERS + ALONG
 EVERY = 10  # of the cases is checked by `make test`, all by `make test-all`
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("each", some_slow(CASES, EVERY))
 def test_function(each):
     check_all(each)

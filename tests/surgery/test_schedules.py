@@ -119,6 +119,7 @@ def test_the_value_and_forward_mode_are_those_of_the_loop(f):
     same(made, plain)
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_second_order(f):
     second = grad(grad(f, 1), 1)
@@ -126,6 +127,7 @@ def test_second_order(f):
     assert second(X, 1.3, 5, memory(2)) == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_a_batch_of_gradients_and_the_gradient_of_a_batch(f):
