@@ -399,9 +399,12 @@ class Quotient(Elementwise):
 
     def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
         """The quotient that the dividend's adjoint is serves the divisor's, too."""
-        if position == 1 and all(operation.active):
-            return -(y_bar / operation.operands[1]) * operation.result
-        return super().factor(position, operation, y_bar)
+        both = operation.result.builder.phase == "backward" and all(operation.active)
+        if position == 0 or not both or self._is_complex(operation):
+            return super().factor(position, operation, y_bar)
+        if self._may_settle(position, operation, y_bar):
+            return super().factor(position, operation, y_bar)
+        return -(y_bar / operation.operands[1]) * operation.result
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         rule, inner, _ = builder.definition(operands[0])
