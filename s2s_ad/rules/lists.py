@@ -5,7 +5,7 @@ Append and pop are each other's adjoint, and so are an array of the items and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,19 @@ from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
+
+
+def _list_with(items: Sequence[values.AbstractValue]) -> values.List:
+    """The list whose items may be any of these."""
+    known = [each for each in items if each != values.Static(values.UNDEFINED)]
+    lists = [isinstance(each, values.List) for each in known]
+    if any(lists) and not all(lists):
+        raise UnsupportedError(
+            "S2S201",
+            "lists and numbers in one list whose length is not known when code is generated",
+            help="keep the lists and the numbers in lists of their own",
+        )
+    return values.List(values.join_items(items))
 
 
 class OfLists(Rule):
@@ -72,7 +85,7 @@ class ListOf(OfLists):
         return self.function(*args)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.List(values.join_items(operands))
+        return _list_with(operands)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         return [y_bar[i] if wanted else None for i, wanted in enumerate(operation.active)]
@@ -91,7 +104,7 @@ class ListAppend(OfLists):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         items, value = operands
-        return values.List(values.join_items((items.item, value)))
+        return _list_with((items.item, value))
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         builder, value = operation.result.builder, operation.operands[1]
@@ -134,7 +147,7 @@ class ListJoin(OfLists):
         return self.function(*args)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.List(values.join_items(each.item for each in operands))
+        return _list_with([each.item for each in operands])
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         length = np.size(operation.operands[0], 0)

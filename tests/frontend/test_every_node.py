@@ -134,8 +134,8 @@ REFUSALS = {
     "TemplateStr": ("y = t'{x}'\nreturn x", "TemplateStr"),
     "TryStar": ("try:\n    pass\nexcept* ValueError:\n    pass\nreturn x", "TryStar"),
     "TypeAlias": ("type T = int\nreturn x", "TypeAlias"),
-    "Yield": ("def f():\n    if x.ndim == 2:\n        yield x\nreturn f()", "Yield"),
-    "YieldFrom": ("def f():\n    yield from x\nreturn f()", "YieldFrom"),
+    "Yield": ("def f():\n    sent = yield x\nreturn sum(f())", "Yield"),
+    "YieldFrom": ("def f():\n    sent = yield from x\nreturn sum(f())", "YieldFrom"),
 }
 
 

@@ -278,6 +278,12 @@ def returned(xs):
     return [(x, x * x) for x in xs if x > 0]
 
 
+def lists_and_numbers(xs):
+    rows = list(xs)
+    rows.append(list(xs))
+    return sum(rows[len(xs)])
+
+
 def test_a_row_that_is_changed_afterwards_is_so_in_the_list():
     xs = np.array([0.3, 0.5, -1.2])
     assert jit(changed_after)(xs) == changed_after(xs)
@@ -292,6 +298,7 @@ def test_a_row_that_is_changed_afterwards_is_so_in_the_list():
         (of_several_structures, "one path and"),
         (changed_items, "a dict in a list whose length is not known is changed"),
         (returned, "return a list for each of their parts"),
+        (lists_and_numbers, "lists and numbers in one list"),
     ],
 )
 def test_what_may_be_wrong_is_refused(function, what):
