@@ -14,8 +14,8 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.core.program import Hint
 from s2s_ad.core.sharing import lazy
-from s2s_ad.emit.live_ranges import Assignment, Liveness, Range, Ranges, flat
-from s2s_ad.emit.refold import Line
+from s2s_ad.emit.lines import Line, flat
+from s2s_ad.emit.live_ranges import Assignment, Liveness, Range, Ranges
 
 
 class Variable:

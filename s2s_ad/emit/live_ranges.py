@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from s2s_ad.core import form
-from s2s_ad.emit.refold import Line
+from s2s_ad.emit.lines import Line, flat
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -287,12 +287,3 @@ class Liveness:
         outside = [name for name, was in self._before(mark).items() if was is not None]
         self._reads([*outside, *form.reads(line.expression)], start)
         self._lines(test, start)
-
-
-def flat(lines: Sequence[Line]) -> Iterator[Line]:
-    """The lines and all in their blocks, in the order of the text."""
-    waiting = list(reversed(lines))
-    while waiting:
-        line = waiting.pop()
-        yield line
-        waiting += (each for block in reversed(line.blocks) for each in reversed(block))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -17,63 +17,14 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin
-from s2s_ad.emit.stores import Store
+from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.surface import Surface
-from s2s_ad.emit.variables import Entry, Moves
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
 
 
-@dataclass(slots=True)
-class Line:
-    """One statement to come.
-
-    Kinds: "assign" (`name = expression`), "unpack" (`names = expression`), "effect", "store" (see
-    `store`), "moves" (`moves`, all at once), "if", "for", "while", "try", "break".
-
-    Attributes:
-        expression: the value; the condition of an "if" or "while"; a list of bounds of a "for".
-        test: of a "while" the lines that come before its condition.
-        folded: where what was folded into it comes from.
-    """
-
-    kind: str
-    statement: form.Statement
-    name: str = ""
-    expression: Any = None
-    index: Any = None
-    names: tuple[str | None, ...] = ()
-    store: Store | None = None
-    moves: Moves = field(default_factory=list)
-    blocks: tuple[list[Line], ...] = ()
-    backwards: bool = False
-    errors: tuple = ()
-    folded: Sequence[Origin] = ()
-
-    def reads(self) -> list[str]:
-        """The names that the line itself reads, its blocks apart."""
-        parts = [self.expression, self.index, [atom for _, atom in self.moves]]
-        if self.store is not None:
-            parts.append(form.name(self.store.base))
-        return [name for part in parts if part is not None for name in form.reads(part)]
-
-    def assigns(self) -> list[str]:
-        """The variables that it assigns at once."""
-        if self.kind == "moves":
-            return [name for name, _ in self.moves]
-        if self.kind == "for":
-            return [self.name]
-        if self.kind == "store":
-            return [self.name] if self.store.kind == "pop" and self.name else []
-        return [each for each in (self.name, *self.names) if each]
-
-    def origins(self) -> list[Origin | None]:
-        """Where it comes from: its statement, then what was folded into it."""
-        return [self.statement.origin, *self.folded]
-
-
 class Refold:
-    """Walks the entries once; what is folded waits in `pending` until it is read.
+    """Walks the lines once; what is folded waits in `pending` until it is read.
 
     Args:
         called: whether another function of the module calls this one, and says what is returned.
@@ -82,7 +33,7 @@ class Refold:
     def __init__(
         self,
         program: Program,
-        entries: list[Entry],
+        lines: list[Line],
         output: Any,
         surface: Surface,
         *,
@@ -103,118 +54,97 @@ class Refold:
         self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
         self.bases: set[str] = set()
         self.stored: dict[str, str] = {}  # a value -> the array that it becomes elements of
-        for each in every(entries):
+        for each in flat(lines):
             self._count(each)
         self.returned = output
-        self.entries = entries
+        self.opened = lines
 
-    def _count(self, entry: Entry) -> None:
-        read = list(direct_reads(entry))
+    def _count(self, line: Line) -> None:
+        read = line.reads()
         self.counts.update(read)
-        tested = [] if entry.test is None else form.reads(entry.test)
-        self.counts.update(tested)
-        for name in (*read, *tested):
-            self.read_under.setdefault(name, set()).add(settings_of(entry.statement))
-        if entry.kind == "effect":
+        for name in read:
+            self.read_under.setdefault(name, set()).add(settings_of(line.statement))
+        if line.kind == "effect":
             self.read_by_effect.update(read)
-        if entry.kind == "operation" and rule_for(entry.call.func.value).adds:
-            self.added.update(read)
-        if entry.kind == "operation" and rule_for(entry.call.func.value).gathers:
-            self.gathered.update(read if entry.statement.phase in DERIVED else ())
-        if entry.store is not None:
-            self.bases.add(entry.store.base)
-            if entry.store.kind in ("set", "add"):
-                value = entry.call.args[1]
-                self.stored[getattr(value, "id", "")] = entry.statement.target
-        if entry.kind == "operation":
+        if line.kind == "assign":
+            rule = rule_for(line.expression.func.value)
+            if rule.adds:
+                self.added.update(read)
+            if rule.gathers and line.statement.phase in DERIVED:
+                self.gathered.update(read)
             derived = (
                 each for each in read if self.program.hints.get(each, TEMPORARY).kind == "derived"
             )
-            self.stored.update(dict.fromkeys(derived, entry.name))
-        for name, atom in entry.moves:
+            self.stored.update(dict.fromkeys(derived, line.name))
+        if line.store is not None:
+            self.bases.add(line.store.base)
+            if line.store.kind in ("set", "add"):
+                self.stored[getattr(line.expression, "id", "")] = line.statement.target
+        for name, atom in line.moves:
             self.bases.add(name)
             self.bases.update(form.reads(atom))  # assigned where they are computed
 
     def lines(self) -> list[Line]:
-        return self._block(self.entries, list(self.outputs))
+        return self._block(self.opened, list(self.outputs))
 
     def output(self) -> Any:
         """What is returned, with what was folded."""
         return tree.tree_map(lambda atom: self._folded(atom), self.returned)
 
     def _block(
-        self, entries: list[Entry], outputs: Sequence[str] = (), *, tried: bool = False
+        self, lines: list[Line], outputs: Sequence[str] = (), *, tried: bool = False
     ) -> list[Line]:
         """The lines of a block; of what is `tried` nothing moves behind a change."""
-        readers = Readers(entries, outputs)
+        readers = Readers(lines, outputs)
         found: list[Line] = []
         around = self.folded
-        for place, entry in enumerate(entries):
+        for place, line in enumerate(lines):
             self.folded = []
-            if entry.kind == "operation":
-                expression, size = self._composed(entry.call)
+            if line.kind == "assign":
+                expression, size = self._composed(line.expression)
                 read = None if tried else form.reads(expression)
-                if not readers.changes(place, entry.name, read) and self._folds(
-                    entry, size, readers
-                ):
-                    self._wait(entry, expression, size)
+                if not readers.changes(place, line.name, read) and self._folds(line, size, readers):
+                    self._wait(line, expression, size)
                     continue
-                line = Line("assign", entry.statement, entry.name, expression)
+                made = replace(line, expression=expression)
             else:
-                line = self._line(entry)
-            line.folded = self.folded
-            found.append(line)
+                made = self._line(line)
+            made.folded = self.folded
+            found.append(made)
         self.folded = around
         return found
 
-    def _wait(self, entry: Entry, expression: gast.AST, size: int) -> None:
+    def _wait(self, line: Line, expression: gast.AST, size: int) -> None:
         """Keep a value until it is read."""
-        name, origin = entry.name, entry.statement.origin
+        name, origin = line.name, line.statement.origin
         self.pending[name], self.sizes[name] = expression, size
         self.origins[name] = self.folded if origin is None else [origin, *self.folded]
 
-    def _line(self, entry: Entry) -> Line:
-        kind, statement = entry.kind, entry.statement
-        if kind == "call":
-            return Line(
-                "unpack", statement, expression=self._composed(entry.call)[0], names=entry.names
-            )
-        if kind == "store":
-            return self._store(entry)
+    def _line(self, line: Line) -> Line:
+        """The line with what is folded into it, and into its blocks."""
+        head, kind = line.expression, line.kind
+        if kind == "unpack":
+            return replace(line, expression=self._composed(head)[0])
         if kind == "moves":
             moves = [
                 (name, atom if form.is_undefined(atom) else self._folded(atom))
-                for name, atom in entry.moves
+                for name, atom in line.moves
             ]
-            return Line(kind, statement, moves=moves)
-        if kind == "for":
-            bounds = [self._folded(each) for each in entry.call]
-            blocks = tuple(self._block(each) for each in entry.blocks)
-            return Line(
-                kind, statement, entry.name, bounds, blocks=blocks, backwards=entry.backwards
-            )
+            return replace(line, moves=moves)
         if kind == "while":
-            test, body = entry.blocks
-            before = self._block(test, form.reads(entry.test))
-            condition = self._folded(entry.test)
-            return Line(kind, statement, expression=condition, blocks=(before, self._block(body)))
-        head = None if entry.call is None else self._folded(entry.call)
-        tried = entry.kind == "try"
+            before = self._block(line.blocks[0], form.reads(head))
+            condition = self._folded(head)  # of what its lines have left to fold
+            return replace(line, expression=condition, blocks=(before, self._block(line.blocks[1])))
+        if kind == "for":
+            head = [self._folded(each) for each in head]
+        elif head is not None:
+            head = self._folded(head)
+        index = None if line.index is None else self._folded(line.index)
         blocks = tuple(
-            self._block(each, tried=tried and place == 0) for place, each in enumerate(entry.blocks)
+            self._block(each, tried=kind == "try" and place == 0)
+            for place, each in enumerate(line.blocks)
         )
-        return Line(kind, statement, expression=head, blocks=blocks, errors=entry.errors)
-
-    def _store(self, entry: Entry) -> Line:
-        store, call = entry.store, entry.call
-        value = index = None
-        if store.kind == "update":
-            value = self._folded(store.value)
-        elif store.kind != "pop":
-            value = self._folded(call.args[1])
-        if store.kind in ("set", "add", "add at"):
-            index = self._folded(call.keywords[0].value)
-        return Line("store", entry.statement, entry.name, value, index, store=store)
+        return replace(line, expression=head, index=index, blocks=blocks)
 
     def _composed(self, call: gast.Call) -> tuple[gast.AST, int]:
         expression = self.surface.expression(call)
@@ -237,33 +167,33 @@ class Refold:
 
     # ---- what may be folded
 
-    def _folds(self, entry: Entry, size: int, readers: Readers) -> bool:
+    def _folds(self, line: Line, size: int, readers: Readers) -> bool:
         """Whether the value is better read where it is used."""
-        name, statement = entry.name, entry.statement
-        rule = rule_for(entry.call.func.value)
+        name, statement = line.name, line.statement
+        rule = rule_for(line.expression.func.value)
         if name in self.bases or name in readers.tried or has_effect(statement):
             return False
         if self.read_under.get(name, set()) - {settings_of(statement)}:
             return False
         hint = self.program.hints.get(name, TEMPORARY)
         if hint.kind != "temporary" and not self._is_stored(name, hint):
-            return hint.kind == "derived" and self._is_told(entry, size)
+            return hint.kind == "derived" and self._is_told(line, size)
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
-        again = rule.cheap or is_plain_view(entry.call) or self._is_next_index(entry)
-        if again and not any(self.sizes.get(each, 0) for each in form.reads(entry.call)):
+        again = rule.cheap or is_plain_view(line.expression) or self._is_next_index(line)
+        if again and not any(self.sizes.get(each, 0) for each in form.reads(line.expression)):
             return True  # shorter to write again than to name
         if name in self.read_by_effect or name in readers.nested:
             return False
         goes_on = name in self.added or name in self.stored
-        more = 2 if goes_on and rule_for(entry.call.func.value).adds else 1
+        more = 2 if goes_on and rule_for(line.expression.func.value).adds else 1
         return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
 
-    def _is_told(self, entry: Entry, size: int) -> bool:
+    def _is_told(self, line: Line, size: int) -> bool:
         """Whether the one place where an adjoint is read says what it is."""
-        name = entry.name
-        if entry.statement.phase not in DERIVED or self.counts[name] > 1:
+        name = line.name
+        if line.statement.phase not in DERIVED or self.counts[name] > 1:
             return False
         if name not in self.outputs or size > self.returns:
             return name in self.gathered and size <= 2 * LARGEST
@@ -280,14 +210,14 @@ class Refold:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
 
-    def _is_next_index(self, entry: Entry) -> bool:
+    def _is_next_index(self, line: Line) -> bool:
         """Whether it is a whole number next to another: i + 1 is shorter than a name for it."""
-        args = entry.call.args
+        args = line.expression.args
         numbers = [each.value for each in args if isinstance(each, gast.Constant)]
         one = len(args) == 2 and len(numbers) == 1 and type(numbers[0]) is int
-        fact = self.program.facts.get(entry.name)
+        fact = self.program.facts.get(line.name)
         whole = isinstance(fact, values.Scalar) and fact.kind is int
-        return one and whole and rule_for(entry.call.func.value).adds
+        return one and whole and rule_for(line.expression.func.value).adds
 
 
 def _has_keys(output: Any) -> bool:
@@ -296,26 +226,26 @@ def _has_keys(output: Any) -> bool:
 
 
 class Readers:
-    """Where the names that the entries of a block define are read last.
+    """Where the names that the lines of a block define are read last.
 
     Attributes:
         nested: names that a block inside reads.
         tried: names that a "try" inside reads: what computes them may raise before it, not in it.
     """
 
-    def __init__(self, entries: list[Entry], outputs: Sequence[str]):
-        self.last: dict[str, int] = dict.fromkeys(outputs, len(entries))
+    def __init__(self, lines: list[Line], outputs: Sequence[str]):
+        self.last: dict[str, int] = dict.fromkeys(outputs, len(lines))
         self.nested: set[str] = set()
         self.tried: set[str] = set()
-        for place in range(len(entries) - 1, -1, -1):
-            inside = inside_of(entries[place])
+        for place in range(len(lines) - 1, -1, -1):
+            inside = inside_of(lines[place])
             self.nested |= inside.reads
             if inside.tries:
                 self.tried |= inside.reads
-            for name in {*direct_reads(entries[place]), *inside.reads}:
+            for name in {*lines[place].reads(), *inside.reads}:
                 self.last.setdefault(name, place)
         self._changed: dict[str | None, list[int]] = {}  # where a variable changes; None: any
-        for place, each in enumerate(entries):
+        for place, each in enumerate(lines):
             changes = inside_of(each).changes
             for variable in (*changes, None) if changes else ():
                 self._changed.setdefault(variable, []).append(place)
@@ -341,7 +271,7 @@ def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What happens in an entry.
+    """What happens in an line.
 
     Attributes:
         reads: the names that its blocks read, and the condition of a while: in each pass.
@@ -354,20 +284,20 @@ class Inside:
     tries: bool
 
 
-def inside_of(entry: Entry) -> Inside:
-    """What happens in an entry: of blocks in blocks each is looked at once."""
-    if entry.inside is None:
-        reads = set() if entry.test is None else set(form.reads(entry.test))
-        changes = {name for name, _ in entry.moves}
-        changes.update(() if entry.store is None else entry.store.changed)
-        tries = entry.kind == "try"
-        for each in (each for block in entry.blocks for each in block):
+def inside_of(line: Line) -> Inside:
+    """What happens in an line: of blocks in blocks each is looked at once."""
+    if line.inside is None:
+        reads = set(form.reads(line.expression)) if line.kind == "while" else set()
+        changes = {name for name, _ in line.moves}
+        changes.update(() if line.store is None else line.store.changed)
+        tries = line.kind == "try"
+        for each in (each for block in line.blocks for each in block):
             inner = inside_of(each)
-            reads.update(inner.reads, direct_reads(each))
+            reads.update(inner.reads, each.reads())
             changes |= inner.changes
             tries |= inner.tries
-        entry.inside = Inside(reads, changes, tries)
-    return entry.inside
+        line.inside = Inside(reads, changes, tries)
+    return line.inside
 
 
 def subtracted(node: gast.AST) -> gast.AST:
@@ -462,24 +392,6 @@ def negative_of(value: gast.AST) -> gast.AST | None:
     return None
 
 
-def every(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """The entries and all in their blocks."""
-    waiting = list(reversed(entries))
-    while waiting:
-        entry = waiting.pop()
-        yield entry
-        waiting += (each for block in reversed(entry.blocks) for each in reversed(block))
-
-
-def direct_reads(entry: Entry) -> Iterator[str]:
-    """The names that an entry reads itself, its blocks apart."""
-    parts: list[Any] = [entry.call, [atom for _, atom in entry.moves]]
-    if entry.store is not None:
-        parts = [entry.store.value] if entry.store.kind == "update" else parts
-        parts.append(form.name(entry.store.base))
-    return (name for part in parts if part is not None for name in form.reads(part))
-
-
 def is_plain_view(call: gast.Call) -> bool:
     """x[1:], x[:, None] or x.T of a name: cheaper to write again than to keep."""
     rule = rule_for(call.func.value)
@@ -490,4 +402,4 @@ def is_plain_view(call: gast.Call) -> bool:
     return rule.written_short and all(isinstance(atom, gast.Constant) for atom in atoms)
 
 
-__all__ = ["Line", "Refold", "every", "settings_of"]
+__all__ = ["Refold", "settings_of"]

@@ -19,9 +19,8 @@ from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
-from s2s_ad.emit.live_ranges import flat
+from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.numbering import Numbering
-from s2s_ad.emit.refold import Line
 
 WORDS = {
     gast.Add: "total",

@@ -8,7 +8,6 @@ update in place is the variable whose memory it takes over.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import gast
@@ -20,37 +19,8 @@ from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
 from s2s_ad.core.rule import Field
+from s2s_ad.emit.lines import Line, Moves
 from s2s_ad.emit.stores import Store
-
-Moves = list[tuple[str, gast.AST]]  # (variable, atom), all at once
-
-
-@dataclass(slots=True)
-class Entry:
-    """One thing that happens.
-
-    Kinds: "operation" and "call" (a call with several outputs, `names`), "effect", "store" (see
-    `store`; the item of a "pop" is `name`), "moves", "if", "for", "while", "try", "break".
-
-    Attributes:
-        call: the operation, or the head of a region: a condition, the bounds of a range.
-        blocks: the entries of each block; of a "while" those of its test, then its body.
-        test: of a "while" the condition, when the entries of its test have run.
-        inside: what is known of its blocks, once that was asked.
-    """
-
-    kind: str
-    statement: form.Statement
-    name: str = ""
-    call: Any = None
-    names: tuple[str | None, ...] = ()
-    store: Store | None = None
-    moves: Moves = field(default_factory=list)
-    blocks: tuple[list[Entry], ...] = ()
-    test: Any = None
-    backwards: bool = False
-    errors: tuple = ()
-    inside: Any = None
 
 
 class Opening:
@@ -70,19 +40,19 @@ class Opening:
         self.atoms[name] = form.name(variable)
         self.aliases.setdefault(variable, []).append(name)
 
-    def body(self, program: Program) -> list[Entry]:
-        """The entries of a program or block, its outputs apart."""
+    def body(self, program: Program) -> list[Line]:
+        """The lines of a program or block, its outputs apart."""
         items = items_of(program)
-        found: list[Entry] = []
+        found: list[Line] = []
         for statement in program.body:
             found += self._statement(statement, items)
         return found
 
     def _statement(
         self, statement: form.Statement, items: dict[str, dict[int, str]]
-    ) -> Iterator[Entry]:
+    ) -> Iterator[Line]:
         if isinstance(statement, form.Effect):
-            yield Entry("effect", statement, call=self.atom(statement.node))
+            yield Line("effect", statement, expression=self.atom(statement.node))
             return
         name = statement.target
         if item_of(statement) is not None:
@@ -92,7 +62,7 @@ class Opening:
                 self._alias(name, self._variable(first))
             elif source in self.objects:
                 call = form.operation(Field(self.objects[source][index]), [form.name(source)], {})
-                yield Entry("operation", statement, name, self.atom(call))
+                yield Line("assign", statement, name, self.atom(call))
             return
         region, rule = region_of(statement), statement.rule
         used = items.get(name, {})
@@ -107,48 +77,49 @@ class Opening:
             yield from self._object(statement, rule, used)
         elif rule.count is not None:
             names = tuple(used.get(i) for i in range(rule.count))
-            yield Entry("call", statement, call=self.atom(statement.call), names=names)
+            yield Line("unpack", statement, expression=self.atom(statement.call), names=names)
         else:
-            yield Entry("operation", statement, name, self.atom(statement.call))
+            yield Line("assign", statement, name, self.atom(statement.call))
 
-    def _object(self, statement: form.Op, rule: Caller, used: dict[int, str]) -> Iterator[Entry]:
+    def _object(self, statement: form.Op, rule: Caller, used: dict[int, str]) -> Iterator[Line]:
         """A call whose results are attributes of one object."""
         name, call, alone = statement.target, self.atom(statement.call), rule.alone()
         if set(used) == {0} and alone is not None:
             call = form.operation(alone, call.args, {})
-            yield Entry("operation", statement, used[0], call)
+            yield Line("assign", statement, used[0], call)
             return
         self.objects[name] = rule.fields
-        yield Entry("operation", statement, name, call)
+        yield Line("assign", statement, name, call)
 
     # ---- updates in place
 
-    def _store(self, statement: form.Op, store: Store) -> Iterator[Entry]:
+    def _store(self, statement: form.Op, store: Store) -> Iterator[Line]:
         name = statement.target
         if store.kind != "same":
-            call = self.atom(statement.call)
-            value = None if store.value is None else self.atom(store.value)
-            made = self._with_base(store, value)
-            yield Entry("store", statement, made.base, call, store=made)
+            made, index = self._with_base(store), statement.parameters.get("index")
+            value = statement.operands[1] if store.value is None else store.value
+            yield Line(
+                "store", statement, made.base, self.atom(value), self.atom(index), store=made
+            )
         self._alias(name, self._variable(store.base))
 
-    def _with_base(self, store: Store, value: Any = None) -> Store:
+    def _with_base(self, store: Store) -> Store:
         changed = {self._variable(each) for each in store.changed}
         base = self._variable(store.base)
-        return Store(store.kind, base, frozenset({*changed, base}), store.operator, value)
+        return Store(store.kind, base, frozenset({*changed, base}), store.operator)
 
     def _variable(self, name: str) -> str:
         return getattr(self.atoms.get(name), "id", name)
 
-    def _pop(self, statement: form.Op, used: dict[int, str]) -> Entry:
+    def _pop(self, statement: form.Op, used: dict[int, str]) -> Line:
         store = self.stores.get(statement.target)
         if store is None:
             names = (used.get(0), used.get(1))
-            return Entry("call", statement, call=self.atom(statement.call), names=names)
+            return Line("unpack", statement, expression=self.atom(statement.call), names=names)
         made = self._with_base(store)
         if 1 in used:
             self._alias(used[1], made.base)
-        return Entry("store", statement, used.get(0, ""), self.atom(statement.call), store=made)
+        return Line("store", statement, used.get(0, ""), store=made)
 
     # ---- regions
 
@@ -157,42 +128,40 @@ class Opening:
             self.atoms[leaf] = self.atom(operand)
 
     def _block(self, statement: form.Op, block: Program, outputs: Mapping[int, str]) -> list:
-        """A block of a branch: its entries, and the outputs assigned at its end."""
-        entries = self.body(block)
+        """A block of a branch: its lines, and the outputs assigned at its end."""
+        lines = self.body(block)
         atoms = block.outputs()
         moves = [(name, self.atom(atoms[i])) for i, name in sorted(outputs.items())]
-        return [*entries, Entry("moves", statement, moves=moves)]
+        return [*lines, Line("moves", statement, moves=moves)]
 
-    def _branch(self, statement: form.Op, region: Branch, used: dict[int, str]) -> Iterator[Entry]:
+    def _branch(self, statement: form.Op, region: Branch, used: dict[int, str]) -> Iterator[Line]:
         condition, *operands = statement.operands
         blocks = []
         for block in region.blocks:
             self._bind(block.leaves(), operands)
             blocks.append(self._block(statement, block, used))
-        yield Entry("if", statement, call=self.atom(condition), blocks=tuple(blocks))
+        yield Line("if", statement, expression=self.atom(condition), blocks=tuple(blocks))
 
-    def _attempt(
-        self, statement: form.Op, region: Attempt, used: dict[int, str]
-    ) -> Iterator[Entry]:
+    def _attempt(self, statement: form.Op, region: Attempt, used: dict[int, str]) -> Iterator[Line]:
         last = region.count - 1
         outputs = {i: name for i, name in used.items() if i != last}
         blocks = []
         for number, block in enumerate(region.blocks):
             self._bind(block.leaves(), statement.operands)
-            entries = self._block(statement, block, outputs)
+            lines = self._block(statement, block, outputs)
             if last in used:
-                entries[-1].moves.append((used[last], form.constant(number)))
-            blocks.append(entries)
-        yield Entry("try", statement, blocks=tuple(blocks), errors=region.errors)
+                lines[-1].moves.append((used[last], form.constant(number)))
+            blocks.append(lines)
+        yield Line("try", statement, blocks=tuple(blocks), errors=region.errors)
 
-    def _loop(self, statement: form.Op, region: Loop, used: dict[int, str]) -> Iterator[Entry]:
+    def _loop(self, statement: form.Op, region: Loop, used: dict[int, str]) -> Iterator[Line]:
         parts = region.parts(statement.operands)
         leaves = region.leaves(region.body)
         before = [
             (leaf, self.atom(init))
             for leaf, init in zip(leaves.carried, parts.carried, strict=True)
         ]
-        yield Entry("moves", statement, moves=before)
+        yield Line("moves", statement, moves=before)
         self._bind(leaves.fixed, parts.fixed)
         test, condition = [], None
         if region.test is not None:
@@ -201,42 +170,42 @@ class Opening:
             self._bind(inner.fixed, parts.fixed)
             test = self.body(region.test)
             condition = self.atom(region.test.outputs()[0])
-        entries = self.body(region.body)
+        lines = self.body(region.body)
         atoms, stop = region.results()
         after = [(leaf, self.atom(atom)) for leaf, atom in zip(leaves.carried, atoms, strict=True)]
-        end = Entry("moves", statement, moves=after)
-        entries.append(end)
+        end = Line("moves", statement, moves=after)
+        lines.append(end)
         if stop is not None:
-            _leave(entries, self.atom(stop), end, statement)
+            _leave(lines, self.atom(stop), end, statement)
         for position, name in used.items():
             self._alias(name, leaves.carried[position])
         if region.is_for:
             bounds = [self.atom(each) for each in parts.bounds]
-            yield Entry(
+            yield Line(
                 "for",
                 statement,
                 leaves.bounds[0],
                 bounds,
-                blocks=(entries,),
+                blocks=(lines,),
                 backwards=region.backwards,
             )
         else:
-            yield Entry("while", statement, blocks=(test, entries), test=condition)
+            yield Line("while", statement, expression=condition, blocks=(test, lines))
 
 
-def _leave(entries: list[Entry], stop: gast.AST, end: Entry, statement: form.Op) -> None:
+def _leave(lines: list[Line], stop: gast.AST, end: Line, statement: form.Op) -> None:
     """Leave the loop where `stop` is true, as early as a branch knows it."""
     if isinstance(stop, gast.Constant):
         if stop.value:
-            entries.append(Entry("break", statement))
+            lines.append(Line("break", statement))
         return
-    if _leave_inside(entries[:-1], stop, end, statement):
+    if _leave_inside(lines[:-1], stop, end, statement):
         return
-    leaving = [Entry("break", statement)]
-    entries.append(Entry("if", statement, call=stop, blocks=(leaving, [])))
+    leaving = [Line("break", statement)]
+    lines.append(Line("if", statement, expression=stop, blocks=(leaving, [])))
 
 
-def _leave_inside(body: list[Entry], stop: gast.AST, end: Entry, statement: form.Op) -> bool:
+def _leave_inside(body: list[Line], stop: gast.AST, end: Line, statement: form.Op) -> bool:
     """Put `break` into the branch at the end of the body that says whether the loop ends."""
     last = body[-1] if body else None
     if last is None or last.kind != "if" or not isinstance(stop, gast.Name):
@@ -251,7 +220,7 @@ def _leave_inside(body: list[Entry], stop: gast.AST, end: Entry, statement: form
             moves.moves = [each for each in moves.moves if each[0] != stop.id]
         known = isinstance(value, gast.Constant)
         if known and value.value is True:
-            block += [Entry("moves", statement, moves=list(end.moves)), Entry("break", statement)]
+            block += [Line("moves", statement, moves=list(end.moves)), Line("break", statement)]
         elif not known:
             inner = block[-2].blocks
             for each in inner:
@@ -261,14 +230,14 @@ def _leave_inside(body: list[Entry], stop: gast.AST, end: Entry, statement: form
     return True
 
 
-def _said(branch: Entry, stop: gast.Name) -> list[gast.AST | None]:
+def _said(branch: Line, stop: gast.Name) -> list[gast.AST | None]:
     """The value of `stop` on each side of a branch, where that is known."""
-    if getattr(branch.call, "id", None) == stop.id:
+    if getattr(branch.expression, "id", None) == stop.id:
         return [form.constant(True), form.constant(False)]
     return [dict(block[-1].moves).get(stop.id) for block in branch.blocks]
 
 
-def _is_decided(value: gast.AST, block: list[Entry]) -> bool:
+def _is_decided(value: gast.AST, block: list[Line]) -> bool:
     """Whether a side knows if the loop ends, or a branch at its end does."""
     if isinstance(value, gast.Constant):
         return isinstance(value.value, bool)
@@ -288,4 +257,4 @@ def _resolved(moves: Moves, inner: Moves) -> Moves:
     return [(name, form.substitute(atom, atoms)) for name, atom in moves]
 
 
-__all__ = ["Entry", "Moves", "Opening"]
+__all__ = ["Opening"]

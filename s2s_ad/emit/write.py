@@ -27,10 +27,11 @@ from s2s_ad.diagnostics import Origin, UnsupportedError
 from s2s_ad.emit.apart import apart
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.idioms import idiomatic
-from s2s_ad.emit.live_ranges import Liveness, flat
+from s2s_ad.emit.lines import Line, flat
+from s2s_ad.emit.live_ranges import Liveness
 from s2s_ad.emit.printer import print_rows, print_statements
 from s2s_ad.emit.provenance import BLOCKS, NO_ROW, Row, mark, settle
-from s2s_ad.emit.refold import Line, Refold, every
+from s2s_ad.emit.refold import Refold
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores
@@ -272,13 +273,13 @@ class Module:
     def write(self, function: Ready, name: str, *, called: bool = True) -> Written:
         program = function.program.with_(name=name)
         opening = Opening(function.stores)
-        entries = opening.body(program)
+        opened = opening.body(program)
         output = tree.tree_map(opening.atom, program.output)
         inputs = {each.name for each in program.inputs}
         hinted = {hint.text for hint in program.hints.values()}
         taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
         surface = Surface(program.facts, taken, self.objects, self.name_of)
-        fold = Refold(program, entries, output, surface, called=called)
+        fold = Refold(program, opened, output, surface, called=called)
         lines = with_pops_unpacked(fold.lines(), fold.outputs)
         lines = with_shapes_unpacked(lines, program.facts)
         output, returned = _output_expression(fold.output(), surface), fold.folded
@@ -293,7 +294,7 @@ class Module:
         program = _with_free_trees(program, reserved)
         reserved |= {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         elsewhere = self.parameters | self.taken
-        made = (each.statement for each in every(entries) if each.kind == "operation")
+        made = (each.statement for each in flat(opened) if each.kind == "assign")
         described = Described(program, made)
         naming = Naming(program, lines, variables, described, reserved, self.captured, elsewhere)
         _check_keywords(program, naming, keywords)

@@ -9,7 +9,7 @@ import gast
 
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
-from s2s_ad.emit.variables import Entry
+from s2s_ad.emit.lines import Line
 from s2s_ad.native.entries import carried, dtype_of
 from s2s_ad.native.nodes import (
     Length,
@@ -40,13 +40,13 @@ from s2s_ad.native.writer import node_of
 class Blocks(State):
     """Writes branches and loops."""
 
-    def _moves(self, entry: Entry) -> None:
+    def _moves(self, line: Line) -> None:
         """Assignments that happen at once."""
         pairs: list[tuple[str, Expression]] = []
         counts: list[tuple[str, Expression]] = []
         contiguous: dict[str, bool] = {}
         self._settle()
-        for core, atom in entry.moves:
+        for core, atom in line.moves:
             is_missing = form.is_undefined(atom) or is_none(atom)
             if is_missing and not self._stands_in(core):
                 if form.is_undefined(atom):
@@ -63,7 +63,7 @@ class Blocks(State):
             pairs.append((self.shown[core], value))
             contiguous[core] = isinstance(value, gast.Name) or not getattr(node, "rank", 0)
         pairs = [(target, value) for target, value in pairs if not same(name(target), value)]
-        self.writer.carry([self.shown[core] for core, _ in entry.moves if core in self.shown])
+        self.writer.carry([self.shown[core] for core, _ in line.moves if core in self.shown])
         if pairs or counts:
             self._assigned([*pairs, *counts])
         for core, is_contiguous in contiguous.items():
@@ -124,44 +124,44 @@ class Blocks(State):
         target = gast.Tuple([form.name(t, gast.Store) for t, _ in pairs], gast.Store())
         self.writer.emit(assign(target, gast.Tuple([v for _, v in pairs], gast.Load())))
 
-    def _block(self, entries: Sequence[Entry]) -> list[gast.stmt]:
+    def _block(self, lines: Sequence[Line]) -> list[gast.stmt]:
         with self.writer.block() as body:
-            self._statements(entries)
+            self._statements(lines)
         return body
 
-    def _if(self, entry: Entry) -> None:
-        condition = self._truth(entry.call)
+    def _if(self, line: Line) -> None:
+        condition = self._truth(line.expression)
         self._settle()
         place = self.writer.place
-        then, orelse = (self._block(each) for each in entry.blocks)
+        then, orelse = (self._block(each) for each in line.blocks)
         self.writer.place = place
         if not then and not orelse:
             return
         if not then:
             then, orelse, condition = orelse, [], negation(condition)
         self.writer.emit(if_(condition, then, orelse))
-        self._hand_over(entry)
+        self._hand_over(line)
 
-    def _hand_over(self, entry: Entry) -> None:
+    def _hand_over(self, line: Line) -> None:
         """What blocks assign is known behind them, in the terms that hold there."""
-        for each in (e for block in entry.blocks for e in block):
+        for each in (e for block in line.blocks for e in block):
             for core, _ in each.moves if each.kind == "moves" else ():
                 if core in self.shown:
                     self._enter(core, self.shown[core])
 
-    def _for(self, entry: Entry) -> None:
+    def _for(self, line: Line) -> None:
         writer = self.writer
-        bounds = [self._node(each) for each in entry.call]
+        bounds = [self._node(each) for each in line.expression]
         texts = [each.at(()) for each in bounds]
         self._settle()
         place = writer.place
-        text = writer.fresh(self._text(entry.name) if self._is_named(entry.name) else "step")
+        text = writer.fresh(self._text(line.name) if self._is_named(line.name) else "step")
         start, stop, step = texts
         with writer.block() as body:
-            self.nodes[entry.name] = node_of(writer, text, self.program.facts[entry.name])
-            self._statements(entry.blocks[0], local=carried(entry))
+            self.nodes[line.name] = node_of(writer, text, self.program.facts[line.name])
+            self._statements(line.blocks[0], local=carried(line))
         writer.place = place
-        if entry.backwards:
+        if line.backwards:
             bounds_ = _reversed(start, stop, step)
         else:
             plain = value_of(step) == 1
@@ -169,34 +169,34 @@ class Blocks(State):
             bounds_ = [stop] if plain and value_of(start) == 0 else bounds_
         writer.emit(loop(text, bounds_, body or [gast.Pass()]))
         writer.taken.discard(text)
-        self._hand_over(entry)
+        self._hand_over(line)
 
     def _is_named(self, core: str) -> bool:
         return bool(self.program.hints.get(core, TEMPORARY).text)
 
-    def _while(self, entry: Entry) -> None:
+    def _while(self, line: Line) -> None:
         self._settle()
         place = self.writer.place
-        test, body = entry.blocks
+        test, body = line.blocks
         with self.writer.block() as statements:
-            self._statements(test, [entry.test])
-            condition = self._truth(entry.test)
+            self._statements(test, [line.expression])
+            condition = self._truth(line.expression)
             self._settle()
             self.pending.pop()
             tested = len(statements)
             self.writer.place = place
             if tested:
                 self.writer.emit(if_(negation(condition), [form.place(gast.Break(), *place)]))
-            self._statements(body, local=carried(entry))
+            self._statements(body, local=carried(line))
         self.writer.place = place
         head = form.constant(True) if tested else condition
         self.writer.emit(gast.While(head, statements or [gast.Pass()], []))
-        self._hand_over(entry)
+        self._hand_over(line)
 
-    def _break(self, entry: Entry) -> None:
+    def _break(self, line: Line) -> None:
         self.writer.emit(gast.Break())
 
-    def _try(self, entry: Entry) -> None:
+    def _try(self, line: Line) -> None:
         raise NotNative("try")
 
 

@@ -10,8 +10,8 @@ import gast
 from s2s_ad.core import form
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import Unpack
+from s2s_ad.emit.lines import Line
 from s2s_ad.emit.tuples import Ready
-from s2s_ad.emit.variables import Entry
 from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.indexing import layout_of, taken
 from s2s_ad.native.nodes import (
@@ -44,42 +44,42 @@ class Calls(State):
         self.writer.emit(assign(own, gast.Tuple(items, gast.Load())))
         self._know(core, SavedNode(own))
 
-    def _several(self, entry: Entry) -> None:
+    def _several(self, line: Line) -> None:
         """An operation with several results."""
-        function = entry.call.func.value
-        operands = [self._node(each) for each in entry.call.args]
+        function = line.expression.func.value
+        operands = [self._node(each) for each in line.expression.args]
         if isinstance(function, Unpacking):
-            self._unpacked(entry, operands[0])
+            self._unpacked(line, operands[0])
             return
         if not isinstance(function, Unpack) or not isinstance(operands[0], SavedNode):
             raise NotNative(f"{getattr(function, '__name__', function)} has no native form")
-        shown = [self.writer.fresh(self._text(e)) if e else "_" for e in entry.names]
+        shown = [self.writer.fresh(self._text(e)) if e else "_" for e in line.names]
         target = gast.Tuple([form.name(each, gast.Store) for each in shown], gast.Store())
         self.writer.emit(assign(target, name(operands[0].text)))
-        for core, text in zip(entry.names, shown, strict=True):
+        for core, text in zip(line.names, shown, strict=True):
             if core:
                 self._enter(core, text)
 
-    def _unpacked(self, entry: Entry, array_: Any) -> None:
+    def _unpacked(self, line: Line, array_: Any) -> None:
         """a, b = x"""
         if not isinstance(array_, Node) or array_.rank == 0:
             raise NotNative("an unpacking of what is no array")
-        count = len(entry.names)
+        count = len(line.names)
         self.writer.check_equal(array_.shape[0], Length(number(count), count))
-        for place, core in enumerate(entry.names):
+        for place, core in enumerate(line.names):
             if core:
                 layout = layout_of(self.writer, (place,), array_, array_.shape[1:])
                 self._bind(core, taken(array_, layout), self._text(core))
 
-    def _call(self, entry: Entry) -> None:
+    def _unpack(self, line: Line) -> None:
         """A call of a function of the program."""
-        callee = entry.call.func.value
+        callee = line.expression.func.value
         if not isinstance(callee, Callee):
-            self._several(entry)
+            self._several(line)
             return
         if callee.is_recursive:
             raise NotNative("a function that calls itself")
-        pairs = zip(entry.call.args, callee.program.leaves(), strict=True)
+        pairs = zip(line.expression.args, callee.program.leaves(), strict=True)
         given = [self._argument(atom, callee.program.facts[leaf]) for atom, leaf in pairs]
         given += [
             self.writer.whole(self.nodes[each], "captured") if is_passed(fact) else None
@@ -93,7 +93,7 @@ class Calls(State):
             if ready is None
             else self._in_place(ready, arguments)
         )
-        outputs = entry.names if entry.kind == "call" else (entry.name,)
+        outputs = line.names if line.kind == "unpack" else (line.name,)
         shown = [self.writer.fresh(self._text(each)) if each else "_" for each in outputs]
         target: Any = shown[0]
         if len(outputs) > 1:

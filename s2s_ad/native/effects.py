@@ -8,7 +8,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import form
-from s2s_ad.emit.variables import Entry
+from s2s_ad.emit.lines import Line
 from s2s_ad.native.nodes import ListNode, Node, NotNative
 from s2s_ad.native.spelling import (
     Expression,
@@ -27,9 +27,9 @@ ORDERS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq)
 class Effects(State):
     """Writes what raises, and what it asks."""
 
-    def _effect(self, entry: Entry) -> None:
+    def _effect(self, line: Line) -> None:
         self._settle()
-        self.writer.emit(self._effect_of(entry.call))
+        self.writer.emit(self._effect_of(line.expression))
 
     def _effect_of(self, statement: gast.AST) -> gast.stmt:
         place = (statement.origin, statement.phase) if hasattr(statement, "origin") else (None, "")

@@ -13,13 +13,13 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import PACK
-from s2s_ad.emit.variables import Entry
+from s2s_ad.emit.lines import Line, flat
 from s2s_ad.native import rearranging, structures  # noqa: F401  (fill the table)
 from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
 from s2s_ad.native.coalescing import coalesced
 from s2s_ad.native.effects import Effects
-from s2s_ad.native.entries import every, inner_of, names_in_atoms, read_by
+from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
 from s2s_ad.native.layouts import by_columns
 from s2s_ad.native.lists import Lists
@@ -68,8 +68,8 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
                 self.nodes[each] = known_now(fact.value)
         known = lambda dim: type(dim) is int or writer.size_text(dim.size) is not None  # noqa: E731
         escaped = [*facts, *names_in_atoms(self.output)]
-        self.stacks = stacks_of(self.entries, escaped, program.facts, known)
-        self._statements(self.entries, [*self.output])
+        self.stacks = stacks_of(self.lines, escaped, program.facts, known)
+        self._statements(self.lines, [*self.output])
         return shown, [self._returned(each) for each in self.output]
 
     def _returned(self, atom: gast.AST) -> Expression:
@@ -85,7 +85,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         return self.writer.in_memory(node, self._text(atom), own=not node.kept).whole()
 
     def _statements(
-        self, entries: Sequence[Entry], after: Sequence[gast.AST] = (), local: Iterable[str] = ()
+        self, lines: Sequence[Line], after: Sequence[gast.AST] = (), local: Iterable[str] = ()
     ) -> None:
         """Write the statements of a block.
 
@@ -96,14 +96,14 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         outer, before, around = self.inside, Counter(self.left), self.local
         self.local = set(local)
         direct, inner = Counter(names_in_atoms(after)), set()
-        for each in entries:
-            direct.update(read_by(each))
-            inner |= {read for e in every(inner_of(each)) for read in read_by(e)}
+        for each in lines:
+            direct.update(each.reads())
+            inner |= {read for e in flat(inner_of(each)) for read in e.reads()}
         self.left = before + direct
         self.inside = frozenset(inner)
         self.pending.append({})
-        self.unkept |= self._copied_to_push(entries)
-        for each, after_it in itertools.zip_longest(entries, entries[1:]):
+        self.unkept |= self._copied_to_push(lines)
+        for each, after_it in itertools.zip_longest(lines, lines[1:]):
             if each.kind == "moves" and after_it is not None and after_it.kind == "for":
                 self._make_room(each, after_it)
             self.writer.place = (each.statement.origin, each.statement.phase)
@@ -112,15 +112,15 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             self.pending.pop()
         self.inside, self.left, self.local = outer, before, around
 
-    def _operation(self, entry: Entry) -> None:
-        call_, core = entry.call, entry.name
+    def _assign(self, line: Line) -> None:
+        call_, core = line.expression, line.name
         function = call_.func.value
         text, fact = self._text(core), self.program.facts[core]
         if function is runtime.list_of:
             self._know(core, self._list_of(call_, core, fact))
             return
         if isinstance(function, Callee):
-            self._call(entry)
+            self._unpack(line)
             return
         if function is PACK:
             self._pack(call_, core, text)

@@ -10,8 +10,8 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.emit.variables import Entry
-from s2s_ad.native.entries import dtype_of, every, keyword
+from s2s_ad.emit.lines import Line, flat
+from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.nodes import (
     Length,
     ListNode,
@@ -84,9 +84,9 @@ class Lists(State):
         self.writer.emit(assign(own, gast.List(texts, gast.Load())))
         return ListNode(own, fact.item)
 
-    def _append(self, entry: Entry) -> None:
-        items = self._growing(entry)
-        value = self._node(entry.call.args[1])
+    def _append(self, line: Line) -> None:
+        items = self._growing(line)
+        value = self._node(line.expression)
         if (
             not isinstance(value, Node | ListNode)
             or not isinstance(items, ListNode)
@@ -103,7 +103,7 @@ class Lists(State):
             if values.rank_of(items.item) != value.rank:
                 raise NotNative("a list of items of several ranks")
             value = value if dtype is None else self.writer.cast(value, dtype)
-            item = self._item(value, entry.call.args[1])
+            item = self._item(value, line.expression)
         append = gast.Attribute(name(items.text), "append", gast.Load())
         made = gast.Call(append, [item], [])
         self.writer.emit(gast.Expr(made))
@@ -127,32 +127,32 @@ class Lists(State):
             writer.emit(assign(place, value.at(index)))
         writer.emit(gast.AugAssign(form.name(items.count), gast.Add(), number(1)))
 
-    def _copied_to_push(self, entries: Sequence[Entry]) -> set[str]:
+    def _copied_to_push(self, lines: Sequence[Line]) -> set[str]:
         """The copies that the next statements put on a stack, while nothing changes."""
         copies: set[str] = set()
         found: set[str] = set()
-        for each in entries:
-            if each.kind == "operation" and each.call.func.value in (np.copy, runtime.copied):
+        for each in lines:
+            if each.kind == "assign" and each.expression.func.value in (np.copy, runtime.copied):
                 copies.add(each.name)
             elif each.kind == "store" and each.store.kind == "append":
-                value = each.call.args[1]
+                value = each.expression
                 if each.store.base in self.stacks and getattr(value, "id", "") in copies:
                     found.add(value.id)
             else:
                 copies.clear()
         return found
 
-    def _make_room(self, moves: Entry, loop: Entry) -> None:
+    def _make_room(self, moves: Line, loop: Line) -> None:
         """Note how many items a loop puts on the stacks that come into it, where that is known."""
-        start, stop, step = map(self._known_now, loop.call)
+        start, stop, step = map(self._known_now, loop.expression)
         if start is None or stop is None or step is None or value_of(step) not in (1, -1):
             return
         many = minus(stop, start) if value_of(step) == 1 else minus(start, stop)
         many = many if value_of(many) is not None else call("max", many, number(0))
         for core, _ in moves.moves:
             group = self.stacks.get(core, frozenset())
-            appended = [e for e in every([loop]) if _is_append(e, group)]
-            others = [e for e in every(self.entries) if _is_append(e, group)]
+            appended = [e for e in flat([loop]) if _is_append(e, group)]
+            others = [e for e in flat(self.lines) if _is_append(e, group)]
             if pushes(loop.blocks[0], group) == 1 and len(appended) == len(others):
                 self.rooms[core] = many
 
@@ -163,49 +163,49 @@ class Lists(State):
         node = known_now(atom.value) if isinstance(atom, gast.Constant) else self.nodes[atom.id]
         return node.at(()) if isinstance(node, Node) else None
 
-    def _growing(self, entry: Entry) -> Any:
-        """The list that an entry appends to, which is made where it is the first item."""
-        base = entry.store.base
+    def _growing(self, line: Line) -> Any:
+        """The list that a line appends to, which is made where it is the first item."""
+        base = line.store.base
         items = self._node(form.name(base))
         if isinstance(items, ListNode) and not items.text:
-            fact = self.program.facts[entry.statement.target]
+            fact = self.program.facts[line.statement.target]
             items = self._as_list(items, fact, stack=base in self.stacks)
             self._know(base, items)
         return items
 
-    def _pop(self, entry: Entry) -> None:
-        items = self._node(form.name(entry.store.base))
+    def _pop(self, line: Line) -> None:
+        items = self._node(form.name(line.store.base))
         if items.count:
             self.writer.emit(gast.AugAssign(form.name(items.count), gast.Sub(), number(1)))
-            if entry.name:
-                text = self.writer.fresh(self._text(entry.name))
+            if line.name:
+                text = self.writer.fresh(self._text(line.name))
                 last = element(name(items.text), (name(items.count),))
                 self.writer.emit(assign(text, last))
-                self._enter(entry.name, text)
+                self._enter(line.name, text)
             return
         made = gast.Call(gast.Attribute(name(items.text), "pop", gast.Load()), [], [])
-        if not entry.name:
+        if not line.name:
             self.writer.emit(gast.Expr(made))
             return
-        text = self.writer.fresh(self._text(entry.name))
+        text = self.writer.fresh(self._text(line.name))
         self.writer.emit(assign(text, made))
-        self._enter(entry.name, text)
+        self._enter(line.name, text)
 
-    def _store_item(self, entry: Entry, items: ListNode) -> None:
+    def _store_item(self, line: Line, items: ListNode) -> None:
         """items[i] = value"""
-        index, value = self._param(keyword(entry.call, "index")), self._node(entry.call.args[1])
+        index, value = self._param(line.index), self._node(line.expression)
         dtype = dtype_of(items.item)
         self._settle()
         at, is_slice = self._place(items, index), isinstance(index, slice)
-        if isinstance(value, ListNode) and value.text and is_slice and entry.store.kind == "set":
+        if isinstance(value, ListNode) and value.text and is_slice and line.store.kind == "set":
             given: Expression = name(value.text)
         elif not isinstance(value, Node) or dtype is None or is_slice:
             raise NotNative("such an item of a list")
         elif value.rank != values.rank_of(items.item):
             raise NotNative("a list of items of several ranks")
         else:
-            given = self._item(self.writer.cast(value, dtype), entry.call.args[1])
-        if entry.store.kind != "set":
+            given = self._item(self.writer.cast(value, dtype), line.expression)
+        if line.store.kind != "set":
             given = binary(gast.Subscript(name(items.text), at, gast.Load()), gast.Add, given)
         self.writer.emit(assign(gast.Subscript(name(items.text), at, gast.Store()), given))
 
@@ -263,8 +263,8 @@ class Lists(State):
         return gast.ListComp(one, [comprehension])
 
 
-def _is_append(entry: Entry, group: frozenset[str]) -> bool:
-    return entry.kind == "store" and entry.store.kind == "append" and entry.store.base in group
+def _is_append(line: Line, group: frozenset[str]) -> bool:
+    return line.kind == "store" and line.store.kind == "append" and line.store.base in group
 
 
 def whole_number(index: Any) -> Expression:

@@ -13,10 +13,10 @@ import gast
 
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Program
+from s2s_ad.emit.lines import flat
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.variables import Opening
 from s2s_ad.emit.write import WIDTH, Text, _comment, _functions, docstring
-from s2s_ad.native.entries import every
 from s2s_ad.native.function import Function
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED
@@ -65,8 +65,8 @@ def hint_of(program: Program, name: str) -> str:
 
 def _called(ready: Any) -> Iterator[Callee]:
     """The functions that a function calls, each as often as it stands there."""
-    for entry in every(Opening(ready.stores).body(ready.program)):
-        function = getattr(getattr(entry.call, "func", None), "value", None)
+    for line in flat(Opening(ready.stores).body(ready.program)):
+        function = getattr(getattr(line.expression, "func", None), "value", None)
         if isinstance(function, Callee):
             yield function
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.emit.variables import Entry
-from s2s_ad.native.entries import dtype_of, every, is_number, read_by
+from s2s_ad.emit.lines import Line, flat
+from s2s_ad.native.entries import dtype_of, is_number
 
 
 def stacks_of(
-    entries: Sequence[Entry],
+    lines: Sequence[Line],
     escaped: Iterable[str],
     facts: Mapping[str, Any],
     is_known: Callable[[Any], bool],
@@ -29,19 +29,19 @@ def stacks_of(
     """
     kin: dict[str, set[str]] = {}
     escaped = set(escaped)
-    for entry in every(entries):
-        for core, atom in entry.moves:
+    for line in flat(lines):
+        for core, atom in line.moves:
             for each in form.reads(atom):
                 kin.setdefault(core, set()).add(each)
                 kin.setdefault(each, set()).add(core)
-        escaped |= _used_otherwise(entry)
+        escaped |= _used_otherwise(line)
     lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
     kept = lists - _closed(escaped, kin)
     found: dict[str, frozenset[str]] = {}
     for group in _groups(kept, kin):
         items = [facts[each].item for each in group if each in lists]
         items = [each for each in items if not isinstance(each, values.Static)]  # of empty lists
-        rows = _are_rows(items, is_known) and _is_pushed_before(entries, group)
+        rows = _are_rows(items, is_known) and _is_pushed_before(lines, group)
         if items and (all(map(is_number, items)) or rows):
             found |= dict.fromkeys(group & lists, frozenset(group))
     return found
@@ -55,16 +55,16 @@ def _are_rows(items: Sequence[Any], is_known: Callable[[Any], bool]) -> bool:
     return len(kinds) == 1 and all(map(is_known, values.shape_of(items[0])))
 
 
-def _is_pushed_before(entries: Sequence[Entry], group: set[str]) -> bool:
+def _is_pushed_before(lines: Sequence[Line], group: set[str]) -> bool:
     """Whether nothing is pushed once something was popped, as far as the list is the same one.
 
     What was popped is a view of the array, where the next item that is pushed would stand.
     """
-    kinds = [*_of_group(entries, group)]
+    kinds = [*_of_group(lines, group)]
     popped = "pop" in kinds
     if popped and "append" in kinds[kinds.index("pop") :]:
         return False
-    loops = [each for each in every(entries) if each.kind in ("for", "while")]
+    loops = [each for each in flat(lines) if each.kind in ("for", "while")]
     for each in loops:
         inside = [kind for block in each.blocks for kind in _of_group(block, group)]
         if {"append", "pop"} <= {*inside} and "new" not in inside:
@@ -72,20 +72,20 @@ def _is_pushed_before(entries: Sequence[Entry], group: set[str]) -> bool:
     return True
 
 
-def _of_group(entries: Sequence[Entry], group: set[str]) -> Iterator[str]:
+def _of_group(lines: Sequence[Line], group: set[str]) -> Iterator[str]:
     """What happens to the lists of a group, in the order of the text."""
-    for each in every(entries):
+    for each in flat(lines):
         if each.kind == "store" and each.store.base in group:
             yield each.store.kind
-        elif each.kind == "operation" and each.name in group:
+        elif each.kind == "assign" and each.name in group:
             yield "new"
 
 
-def pushes(entries: Sequence[Entry], group: frozenset[str]) -> int:
+def pushes(lines: Sequence[Line], group: frozenset[str]) -> int:
     """How often something is pushed at most while statements run once; many: in a loop."""
     many = 2
     found = 0
-    for each in entries:
+    for each in lines:
         if each.kind == "store":
             found += each.store.kind == "append" and each.store.base in group
         elif each.kind == "if":
@@ -104,18 +104,18 @@ def _groups(names: set[str], kin: Mapping[str, set[str]]) -> Iterator[set[str]]:
         left -= group
 
 
-def _used_otherwise(entry: Entry) -> set[str]:
-    """The names that an entry uses for more than to append to a list or to pop from it."""
-    if entry.kind == "operation" and entry.call.func.value is runtime.list_of:
-        return {entry.name} if entry.call.args else set()
-    if entry.kind in ("operation", "call", "effect"):
-        return {*read_by(entry), *filter(None, (entry.name, *entry.names))}
-    if entry.kind != "store":
+def _used_otherwise(line: Line) -> set[str]:
+    """The names that a line uses for more than to append to a list or to pop from it."""
+    if line.kind == "assign" and line.expression.func.value is runtime.list_of:
+        return {line.name} if line.expression.args else set()
+    if line.kind in ("assign", "unpack", "effect"):
+        return {*line.reads(), *filter(None, (line.name, *line.names))}
+    if line.kind != "store":
         return set()
-    if entry.store.kind == "append":
-        return set(form.reads(entry.call.args[1]))
+    if line.store.kind == "append":
+        return set(form.reads(line.expression))
     # a list that is popped is an item of another one
-    return {entry.name} if entry.store.kind == "pop" else {entry.store.base}
+    return {line.name} if line.store.kind == "pop" else {line.store.base}
 
 
 def _closed(names: set[str], kin: Mapping[str, set[str]]) -> set[str]:

@@ -14,9 +14,9 @@ from s2s_ad.analysis.described import Described
 from s2s_ad.core import tree, values
 from s2s_ad.core.callee import Callee, reached
 from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.emit.lines import flat
 from s2s_ad.emit.tuples import Ready
 from s2s_ad.emit.variables import Opening
-from s2s_ad.native.entries import every
 from s2s_ad.native.nodes import Node, NotNative, Number
 from s2s_ad.native.operations import CHEAP
 from s2s_ad.native.spelling import Expression
@@ -52,9 +52,9 @@ class State:
         self.program, self.text = ready.program, text
         self.name_of, self.alone = name_of, alone
         self.opening = Opening(ready.stores)
-        self.entries = self.opening.body(self.program)
+        self.lines = self.opening.body(self.program)
         self.output = tree.leaves(tree.tree_map(self.opening.atom, self.program.output))
-        made = (each.statement for each in every(self.entries) if each.kind == "operation")
+        made = (each.statement for each in flat(self.lines) if each.kind == "assign")
         self.described = Described(self.program, made)
         self.writer = Writer({*RESERVED, text}, self.program.facts)
         self.nodes: dict[str, Any] = {}
@@ -68,7 +68,7 @@ class State:
         self.local: set[str] = set()  # names that the block gives, of Core
         self.inside: frozenset[str] = frozenset()  # names that inner blocks read
         self.left: Counter[str] = Counter()  # reads that are to come, of the blocks that are open
-        stores = [each.store for each in every(self.entries) if each.kind == "store"]
+        stores = [each.store for each in flat(self.lines) if each.kind == "store"]
         self.changing = {each for store in stores for each in (store.base, *store.changed)}
 
     def _text(self, atom: Any) -> str:

@@ -7,10 +7,9 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form
+from s2s_ad.emit.lines import Line
 from s2s_ad.emit.stores import Store
-from s2s_ad.emit.variables import Entry
 from s2s_ad.native import affine
-from s2s_ad.native.entries import keyword
 from s2s_ad.native.indexing import Layout, layout_of
 from s2s_ad.native.nodes import Index, ListNode, Node, NotNative
 from s2s_ad.native.operations import broadcast_at
@@ -31,14 +30,14 @@ from s2s_ad.native.state import State
 class Stores(State):
     """Writes updates in place."""
 
-    def _store(self, entry: Entry) -> None:
-        store, writer = entry.store, self.writer
+    def _store(self, line: Line) -> None:
+        store, writer = line.store, self.writer
         if store.kind in ("append", "pop"):
-            getattr(self, f"_{store.kind}")(entry)
+            getattr(self, f"_{store.kind}")(line)
             return
         base = self._node(form.name(store.base))
         if isinstance(base, ListNode):
-            self._store_item(entry, base)
+            self._store_item(line, base)
             return
         if not isinstance(base, Node) or not base.is_view:
             raise NotNative("an update of a value that no memory holds")
@@ -46,11 +45,11 @@ class Stores(State):
         for each in store.changed:
             node = self.nodes.get(each)
             changed |= {each, *(node.reads if isinstance(node, Node) else ())}
-        layout, atom = _everything(base), store.value
+        layout, atom = _everything(base), line.expression
         if store.kind != "update":
-            index = self._param(keyword(entry.call, "index"))
+            index = self._param(line.index)
             items = index if isinstance(index, tuple) else (index,)
-            layout, atom = layout_of(writer, items, base, None), entry.call.args[1]
+            layout = layout_of(writer, items, base, None)
         value = self._node(atom)
         if not isinstance(value, Node):
             raise NotNative("a store of what is no value")

@@ -1,0 +1,84 @@
+"""A line: one thing that the code will do, from the opened blocks of Core to statements of Python.
+
+`variables.py` makes lines of Core, with operations as they are there. Refolding puts expressions
+into expressions, and `tidy.py` leaves out what nobody reads; then `statements.py` writes Python of
+them. Native code is written of them as Core has made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.diagnostics import Origin
+from s2s_ad.emit.stores import Store
+
+Moves = list[tuple[str, gast.AST]]  # (variable, atom), all at once
+
+
+@dataclass(slots=True)
+class Line:
+    """One thing that happens.
+
+    Kinds: "assign" (`name = expression`), "unpack" (`names = expression`), "effect", "store" (see
+    `store`; the item of a "pop" is `name`), "moves" (all at once), "if", "for", "while", "try",
+    "break".
+
+    Attributes:
+        expression: the value; the condition of an "if" or "while"; a list of bounds of a "for".
+        index: of a "store" where it is.
+        blocks: the lines of each block; of a "while" those before its condition, then its body.
+        folded: where what was folded into it comes from.
+        inside: what is known of its blocks, once that was asked.
+    """
+
+    kind: str
+    statement: form.Statement
+    name: str = ""
+    expression: Any = None
+    index: Any = None
+    names: tuple[str | None, ...] = ()
+    store: Store | None = None
+    moves: Moves = field(default_factory=list)
+    blocks: tuple[list[Line], ...] = ()
+    backwards: bool = False
+    errors: tuple = ()
+    folded: Sequence[Origin] = ()
+    inside: Any = None
+
+    def reads(self) -> list[str]:
+        """The names that the line itself reads, its blocks apart."""
+        parts = [self.expression, self.index, [atom for _, atom in self.moves]]
+        if self.store is not None:
+            parts.append(form.name(self.store.base))
+        return [name for part in parts if part is not None for name in form.reads(part)]
+
+    def assigns(self) -> list[str]:
+        """The variables that it assigns at once."""
+        if self.kind == "moves":
+            return [name for name, _ in self.moves]
+        if self.kind == "for":
+            return [self.name]
+        if self.kind == "store":
+            return [self.name] if self.store.kind == "pop" and self.name else []
+        return [each for each in (self.name, *self.names) if each]
+
+    def origins(self) -> list[Origin | None]:
+        """Where it comes from: its statement, then what was folded into it."""
+        return [self.statement.origin, *self.folded]
+
+
+def flat(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines and all in their blocks."""
+    waiting = list(reversed(lines))
+    while waiting:
+        line = waiting.pop()
+        yield line
+        waiting += (each for block in reversed(line.blocks) for each in reversed(block))
+
+
+__all__ = ["Line", "Moves", "flat"]
