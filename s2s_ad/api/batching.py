@@ -66,7 +66,7 @@ class Vmap(Transform):
     def leaf_axes(self, arguments: Arguments) -> Any:
         """For each leaf of the inputs, in their order, the axis of the batch."""
         found = self.axes("vmap", arguments)
-        return tree.Tree(tuple, tuple(range(len(found))), tuple(found.values()))
+        return tree.tuple_of(found.values())
 
     def is_first(self) -> bool:
         """Whether all outputs have the batch axis first."""

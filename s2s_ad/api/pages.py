@@ -183,7 +183,7 @@ def _batch(args: tuple, positions: Any) -> tuple[tree.Tree, tuple] | None:
         return None
     axes = tuple(0 if place in mapped else None for place in range(len(args)))
     samples = (_samples(each) if i in mapped else each for i, each in enumerate(args))
-    return tree.Tree(tuple, tuple(range(len(args))), axes), tuple(samples)
+    return tree.tuple_of(axes), tuple(samples)
 
 
 def _is_float(value: Any) -> bool:

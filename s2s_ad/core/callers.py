@@ -93,7 +93,7 @@ class Caller(Compound):
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         facts = tuple(self.library.facts(operands))
-        return facts[0] if self.count is None else tree.Tree(tuple, tuple(range(len(facts))), facts)
+        return facts[0] if self.count is None else tree.tuple_of(facts)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         args, keywords = self.library.spelling(call.args[: self.given])

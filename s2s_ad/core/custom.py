@@ -84,7 +84,7 @@ class Opaque(Rule):
         if self.count is None:
             return values.unknown(True)
         items = tuple(values.unknown(True) for _ in range(self.count))
-        return tree.Tree(tuple, tuple(range(self.count)), items)
+        return tree.tuple_of(items)
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         raise CannotBatch

@@ -41,7 +41,7 @@ class Region(Compound):
         return len(self.facts)
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
-        return tree.Tree(tuple, tuple(range(self.count)), self.facts)
+        return tree.tuple_of(self.facts)
 
     def with_blocks(self, blocks: Sequence[Program]) -> Region:
         """The same operation with other blocks, of the same leaves and outputs."""
@@ -247,7 +247,7 @@ def block(
         doc=name,
         inputs=tuple(Input(each, each) for each in leaves),
         body=tuple(builder.body),
-        output=tree.Tree(tuple, tuple(range(len(nodes))), nodes),
+        output=tree.tuple_of(nodes),
         facts=builder.facts,
         hints=builder.hints,
         captures=tuple(captures),

@@ -50,7 +50,7 @@ class Unpack(Compound):
         return len(self.facts)
 
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
-        return tree.Tree(tuple, tuple(range(self.count)), self.facts)
+        return tree.tuple_of(self.facts)
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return call.args[0]

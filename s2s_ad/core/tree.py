@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from s2s_ad.tensors import ParameterTuple
@@ -26,6 +26,17 @@ class Tree:
         """How each item is reached: ("item", key) or ("attribute", name)."""
         way = "attribute" if self.kind not in (tuple, list, dict) else "item"
         return ((way, key) for key in self.keys)
+
+
+def tuple_of(items: Iterable[Any]) -> Tree:
+    """A tuple of these items."""
+    items = tuple(items)
+    return Tree(tuple, tuple(range(len(items))), items)
+
+
+def one_or_tuple(items: Sequence[Any]) -> Any:
+    """The one item there is, or a tuple of them."""
+    return items[0] if len(items) == 1 else tuple_of(items)
 
 
 def is_namedtuple(kind: type) -> bool:

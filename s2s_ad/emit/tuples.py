@@ -22,7 +22,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import Unpack
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import tuple_of
 from s2s_ad.emit.stores import Store
 from s2s_ad.emit.travels import Node, Travels, is_copy
 
@@ -225,7 +225,7 @@ class _Function:
                 taken = {other.name for i, other in enumerate(program.inputs) if i not in gone}
                 taken |= {hint.text for hint in self.hints.values() if hint.kind == "user"}
                 name = next(text for text in _numbered("saved") if text not in taken)
-                each = Input(name, Tree(tuple, tuple(range(len(leaves))), leaves))
+                each = Input(name, tuple_of(leaves))
             if place not in gone:
                 found.append(each)
         return tuple(found)
@@ -240,10 +240,10 @@ class _Function:
                 leaves = self.ready.program.leaves()
                 again = [form.name(leaves[i]) for i in self.change.again.get(self.function, ())]
                 items = (*again, *(atoms[i] for i in together))
-                found.append(Tree(tuple, tuple(range(len(items))), items))
+                found.append(tuple_of(items))
             elif place not in gone:
                 found.append(atom)
-        return Tree(tuple, tuple(range(len(found))), tuple(found))
+        return tuple_of(found)
 
     # ---- blocks
 
@@ -307,7 +307,7 @@ class _Function:
                 atoms = [atoms[slot] for slot in left if slot < len(atoms)]
             elif block is region.body:
                 atoms = [atoms[slot] for slot in left] + atoms[region.carried :]
-            blocks.append(made.with_(output=Tree(tuple, tuple(range(len(atoms))), tuple(atoms))))
+            blocks.append(made.with_(output=tuple_of(atoms)))
         first = {Branch: 1, Attempt: 0, Loop: 3}[type(region)]
         skipped = 0
         if isinstance(region, Loop):

@@ -96,7 +96,7 @@ class Call:
                 self.outputs,
             )
             items = (*self.structure.items, sens)
-            structure = tree.Tree(tuple, tuple(range(len(items))), items)
+            structure = tree.tuple_of(items)
             made = grad(self.fn, positions, sens_param=True)
             self._adjoints[positions] = Call(made, structure, self.dtypes)
         return self._adjoints[positions]

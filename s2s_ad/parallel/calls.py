@@ -82,7 +82,7 @@ class Call:
     def travelling(self) -> tree.Tree:
         """The form of a call as tasks make it: (positional, by name)."""
         bound = self._bound(self.form)
-        positional = tree.Tree(tuple, tuple(range(len(bound.args))), bound.args)
+        positional = tree.tuple_of(bound.args)
         return tree.Tree(
             tuple,
             (0, 1),

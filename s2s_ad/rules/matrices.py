@@ -178,7 +178,7 @@ class Several(OfMatrix):
         else:
             dtypes = support.result_dtypes(self.function, operands, self.count, **params)
             items = tuple(map(values.Array, dtypes, self.shapes(a.shape, params)))
-        return tree.Tree(tuple, tuple(range(self.count)), items)
+        return tree.tuple_of(items)
 
     def shapes(self, shape: values.Shape, params: dict[str, Any]) -> list[values.Shape]:
         raise NotImplementedError

@@ -48,7 +48,7 @@ class Unpack(Rule):
         x = operands[0]
         known = isinstance(x, values.Array) and x.shape
         item = values.Array(x.dtype, x.shape[1:]) if known else support.unknown(x)
-        return tree.Tree(tuple, tuple(range(self.count)), (item,) * self.count)
+        return tree.tuple_of((item,) * self.count)
 
     def may_raise(self, operands: list, result: Any) -> bool:
         shape = values.shape_of(operands[0])

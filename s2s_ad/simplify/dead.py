@@ -422,7 +422,7 @@ def _with_outputs(block: _Block, numbers: Sequence[int]) -> Program:
     if len(numbers) == len(atoms):
         return block.swept(block.program.output)
     items = tuple(atoms[number] for number in numbers)
-    return block.swept(tree.Tree(tuple, tuple(range(len(items))), items))
+    return block.swept(tree.tuple_of(items))
 
 
 def _with_leaves(program: Program, places: Sequence[int]) -> Program:

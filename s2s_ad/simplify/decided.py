@@ -8,11 +8,12 @@ from collections.abc import Container, Mapping
 import gast
 
 from s2s_ad.analysis.truths import Valued
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, values
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, everywhere, region_of
+from s2s_ad.core.rewriting import rewritten
 
 Makers = Mapping[str, form.Op]
 
@@ -47,20 +48,14 @@ def _decide(program: Program, valued: Container[str]) -> Program:
             return t3
     """
     makers: dict[str, form.Op] = {}
-    atoms: dict[str, gast.AST] = {}
-    body = []
-    for each in program.body:
-        statement = form.substitute(each, atoms) if atoms else each
-        found = _decided(program, makers, statement, valued)
-        if isinstance(found, gast.Name):
-            atoms[statement.target] = found
-            continue
-        statement = found or statement
-        if isinstance(statement, form.Op):
-            makers[statement.target] = statement
-        body.append(statement)
-    output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
-    return program.with_(body=tuple(body), output=output)
+
+    def change(statement: form.Statement) -> form.Statement | gast.Name:
+        made = _decided(program, makers, statement, valued) or statement
+        if isinstance(made, form.Op):
+            makers[made.target] = made
+        return made
+
+    return rewritten(program, change)
 
 
 def _decided(

@@ -15,12 +15,13 @@ from s2s_ad.analysis import liveness
 from s2s_ad.analysis.cells import OUTSIDE, Edge
 from s2s_ad.analysis.copies import Costs, with_copies
 from s2s_ad.analysis.memory import Memory
-from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import fresh_name
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import CopyReason, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
+from s2s_ad.core.rewriting import rewritten
 from s2s_ad.core.rule import ITEM, Item
 
 
@@ -37,15 +38,7 @@ def erase_markers(program: Program) -> Program:
             t1 = s - v
             return t1
     """
-    atoms: dict[str, gast.AST] = {}
-    body = []
-    for statement in program.body:
-        if statement.rule.marker:
-            atoms[statement.target] = form.substitute(statement.operands[0], atoms)
-        else:
-            body.append(form.substitute(statement, atoms) if atoms else statement)
-    output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
-    return program.with_(body=tuple(body), output=output)
+    return rewritten(program, lambda each: each.operands[0] if each.rule.marker else each)
 
 
 def nearest_shapes(program: Program) -> Program:
@@ -333,20 +326,20 @@ def keep_dimensions(program: Program) -> Program:
     reductions = {
         statement.target: statement for statement in program.body if statement.rule.reduction
     }
-    body = []
-    for statement in program.body:
+
+    def change(statement: form.Statement) -> form.Statement:
         source = None
         if statement.rule.inserts_axes:
-            source = reductions.get(getattr(statement.operands[0], "id", None))
-        params = _params(source) if source is not None else {}
-        same = source is not None and params.get("axis") == _params(statement)["axis"]
-        if not same or counts[source.target] > 1 or "keepdims" in params:
-            body.append(statement)
-            continue
+            source = reductions.get(getattr(statement.operands[0], "id", ""))
+        if source is None or counts[source.target] > 1:
+            return statement
+        params = _params(source)
+        if "keepdims" in params or params.get("axis") != _params(statement)["axis"]:
+            return statement
         keep = dict(source.parameters) | {"keepdims": form.constant(True)}
-        copy = statement.with_call(source.function, source.operands, keep)
-        body.append(copy)
-    return program.with_(body=tuple(body))
+        return statement.with_call(source.function, source.operands, keep)
+
+    return rewritten(program, change)
 
 
 def _params(statement: form.Op) -> dict[str, Any]:
@@ -375,16 +368,17 @@ def divide(program: Program) -> Program:
     """
     counts = liveness.counts(program.body, program.outputs())
     reciprocals: dict[str, gast.AST] = {}
-    body = []
-    for statement in program.body:
-        if isinstance(statement, form.Op) and statement.phase in ("backward", "tangent"):
-            operands = statement.operands
-            if statement.function is operator.truediv and _is_one(operands[0]):
-                reciprocals[statement.target] = operands[1]
-            elif statement.function is operator.mul:
-                statement = _as_quotient(statement, reciprocals, counts)
-        body.append(statement)
-    return program.with_(body=tuple(body))
+
+    def change(statement: form.Statement) -> form.Statement:
+        if statement.phase not in DERIVED:
+            return statement
+        if statement.function is operator.mul:
+            return _as_quotient(statement, reciprocals, counts)
+        if statement.function is operator.truediv and _is_one(statement.operands[0]):
+            reciprocals[statement.target] = statement.operands[1]
+        return statement
+
+    return rewritten(program, change)
 
 
 def _is_one(node: gast.AST) -> bool:

@@ -72,7 +72,7 @@ def _as_call(program: Program, name: str) -> Program | None:
     if not results:
         return None
     names = tuple(map(form.name, results))
-    output = names[0] if len(names) == 1 else tree.Tree(tuple, tuple(range(len(names))), names)
+    output = tree.one_or_tuple(names)
     part = program.with_(name=f"{name}_part", doc=f"a part of {name}", output=output)
     callee = Callee(_limited(part, name, 0))
     builder, atoms = Builder(), {}

@@ -12,12 +12,13 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.core.registry import rule_for
+from s2s_ad.core.rewriting import rewritten
 
 
 def contract_sums(program: Program) -> Program:
@@ -35,19 +36,22 @@ def contract_sums(program: Program) -> Program:
     """
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     counts = liveness.counts(program.body, program.outputs())
-    facts, body, gone = dict(program.facts), [], set()
-    for statement in program.body:
-        found = None
-        if isinstance(statement, form.Op) and statement.rule.sums:
-            name = getattr(statement.operands[0], "id", None)
-            if statement.phase in DERIVED and name in made and counts[name] == 1:
-                product = _Product(program, made[name], made, counts, facts)
-                found = product.contraction(statement) or product.scaled(statement)
-                found = found or product.divided(statement)
-                gone.update([name] if found else [])
-        body += found or [statement]
-    body = [each for each in body if each.target not in gone]
-    return program.with_(body=tuple(body), facts=facts)
+    facts, gone = dict(program.facts), set()
+
+    def change(statement: form.Statement) -> form.Statement | list[form.Op]:
+        if not statement.rule.sums or statement.phase not in DERIVED:
+            return statement
+        name = getattr(statement.operands[0], "id", None)
+        if name not in made or counts[name] != 1:
+            return statement
+        product = _Product(program, made[name], made, counts, facts)
+        ways = (product.contraction, product.scaled, product.divided)
+        found = next(filter(None, (way(statement) for way in ways)), None)
+        gone.update([name] if found else [])
+        return found or statement
+
+    summed = rewritten(program, change, facts)
+    return summed.with_body([each for each in summed.body if each.target not in gone])
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +260,11 @@ def numbers_first(program: Program) -> Program:
             return t3
     """
     counts = liveness.counts(program.body, program.outputs())
-    facts, body = dict(program.facts), []
+    facts = dict(program.facts)
     products: dict[str, tuple[gast.AST, gast.AST]] = {}  # those that are read once: number, array
-    for statement in program.body:
+
+    def change(statement: form.Statement) -> list[form.Statement]:
+        before: list[form.Statement] = []
         parts = _number_and_array(program, statement)
         name = None if parts is None else getattr(parts[1], "id", None)
         if parts is not None and name in products:
@@ -266,17 +272,16 @@ def numbers_first(program: Program) -> Program:
             *before, statement = _with_one_number(
                 program, statement, (number, parts[0]), array, facts
             )
-            body += before
             parts = None
         contracted = _number_last(program, statement, products, facts)
         if contracted:
-            before, statement = contracted
-            body.append(before)
+            before, statement = [*before, contracted[0]], contracted[1]
             parts = _number_and_array(program.with_(facts=facts), statement)
         if parts is not None and counts[statement.target] == 1:
             products[statement.target] = parts
-        body.append(statement)
-    return program.with_(body=tuple(body), facts=facts)
+        return [*before, statement]
+
+    return rewritten(program, change, facts)
 
 
 def _number_last(
@@ -371,26 +376,25 @@ def share_products(program: Program) -> Program:
         signs.setdefault((abs(number), name), set()).add(number > 0)
     if all(len(each) == 1 for each in signs.values()):
         return program
-    facts, body = dict(program.facts), []
+    facts = dict(program.facts)
     positive: dict[tuple[float, str], str] = {}
-    atoms: dict[str, gast.AST] = {}
-    for statement, multiple in zip(program.body, found, strict=True):
-        key = None if multiple is None else (abs(multiple[0]), multiple[1])
-        if key is None or len(signs[key]) == 1:
-            body.append(form.substitute(statement, atoms) if atoms else statement)
-            continue
-        name = statement.target
+    multiples = iter(found)
+
+    def change(statement: form.Statement) -> form.Statement | list[form.Statement] | gast.AST:
+        number, array = next(multiples) or (0.0, "")
+        key, name, made = (abs(number), array), statement.target, []
+        if len(signs.get(key, ())) < 2:
+            return statement
         if key not in positive:
-            positive[key] = name if multiple[0] > 0 else fresh_name()
+            positive[key] = name if number > 0 else fresh_name()
             facts[positive[key]] = facts[name]
-            operands = [form.constant(key[0]), form.name(multiple[1])]
-            body.append(statement.beside(positive[key], statement.function, operands))
-        if multiple[0] < 0:
-            body.append(_negative(name, positive[key], statement))
-        elif positive[key] != name:
-            atoms[name] = form.name(positive[key])
-    output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
-    return program.with_(body=tuple(body), facts=facts, output=output)
+            operands = [form.constant(key[0]), form.name(array)]
+            made.append(statement.beside(positive[key], statement.function, operands))
+        if number < 0:
+            made.append(_negative(name, positive[key], statement))
+        return made or form.name(positive[key])
+
+    return rewritten(program, change, facts)
 
 
 def _negative(name: str, of: str, like: form.Op) -> form.Op:

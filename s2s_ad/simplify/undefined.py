@@ -260,7 +260,7 @@ def _with_output(block: Program, place: int, fact: values.AbstractValue) -> Prog
     """The block with something for the output at `place`."""
     atoms, made, facts = list(block.outputs()), [], {}
     atoms[place] = _stand_in(fact, block, made, facts)
-    output = tree.Tree(tuple, tuple(range(len(atoms))), tuple(atoms))
+    output = tree.tuple_of(atoms)
     return block.with_(body=(*block.body, *made), facts=block.facts | facts, output=output)
 
 

@@ -482,7 +482,7 @@ def fact_of(value: Any) -> Any:
     if isinstance(value, list):
         return values.List(values.join_items(map(fact_of, value)))
     if isinstance(value, tuple):
-        return tree.Tree(tuple, tuple(range(len(value))), tuple(map(fact_of, value)))
+        return tree.tuple_of(map(fact_of, value))
     return value.fact
 
 

@@ -18,7 +18,7 @@ from s2s_ad.core.callee import Callee, callee_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import everywhere
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.simplify.pipelines import AFTER
 from s2s_ad.transforms.scattered import Scattered, gathered
 
@@ -58,7 +58,7 @@ def derived_callee(program: Program, builder_output: Sequence[Any], **changes: A
     """
     changes.setdefault("kept", 0)
     nodes = tuple(map(to_node, builder_output))
-    output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
+    output = one_or_tuple(nodes)
     return Callee(run(program.with_(output=output, **changes), AFTER))
 
 

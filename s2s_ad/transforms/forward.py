@@ -18,7 +18,7 @@ from s2s_ad.core.parts import fitted
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import region_of
 from s2s_ad.core.rule import CannotBatch, Operation, Rule
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import tuple_of
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.custom import custom_tangents
 from s2s_ad.transforms.forward_regions import forward_region, zero_tangent
@@ -180,7 +180,7 @@ def _with_tangents_anew(call: Callee, given: tuple[bool, ...], key: Any) -> None
         program.with_(
             inputs=(*program.inputs, *(Input(name, name) for name in inputs)),
             body=(),
-            output=Tree(tuple, tuple(range(len(nodes))), nodes),
+            output=tuple_of(nodes),
             facts=program.facts | inputs | outputs,
             captures=(),
         ),

@@ -17,7 +17,7 @@ from s2s_ad.core.callee import checks, item_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.rule import Rule
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block
 from s2s_ad.storage import plan
@@ -90,7 +90,7 @@ def leaves(names: Iterable[str]) -> tuple[Input, ...]:
 def outputs(results: Iterable[Any]) -> Tree:
     """Values as the outputs of a block."""
     nodes = tuple(map(to_node, results))
-    return Tree(tuple, tuple(range(len(nodes))), nodes)
+    return tuple_of(nodes)
 
 
 def halve(

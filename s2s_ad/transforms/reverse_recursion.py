@@ -16,7 +16,7 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee, Unpack
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import tuple_of
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs
 from s2s_ad.transforms.swept import Swept, backward_stub
@@ -51,7 +51,7 @@ def _forward_stub(program: Program, hint: Hint) -> Program:
     facts[fresh_name()] = values.Saved()
     nodes = tuple(map(form.name, facts))
     hints = program.hints | {nodes[-1].id: hint}
-    output = Tree(tuple, tuple(range(len(nodes))), nodes)
+    output = tuple_of(nodes)
     name = f"{program.name}_forward"
     facts = program.facts | facts
     return program.with_(body=(), output=output, facts=facts, hints=hints, name=name)

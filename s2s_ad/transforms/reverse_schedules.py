@@ -20,7 +20,7 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CheckpointCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Branch, Loop, block
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs, without_effects
 from s2s_ad.transforms.halves import adjoint_fact
 
@@ -136,7 +136,7 @@ class _WayBack:
             for name in (*self.carried, *self.fixed)
         }
         nodes = tuple(map(form.name, facts))
-        output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
+        output = one_or_tuple(nodes)
         made = self._program(self.builder).with_(body=(), output=output)
         made = made.with_(facts=made.facts | facts, name=f"{self.program.name}_backward")
         return Callee(with_inputs(made, inputs, {}), stub=True)

@@ -9,7 +9,7 @@ from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.program import Program
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.halves import adjoint_fact
@@ -85,7 +85,7 @@ def backward_stub(program: Program, active: tuple[bool, ...], seeds: tuple[int, 
     primals = [program.fact(atoms[i]) for i in seeds]
     y_bars = {fresh_name(): adjoint_fact(fact, fact) for fact in primals}
     nodes = tuple(form.name(name) for name, flag in zip(leaves, active, strict=True) if flag)
-    output = nodes[0] if len(nodes) == 1 else Tree(tuple, tuple(range(len(nodes))), nodes)
+    output = one_or_tuple(nodes)
     made = program.with_(body=(), facts=facts | y_bars, output=output, tried=False)
     named = with_inputs(made, [*leaves, *y_bars], {}).with_(name=f"{program.name}_backward")
     return Callee(named, stub=True)

@@ -60,7 +60,7 @@ def _item(
     if name not in plain:
         plain[name] = fresh_name()
         items = facts[name].items[:-1]
-        facts[plain[name]] = tree.Tree(tuple, tuple(range(len(items))), items)
+        facts[plain[name]] = tree.tuple_of(items)
         found.append(whole.beside(plain[name], function, whole.operands))
     params = {"index": form.constant(index)}
     return [*found, statement.with_call(ITEM, [form.name(plain[name])], params)]

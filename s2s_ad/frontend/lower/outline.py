@@ -20,7 +20,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Capture, Hint, Input, Program
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.frontend.called import name_of_method, name_of_special
 from s2s_ad.frontend.lower.exits import Raises
@@ -358,7 +358,7 @@ def _callee(
     builder = lowering.builder
     read = free | {name for each in segment for name in captured_names(each)}
     nodes = [to_node(Symbol(builder, name)) for name in outputs]
-    several = Tree(tuple, tuple(range(len(nodes))), tuple(nodes))
+    several = tuple_of(nodes)
     hints = builder.hints | _parameter_hints(arguments)
     leaves = [each.name for each in (*leaves_of(arguments), *parameters)]
     name = _name(frame, arguments)

@@ -139,7 +139,7 @@ def block(
         doc="block",
         inputs=tuple(Input(each, each) for each in leaves),
         body=tuple(body),
-        output=tree.Tree(tuple, tuple(range(len(outputs))), tuple(outputs)),
+        output=tree.tuple_of(outputs),
         facts=lowering.builder.facts,
         hints=lowering.builder.hints,
         captures=tuple(each for name, each in constants if name in read),

@@ -17,7 +17,7 @@ from s2s_ad.core.builder import NeedRank, NeedStatic, Symbol, describe, fresh_na
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.rule import Rule
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.diagnostics import (
     ArgumentTypeError,
     Origin,
@@ -174,7 +174,7 @@ def _finished(
     writes = lowering.captures.written()
     if writes:
         nodes = [output_node(settled(held), shown, origin) for _, held in writes]
-        output = Tree(tuple, tuple(range(len(nodes) + 1)), (output, *nodes))
+        output = tuple_of([output, *nodes])
     return Program(
         name=name,
         doc=name,

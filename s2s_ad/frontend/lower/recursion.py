@@ -19,7 +19,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol, fresh_name, to_node
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.diagnostics import S2SError, SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
@@ -333,7 +333,7 @@ def _program(
 ) -> Program:
     builder = lowering.builder
     nodes = tuple(map(to_node, leaves))
-    several = Tree(tuple, tuple(range(len(nodes))), nodes)
+    several = tuple_of(nodes)
     return Program(
         name=call.name,
         doc=call.name,
@@ -375,7 +375,7 @@ def _stub(builder: Builder, call: OpenCall, frame: Frame) -> Callee:
     inputs |= {fresh_name(): builder.facts[name] for name in call.free}
     outputs = {fresh_name(): fact for fact in call.returned}
     nodes = tuple(to_node(Symbol(Builder(), name)) for name in outputs)
-    several = Tree(tuple, tuple(range(len(nodes))), nodes)
+    several = tuple_of(nodes)
     program = Program(
         name=call.name,
         doc=call.name,

@@ -13,7 +13,7 @@ from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.registry import register, rule_for
 from s2s_ad.core.rule import Operation, Rule
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import tuple_of
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch.walk import batch
 
@@ -144,7 +144,7 @@ def _batched(
         doc="",
         inputs=tuple(Input(symbol.name, symbol.name) for symbol, _, _ in pairs),
         body=tuple(scratch.body),
-        output=Tree(tuple, tuple(range(len(outputs))), tuple(to_node(each) for each in outputs)),
+        output=tuple_of(map(to_node, outputs)),
         facts=scratch.facts | {each.name: each.fact for each in shared},
         hints=scratch.hints,
     )

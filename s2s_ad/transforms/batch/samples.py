@@ -100,7 +100,7 @@ def each_of_program(
     _refuse_ragged(program, facts, ragged)
     with context.builder.at(program.origin):
         _warn(context, program.name)
-        chosen = program.with_(output=_pack([atoms[place] for place in computed]))
+        chosen = program.with_(output=tree.tuple_of(atoms[place] for place in computed))
 
         def write(builder: Builder, operands: list) -> list:
             items = builder.splice(chosen, dict(zip(leaves, operands, strict=True))).items
@@ -131,10 +131,6 @@ def _refuse_ragged(program: Program, facts: Sequence[Any], ragged: Ragged) -> No
                 why="a batch is one array",
                 help="return arrays of one shape: np.where(mask, x, other) instead of x[mask]",
             )
-
-
-def _pack(items: Sequence[Any]) -> tree.Tree:
-    return tree.Tree(tuple, tuple(range(len(items))), tuple(items))
 
 
 def _fits_an_array(fact: Any) -> bool:

@@ -16,7 +16,7 @@ from s2s_ad.core.custom import CheckpointCallee, CustomCallee
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Region
 from s2s_ad.core.rule import CannotBatch, Operation, Ragged
-from s2s_ad.core.tree import Tree
+from s2s_ad.core.tree import tuple_of
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
 from s2s_ad.transforms.batch.blocks import adopted, all_there
@@ -245,7 +245,7 @@ def _batched_anew(
     dim = next((shape[0] for shape in shapes if shape), None) or values.fresh_dim()
     outputs = {fresh_name(): batched_fact(program.fact(a), dim) for a in program.outputs()}
     nodes = tuple(form.name(name) for name in outputs)
-    several = Tree(tuple, tuple(range(len(nodes))), nodes)
+    several = tuple_of(nodes)
     stub = Callee(
         program.with_(
             body=(),
