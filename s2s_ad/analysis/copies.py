@@ -60,7 +60,7 @@ def copied_fact(program: Program, edge: Edge) -> Any:
     return program.fact(statement.operands[operand_of(statement, edge)])
 
 
-def operand_of(statement: form.Op, edge: Edge) -> int:
+def operand_of(statement: form.Statement, edge: Edge) -> int:
     """The operand that is copied."""
     region = region_of(statement)
     return edge.slot + (3 if isinstance(region, Loop) and region.is_for else 0)
@@ -187,7 +187,7 @@ class _Copying:
         self.body.append(statement.with_call(*copy_call(form.name(view), fact)))
 
 
-def _hint(statement: form.Op, edge: Edge) -> Hint | None:
+def _hint(statement: form.Statement, edge: Edge) -> Hint | None:
     """What a copy is called: what a loop calls the value, nothing where it goes into a list."""
     if edge.kind == "item":
         return TEMPORARY

@@ -192,13 +192,13 @@ class Described:
     def _called(self, atom: Any) -> str:
         return self.hints.get(getattr(atom, "id", ""), TEMPORARY).text
 
-    def _helper(self, name: str, statement: form.Op) -> str:
+    def _helper(self, name: str, statement: form.Statement) -> str:
         """The helper of which a value is the result, where it was written in place."""
         function = _function(statement)
         read_in = {_function(each) for each in self.readers[name] if each.phase == "forward"}
         return function if read_in and function not in read_in and function.isidentifier() else ""
 
-    def _argument(self, statement: form.Op, helper: str) -> str:
+    def _argument(self, statement: form.Statement, helper: str) -> str:
         """What the first argument of a helper is called."""
         waiting, seen = [*reversed(statement.reads)], set()
         while waiting:

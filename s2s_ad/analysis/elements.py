@@ -358,7 +358,7 @@ class _Chain:
         return name
 
 
-def level(statement: form.Op, loop: Loop) -> Level:
+def level(statement: form.Statement, loop: Loop) -> Level:
     """What is known of the passes of a loop."""
     if not loop.is_for:
         return Level(None, 0)
@@ -389,11 +389,11 @@ def _operand(statement: form.Statement) -> str | None:
     return getattr(statement.operands[0], "id", None)
 
 
-def _index(statement: form.Op) -> gast.AST:
+def _index(statement: form.Statement) -> gast.AST:
     return statement.parameters["index"]
 
 
-def _is_whole(statement: form.Op, facts: Mapping[str, values.AbstractValue]) -> bool:
+def _is_whole(statement: form.Statement, facts: Mapping[str, values.AbstractValue]) -> bool:
     """Whether a statement stores just what is read there."""
     if statement.function is not runtime.index_set:
         return False

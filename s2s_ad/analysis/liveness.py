@@ -100,7 +100,7 @@ class Contents:
         return [name for node in nodes for name in form.reads(node)]
 
     def _read_by_region(
-        self, region: Region, statement: form.Op, path: Path, position: int
+        self, region: Region, statement: form.Statement, path: Path, position: int
     ) -> Sequence[str]:
         inner = [(*path, (position, number)) for number in range(len(region.blocks))]
         for block, own in zip(region.blocks, inner, strict=True):

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
@@ -100,6 +100,10 @@ class Symbol(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_function__(self, function: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
         return self.builder.call(function, args, kwargs)
+
+    if TYPE_CHECKING:  # NumPy takes it for an array
+
+        def __array__(self, dtype: Any = None) -> np.ndarray: ...
 
     def __bool__(self) -> bool:
         return bool(static(self, "a condition"))
@@ -469,7 +473,7 @@ class Builder:
         kind = tuple if isinstance(node, gast.Tuple) else list
         return kind(self.view(item, atoms) for item in node.elts)
 
-    def operation(self, statement: form.Op, atoms: Mapping[str, Any]) -> Operation:
+    def operation(self, statement: form.Statement, atoms: Mapping[str, Any]) -> Operation:
         """The statement as a rule sees it, its names read from `atoms`."""
         operands = [self.view(each, atoms) for each in statement.operands]
         params = {key: self.view(each, atoms) for key, each in statement.parameters.items()}

@@ -16,7 +16,7 @@ import gast
 
 from s2s_ad.core import form, tree
 from s2s_ad.core.sharing import lazy
-from s2s_ad.core.values import AbstractValue, Unknown, is_complex, of_constant
+from s2s_ad.core.values import Unknown, is_complex, of_constant
 from s2s_ad.diagnostics import Origin
 
 
@@ -173,7 +173,7 @@ class Program:
     inputs: tuple[Input, ...]
     body: tuple[form.Statement, ...]
     output: Any  # an atom, or a Tree of atoms
-    facts: dict[str, AbstractValue]
+    facts: dict[str, Any]  # AbstractValues: passes know of which kind
     hints: dict[str, Hint]
     captures: tuple[Capture, ...] = ()
     origin: Origin | None = None
@@ -216,7 +216,7 @@ class Program:
     def _leaves(self) -> list[str]:
         return [leaf for each in self.inputs for leaf in tree.leaves(each.tree)]
 
-    def fact(self, node: gast.AST) -> AbstractValue:
+    def fact(self, node: gast.AST) -> Any:
         """The abstract value of an atom."""
         if isinstance(node, gast.Name):
             return self.facts[node.id]

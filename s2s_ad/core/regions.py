@@ -176,6 +176,12 @@ def region_of(statement: form.Statement) -> Region | None:
     return statement.rule if isinstance(statement.rule, Region) else None
 
 
+def blocks_of(statement: form.Statement) -> tuple[Program, ...]:
+    """The blocks of a branch or loop; nothing of other statements."""
+    region = region_of(statement)
+    return () if region is None else region.blocks
+
+
 def map_blocks(program: Program, change: Callable[[Program], Program]) -> Program:
     """The program with each block of its regions changed; blocks inside blocks are not.
 

@@ -27,9 +27,11 @@ class Emitter(Protocol):
 
     def fact(self, value: Any) -> AbstractValue:
         """The abstract value of a value."""
+        ...
 
     def definition(self, value: Any) -> tuple[Rule | None, list, dict]:
         """How a value was computed: rule, operands, parameters; the rule of an input is None."""
+        ...
 
 
 class CannotBatch(Exception):

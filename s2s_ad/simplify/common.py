@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
 
 import gast
 
@@ -13,7 +14,7 @@ from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Loop, region_of, with_blocks
 
-Known = Mapping[Hashable, str]
+Known = Mapping[Any, str]
 
 
 def share(program: Program) -> Program:
@@ -58,13 +59,15 @@ def _is_named(program: Program, name: str) -> bool:
     return program.hints.get(name, TEMPORARY).kind == "user"
 
 
-def _with_blocks(statement: form.Op, known: Known) -> form.Op:
-    region = region_of(statement)
+def _with_blocks(statement: form.Statement, known: Known) -> form.Op:
+    region: Any = region_of(statement)
     blocks = [_shared(block, dict(_inside(statement, block, known))) for block in region.blocks]
     return with_blocks(statement, region, blocks)
 
 
-def _inside(statement: form.Op, block: Program, known: Known) -> Iterator[tuple[Hashable, str]]:
+def _inside(
+    statement: form.Statement, block: Program, known: Known
+) -> Iterator[tuple[Hashable, str]]:
     """What is known in a block of what is computed before it: in terms of its leaves."""
     leaves = dict(_handed_in(statement, block))
     for (function, operands, params, settings), name in known.items():
@@ -74,7 +77,7 @@ def _inside(statement: form.Op, block: Program, known: Known) -> Iterator[tuple[
             yield (function, tuple(own), params, settings), leaves[name]
 
 
-def _handed_in(statement: form.Op, block: Program) -> Iterator[tuple[str, str]]:
+def _handed_in(statement: form.Statement, block: Program) -> Iterator[tuple[str, str]]:
     """(a name outside, the leaf that it is inside, in all passes)."""
     region, args = region_of(statement), statement.operands
     pairs: Iterable = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import gast
 
@@ -152,13 +153,13 @@ class _Block:
             return
         item = item_of(statement)
         source = None if item is None else self.definitions.get(item[0])
-        region = None if source is None else region_of(source)
         for each in statement.reads:
             self.need_name(each)
-        if region is not None:
+        region = None if source is None else region_of(source)
+        if item is not None and source is not None and region is not None:
             self._use_of(source, region).need_output(item[1])
 
-    def _use_of(self, statement: form.Op, region: Region) -> _Use:
+    def _use_of(self, statement: form.Statement, region: Region) -> _Use:
         name = statement.target
         if name not in self.uses:
             kind = {Branch: _Sides, Loop: _Passes, Attempt: _Tries}[type(region)]
@@ -230,7 +231,8 @@ class _Use:
     """
 
     def __init__(self, outer: _Block, statement: form.Op, region: Region):
-        self.outer, self.statement, self.region = outer, statement, region
+        self.outer, self.statement = outer, statement
+        self.region: Any = region  # of the kind that the subclass is for
         self.operands = statement.operands
         self.asked: set[int] = set()
         self.outputs: set[int] = set()

@@ -12,7 +12,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import Branch, everywhere, region_of
+from s2s_ad.core.regions import Branch, blocks_of, everywhere, region_of
 from s2s_ad.core.rewriting import rewritten
 
 Makers = Mapping[str, form.Op]
@@ -64,7 +64,7 @@ def _decided(
     """What an output of a branch is in terms of the condition."""
     item = item_of(statement)
     branch = makers.get(item[0]) if item is not None else None
-    if branch is None or not isinstance(region_of(branch), Branch):
+    if item is None or branch is None or not isinstance(region_of(branch), Branch):
         return None
     condition = branch.operands[0]
     if not isinstance(condition, gast.Name):
@@ -88,7 +88,7 @@ def _is_truth(fact: values.AbstractValue) -> bool:
 def _truth(makers: Makers, branch: form.Op, side: int, place: int) -> bool | None:
     """What an output is certain to be on a side; None where that is open."""
     condition, *operands = branch.operands
-    block = region_of(branch).blocks[side]
+    block = blocks_of(branch)[side]
     atom = block.outputs()[place]
     if isinstance(atom, gast.Name) and atom.id in block.leaves():
         atom = operands[block.leaves().index(atom.id)]
@@ -104,7 +104,7 @@ def _truth(makers: Makers, branch: form.Op, side: int, place: int) -> bool | Non
     return None
 
 
-def _opposite(makers: Makers, atom: gast.Name) -> gast.Name | None:
+def _opposite(makers: Makers, atom: gast.AST) -> gast.Name | None:
     """x of an atom that is `not x`."""
     made = makers.get(atom.id)
     if made is None or made.function is not operator.not_:

@@ -86,10 +86,10 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
     for statement in program.body:
         region = region_of(statement)
         if region is not None:
-            loop = isinstance(region, Loop)
+            loop = region if isinstance(region, Loop) else None
             blocks = [
                 _nearest(
-                    each, _read_anyway(each, region.leaves(each).fixed if loop else each.leaves())
+                    each, _read_anyway(each, loop.leaves(each).fixed if loop else each.leaves())
                 )
                 for each in region.blocks
             ]
@@ -129,11 +129,11 @@ FILLED = {0.0: np.zeros, 1.0: np.ones}
 
 
 def _nearest_like(
-    program: Program, statement: form.Op, position: int, inputs: list[str], made: Made
-) -> form.Op:
-    """The same operation with an input for the operand that gives shape and dtype."""
+    program: Program, statement: form.Statement, position: int, inputs: list[str], made: Made
+) -> form.Statement:
+    """The operation with an input for the operand that gives shape and dtype."""
     like = statement.operands[position]
-    fact = program.facts.get(getattr(like, "id", None))
+    fact = program.facts.get(getattr(like, "id", ""))
     found = next((each for each in inputs if program.facts[each] == fact), None)
     if like.id in inputs:
         return statement
@@ -141,12 +141,15 @@ def _nearest_like(
     return statement if found is None else form.substitute(statement, {like.id: found})
 
 
-def _made_directly(program: Program, statement: form.Op, position: int, made: Made) -> form.Op:
+def _made_directly(
+    program: Program, statement: form.Statement, position: int, made: Made
+) -> form.Statement:
     """`np.ones(n)` for ones like `np.zeros(n)`."""
     value, like = statement.operands[0], statement.operands[position]
     source = made.get(getattr(like, "id", ""))
-    number = value.value if position and isinstance(value, gast.Constant) else None
-    function = None if source is None else source.rule.fillings.get(number)
+    if source is None or not position or not isinstance(value, gast.Constant):
+        return statement
+    function = source.rule.fillings.get(value.value)
     facts = program.fact(like), program.facts[statement.target]
     dtypes = [values.strong_dtype(each) for each in facts]
     if function is None or values.missing(dtypes) or dtypes[0] != dtypes[1]:
@@ -156,12 +159,12 @@ def _made_directly(program: Program, statement: form.Op, position: int, made: Ma
 
 def _with_known_shape(
     program: Program,
-    statement: form.Op,
+    statement: form.Statement,
     position: int,
     inputs: list[str],
     for_shapes: set[str],
     made: Made,
-) -> list[form.Op]:
+) -> list[form.Statement]:
     """The same array made of its lengths, or else like something that takes less work."""
     found = _of_known_shape(program, statement, position, inputs, for_shapes)
     if found is not None:
@@ -173,8 +176,12 @@ def _with_known_shape(
 
 
 def _of_known_shape(
-    program: Program, statement: form.Op, position: int, inputs: list[str], for_shapes: set[str]
-) -> list[form.Op] | None:
+    program: Program,
+    statement: form.Statement,
+    position: int,
+    inputs: list[str],
+    for_shapes: set[str],
+) -> list[form.Statement] | None:
     """What makes the same array of its lengths, and before that what reads these.
 
     `np.zeros(3)` for zeros like a value of three, `np.ones(len(x))` for ones like `A @ x`.
@@ -187,7 +194,7 @@ def _of_known_shape(
     made = position or statement.rule.zeros
     if not (known and filled and made) or getattr(like, "id", None) in inputs:
         return None
-    before: list[form.Op] = []
+    before: list[form.Statement] = []
     nodes = []
     for dim in facts[0].shape:
         axis = _axis_of(program, dim, inputs) if like.id in for_shapes else None
@@ -244,7 +251,7 @@ def _fits(program: Program, name: str, made: Made, counts: Counter) -> bool:
     return all(_fits(program, each, made, counts) for each in alone)
 
 
-def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | None:
+def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | None:
     """What a loop starts from, for the array that it ends with: each pass keeps the shape.
 
     Only where nobody else reads the end, so that the loop need not compute it at all.
@@ -254,7 +261,7 @@ def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | N
     item = item_of(made[like.id]) if like.id in made else None
     statement = None if item is None else made.get(item[0])
     loop = None if statement is None else region_of(statement)
-    if not isinstance(loop, Loop):
+    if item is None or statement is None or not isinstance(loop, Loop):
         return None
     start = loop.parts(statement.operands).carried[item[1]]
     leaf, end = loop.leaves(loop.body).carried[item[1]], loop.results()[0][item[1]]
@@ -265,7 +272,9 @@ def _before_loop(program: Program, like: gast.Name, made: Made) -> gast.Name | N
     return start if alike else None
 
 
-def _nearest_length(program: Program, statement: form.Op, inputs: list[str]) -> form.Op:
+def _nearest_length(
+    program: Program, statement: form.Statement, inputs: list[str]
+) -> form.Statement:
     """The same length, read off an input."""
     like, params = statement.operands[0].id, _params(statement)
     fact = program.facts[like]
@@ -283,7 +292,9 @@ def _nearest_length(program: Program, statement: form.Op, inputs: list[str]) -> 
     return statement
 
 
-def _before_elementwise(program: Program, statement: form.Op, position: int, made: Made) -> form.Op:
+def _before_elementwise(
+    program: Program, statement: form.Statement, position: int, made: Made
+) -> form.Statement:
     """The same operation with what elementwise operations that nobody else reads, and that cannot
     fail, are applied to: it has the same shape.
 
@@ -342,7 +353,7 @@ def keep_dimensions(program: Program) -> Program:
     return rewritten(program, change)
 
 
-def _params(statement: form.Op) -> dict[str, Any]:
+def _params(statement: form.Statement) -> dict[str, Any]:
     return {key: _literal(each) for key, each in statement.parameters.items()}
 
 
@@ -385,7 +396,7 @@ def _is_one(node: gast.AST) -> bool:
     return isinstance(node, gast.Constant) and node.value == 1
 
 
-def _as_quotient(statement: form.Op, reciprocals: dict, counts: Any) -> form.Op:
+def _as_quotient(statement: form.Statement, reciprocals: dict, counts: Any) -> form.Statement:
     a, b = statement.operands
     for dividend, factor in ((a, b), (b, a)):
         name = getattr(factor, "id", None)
@@ -421,7 +432,8 @@ def own_outputs(program: Program, *, items: bool = False, numbers: bool = True) 
         here = Edge("end", (), len(program.body), slot)
         memory, reasons = _owned(program, memory, reasons, here, taken, costs)
         while items and (edges := _of_items(memory, memory.outputs[slot].items)):
-            name, kind = memory.outside(memory.outputs[slot].items)
+            held: Any = memory.outputs[slot].items
+            name, kind = memory.outside(held)
             reasons = reasons | {edges[0]: CopyReason(name, kind)}
             memory = Memory(program, cuts=reasons)
         if memory.outputs[slot].own is not None:
@@ -440,7 +452,7 @@ def _owned(
     """The copies that make an output memory of its own: at the end, or on some path to it."""
     before, spent = (memory, reasons), 0.0
     while shared := _shared(memory, here.slot, taken):
-        own = memory.outputs[here.slot].own
+        own: Any = memory.outputs[here.slot].own  # it has one: it is shared
         if shared[0] == OUTSIDE:
             reason = CopyReason(*memory.outside(own))
         else:
@@ -477,7 +489,7 @@ def _of_items(memory: Memory, items: int | None) -> list[Edge]:
     return [each for each in memory.between(items, OUTSIDE) if each.kind == "item"]
 
 
-def _is_certain(program: Program, atom: gast.Name) -> bool:
+def _is_certain(program: Program, atom: gast.AST) -> bool:
     """Whether it is certain to be an array, which a number that comes from a branch is not."""
     if program.facts[atom.id].shape != () or atom.id in program.leaves():
         return True

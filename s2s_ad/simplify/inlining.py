@@ -73,7 +73,7 @@ class Writer:
         self.captures: list = []
 
     def written(
-        self, program: Program, atoms: Mapping[str, Any], call: form.Op | None
+        self, program: Program, atoms: Mapping[str, Any], call: form.Statement | None
     ) -> list[Any]:
         """The outputs of a program whose leaves are `atoms`; `call` is what runs it."""
         atoms = dict(atoms)
@@ -91,7 +91,7 @@ class Writer:
         item, callee = item_of(statement), callee_of(statement)
         if item is not None and item[0] in results:
             value = results[item[0]][item[1]]
-        elif is_own(callee):
+        elif callee is not None and is_own(callee):
             operands = [self.builder.view(each, atoms) for each in statement.operands]
             leaves = dict(zip(callee.program.leaves(), operands, strict=True))
             outputs = self.written(_unnamed(callee.program), leaves, statement)
@@ -112,7 +112,7 @@ def _unnamed(program: Program) -> Program:
     return program.with_(hints=hints)
 
 
-def _place(statement: form.Statement, call: form.Op | None) -> tuple[Origin | None, str]:
+def _place(statement: form.Statement, call: form.Statement | None) -> tuple[Origin | None, str]:
     """What is written for a call stands where the call stands, under its own settings too."""
     if call is None or call.origin is None:
         return statement.origin, statement.phase

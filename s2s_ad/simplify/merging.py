@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import Builder
 from s2s_ad.core.callee import has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
-from s2s_ad.core.regions import Branch, block, everywhere_inwards, region_of
+from s2s_ad.core.regions import Branch, block, blocks_of, everywhere_inwards, region_of
 
 
 def merge(program: Program) -> Program:
@@ -75,20 +77,22 @@ def _merged(program: Program, one: int, two: int) -> Program | None:
     if not needed <= items.keys():
         return None
     made = _joined(program, first, second, items)
-    count = region_of(first).count
+    count: Any = first.rule.count
     target = first.target
     rest = [_renumbered(each, second.target, target, count) for each in body[two + 1 :]]
     facts = program.facts | {target: made.function.infer([], {})}
     return program.with_(body=(*body[:one], *early, made, *late, *rest), facts=facts)
 
 
-def _joined(program: Program, first: form.Op, second: form.Op, items: dict[str, int]) -> form.Op:
+def _joined(
+    program: Program, first: form.Statement, second: form.Statement, items: dict[str, int]
+) -> form.Op:
     """One branch with the outputs of both."""
     condition, *one = first.operands
     two = [each for each in second.operands[1:] if getattr(each, "id", None) not in items]
     operands = [*one, *two]
     blocks = []
-    for a, b in zip(region_of(first).blocks, region_of(second).blocks, strict=True):
+    for a, b in zip(blocks_of(first), blocks_of(second), strict=True):
         builder = Builder()
         given = [
             builder.symbol(

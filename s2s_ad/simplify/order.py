@@ -82,7 +82,7 @@ class _Order:
 
     def _movable(self, position: int) -> list[int]:
         """The places of what reads the array as it was, or a view of it, after the update."""
-        base = getattr(self.body[position].operands[0], "id", None)
+        base = getattr(self.body[position].operands[0], "id", "")
         found: set[int] = set()
         for view in (base, *self.views.get(base, ())):
             needed = self._needed_by_readers(position, view)
@@ -113,7 +113,7 @@ class _Order:
         return found
 
 
-def _may_be_view(program: Program, statement: form.Op) -> bool:
+def _may_be_view(program: Program, statement: form.Statement) -> bool:
     """Whether the result may share memory with the first operand: an element does not."""
     if statement.function is operator.getitem:
         index, fact = statement.parameters["index"], program.fact(statement.operands[0])

@@ -69,11 +69,10 @@ def _with_calls(program: Program, made: Finished) -> Program:
             statement = statement.with_call(made_caller, statement.operands)
         if call is not None:
             if id(call) not in made:
-                made[id(call)] = (
-                    Callee(call.program, stub=True),
-                    list(range(len(call.program.leaves()))),
-                )
-                made[id(call)] = _finished_call(call, *made[id(call)], made)
+                stub = Callee(call.program, stub=True)
+                places = list(range(len(call.program.leaves())))
+                made[id(call)] = stub, places  # for calls of itself
+                made[id(call)] = _finished_call(call, stub, places, made)
             callee, places = made[id(call)]
             statement = statement.with_call(callee, [statement.operands[i] for i in places])
         body.append(statement)

@@ -6,6 +6,7 @@ import operator
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import gast
 import numpy as np
@@ -17,7 +18,6 @@ from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
-from s2s_ad.core.registry import rule_for
 from s2s_ad.core.rewriting import rewritten
 
 
@@ -69,7 +69,7 @@ class _Product:
         rule = self.statement.rule
         return rule.elementwise and rule.linear == (0, 1)
 
-    def contraction(self, total: form.Op) -> list[form.Op] | None:
+    def contraction(self, total: form.Statement) -> list[form.Op] | None:
         """The contraction that the sum is; None where it is none, or would take longer."""
         fact, params = self.facts[self.statement.target], _params(total)
         derived = self.is_product and self.statement.phase in DERIVED
@@ -80,7 +80,7 @@ class _Product:
         operands = [self._aligned(each, fact, letters) for each in self.statement.operands]
         if axes is None or None in operands:
             return None
-        (a, x, before), (b, y, more) = operands
+        (a, x, before), (b, y, more) = filter(None, operands)
         out = "".join(letter for axis, letter in enumerate(letters) if axis not in axes)
         summed = set(letters) - set(out)
         whole = a == b == letters  # no smaller product is saved: only the full sum is faster
@@ -92,7 +92,7 @@ class _Product:
             total.with_call(runtime.contract, [x, y], {"spec": form.constant(f"{a},{b}->{out}")}),
         ]
 
-    def scaled(self, total: form.Op) -> list[form.Op] | None:
+    def scaled(self, total: form.Statement) -> list[form.Op] | None:
         """The sum of an array, times a number, where it is a sum of products with that number."""
         fact = self.facts[self.statement.target]
         if not self.is_product or not values.is_inexact(fact):
@@ -107,7 +107,7 @@ class _Product:
             return [summed, total.with_call(operator.mul, [number, form.name(name)])]
         return None
 
-    def divided(self, total: form.Op) -> list[form.Op] | None:
+    def divided(self, total: form.Statement) -> list[form.Op] | None:
         """The sum of products, divided by what each term is divided by.
 
         Example:
@@ -127,7 +127,7 @@ class _Product:
         if not self.is_product or self.statement.phase not in DERIVED:
             return None
         for x, quotient in (self.statement.operands, self.statement.operands[::-1]):
-            name = getattr(quotient, "id", None)
+            name = getattr(quotient, "id", "")
             source = self.made.get(name)
             if source is None or source.function is not operator.truediv:
                 continue
@@ -146,9 +146,9 @@ class _Product:
             ]
         return None
 
-    def _is_same_along(self, total: form.Op, fact: values.Array, divisor: object) -> bool:
+    def _is_same_along(self, total: form.Statement, fact: values.Array, divisor: object) -> bool:
         """Whether a divisor has the shape of a sum of what it divides."""
-        shape, rank = values.shape_of(divisor), values.rank_of(fact)
+        shape, rank = values.shape_of(divisor), values.rank_of(fact) or 0
         axes = _axes(_params(total).get("axis"), rank) if rank else None
         if axes is None or not shape or not values.is_real(divisor):
             return False
@@ -161,28 +161,26 @@ class _Product:
     ) -> tuple[str, gast.AST, list[form.Op]] | None:
         """(the letters of an operand's axes, the operand without axes of length one that were
         added, what computes that)."""
-        own = self.program.fact(atom)
+        own, shape = self.program.fact(atom), fact.shape
         real = isinstance(own, values.Array) and own.dtype is not None and own.dtype == fact.dtype
-        if not real or not np.issubdtype(own.dtype, np.floating) or not own.shape:
+        if shape is None or not real or not np.issubdtype(own.dtype, np.floating) or not own.shape:
             return None
-        rank, before = len(own.shape), []
+        rank, before, added = len(own.shape), [], []
         found = dict(zip(range(rank), letters[-rank:], strict=True))
         source = self.made.get(atom.id)
         if source is not None and source.rule.inserts_axes:
-            added = _axes(_params(source)["axis"], rank)
+            added = _axes(_params(source)["axis"], rank) or []
             atom = source.operands[0]
-        else:
-            added = [] if source is None else _axes_of_none(source, self.program)
-            if added:
-                before = [self._without_none(source, own, added)]
-                atom = form.name(before[0].target)
-        for axis in added or ():
+        elif source is not None and (added := _axes_of_none(source, self.program)):
+            before = [self._without_none(source, own, added)]
+            atom = form.name(before[0].target)
+        for axis in added:
             del found[axis]
-        whole = fact.shape[-rank:]
+        whole = shape[-rank:]
         same = all(values.same_dim(own.shape[axis], whole[axis]) for axis in found)
         return ("".join(found.values()), atom, before) if same and found else None
 
-    def _without_none(self, source: form.Op, own: values.Array, added: list[int]) -> form.Op:
+    def _without_none(self, source: form.Statement, own: Any, added: list[int]) -> form.Op:
         """The same elements, without the axes that the index adds."""
         items = [each for each in source.parameters["index"].elts if not _is_none(each)]
         index = items[0] if len(items) == 1 else gast.Tuple(items, gast.Load())
@@ -198,7 +196,7 @@ def _are_alike(one: object, other: values.Array) -> bool:
     return same and isinstance(one, values.Array) and one.dtype == other.dtype
 
 
-def _params(statement: form.Op) -> dict[str, object]:
+def _params(statement: form.Statement) -> dict[str, object]:
     return {key: getattr(each, "value", each) for key, each in statement.parameters.items()}
 
 
@@ -224,11 +222,11 @@ def _axes_of_none(statement: form.Op, program: Program) -> list[int]:
     return found
 
 
-def _axes(axis: object, rank: int) -> list[int] | None:
+def _axes(axis: Any, rank: int) -> list[int] | None:
     """The axes that are summed over; None where that is not known."""
     if axis is None:
         return list(range(rank))
-    items = [getattr(each, "value", None) for each in getattr(axis, "elts", ())] or [axis]
+    items: list = [getattr(each, "value", None) for each in getattr(axis, "elts", ())] or [axis]
     if any(type(each) is not int for each in items):
         return None
     return [each % rank for each in items]
@@ -316,7 +314,7 @@ def _number_last(
 
 def _with_one_number(
     program: Program,
-    statement: form.Op,
+    statement: form.Statement,
     numbers: tuple[gast.AST, gast.AST],
     array: gast.AST,
     facts: dict,
@@ -328,11 +326,9 @@ def _with_one_number(
     first = form.constant(-first.value) if negative else first
     both, whole = fresh_name(), fresh_name() if negative else name
     known = [facts.get(getattr(each, "id", None)) or program.fact(each) for each in (first, second)]
-    facts |= {both: rule_for(operator.mul).infer(known, {}), whole: facts[name]}
-    made = [
-        statement.beside(both, operator.mul, [first, second]),
-        statement.beside(whole, operator.mul, [form.name(both), array]),
-    ]
+    product = statement.beside(both, operator.mul, [first, second])
+    facts |= {both: product.rule.infer(known, {}), whole: facts[name]}
+    made = [product, statement.beside(whole, operator.mul, [form.name(both), array])]
     return [*made, _negative(name, whole, statement)] if negative else made
 
 
@@ -397,7 +393,7 @@ def share_products(program: Program) -> Program:
     return rewritten(program, change, facts)
 
 
-def _negative(name: str, of: str, like: form.Op) -> form.Op:
+def _negative(name: str, of: str, like: form.Statement) -> form.Op:
     return like.beside(name, operator.neg, [form.name(of)])
 
 

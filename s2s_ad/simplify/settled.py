@@ -13,7 +13,7 @@ from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Branch, Loop, Region, everywhere, region_of
 
-Atoms = dict[str, gast.AST]  # what a name stands for
+Atoms = Mapping[str, gast.AST]  # what a name stands for
 
 # ---- what is handed on -------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ def pass_by(program: Program) -> Program:
             return t2
     """
     passed: dict[str, dict[int, gast.AST]] = {}  # a region's result -> the outputs that pass by
-    known: Atoms = {}
+    known: dict[str, gast.AST] = {}
     body = []
     for statement in program.body:
         region, item = region_of(statement), item_of(statement)
@@ -57,7 +57,7 @@ def pass_by(program: Program) -> Program:
     return replayed(program, known) if known else program
 
 
-def _unchanged(program: Program, region: Region, statement: form.Op) -> dict[int, gast.AST]:
+def _unchanged(program: Program, region: Region, statement: form.Statement) -> dict[int, gast.AST]:
     """The outputs of a branch or loop that are certain to be an operand, and which."""
     operands = statement.operands
     if isinstance(region, Loop):
@@ -91,7 +91,7 @@ def _is_same(one: gast.AST, other: gast.AST) -> bool:
     return isinstance(one, gast.Name) and getattr(other, "id", None) == one.id
 
 
-def _not_carried(statement: form.Op, loop: Loop, places: Mapping[int, gast.AST]) -> form.Op:
+def _not_carried(statement: form.Statement, loop: Loop, places: Mapping[int, gast.AST]) -> form.Op:
     """The loop reading what it does not change from further operands; it is carried for nobody."""
     blocks = []
     for block in loop.blocks:

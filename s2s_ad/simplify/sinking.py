@@ -14,7 +14,7 @@ from s2s_ad.core.callee import compound_of, has_effect, item_of
 from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
-from s2s_ad.core.regions import Branch, block, everywhere, region_of
+from s2s_ad.core.regions import Branch, block, blocks_of, everywhere, region_of
 from s2s_ad.core.rule import ITEM
 
 OURS = ("backward", "tangent")  # the user's own operations stay where he wrote them
@@ -29,9 +29,9 @@ class Sides:
         outputs: of each block.
     """
 
-    def __init__(self, program: Program, statement: form.Op):
+    def __init__(self, program: Program, statement: form.Statement):
         self.program, self.statement = program, statement
-        blocks = region_of(statement).blocks
+        blocks = blocks_of(statement)
         self.condition, *self.operands = statement.operands
         self.captures = [each.captures for each in blocks]
         self.builders = [_continued(each) for each in blocks]
@@ -76,7 +76,7 @@ def _view(builder: Builder, atom: gast.AST) -> Any:
     return Symbol(builder, atom.id) if isinstance(atom, gast.Name) else atom.value
 
 
-def _assigned(statement: form.Op, made: Branch, operands: Sequence[gast.AST]) -> form.Op:
+def _assigned(statement: form.Statement, made: Branch, operands: Sequence[gast.AST]) -> form.Op:
     return statement.with_call(made, list(operands))
 
 
@@ -208,7 +208,7 @@ def _has_its_rank(sides: Sides, name: str, place: int) -> bool:
     return all(values.rank_of(b.fact(outputs[place])) == rank for b, outputs in pairs)
 
 
-def _value(builder: Builder, program: Program, statement: form.Op, atoms: dict) -> Any:
+def _value(builder: Builder, program: Program, statement: form.Statement, atoms: dict) -> Any:
     """The result of the operation in a block; zero where it is linear in a zero.
 
     None where it cannot be done with the number that a side gives.
@@ -281,7 +281,7 @@ def _sink_operands(program: Program) -> Program:
     body: list[form.Statement] = []
     readers = _readers(program)
     computed = _computed(program)
-    moved: dict[str, form.Op] = {}
+    moved: dict[str, form.Statement] = {}
     for statement in reversed(program.body):
         if statement.target in moved:
             continue
@@ -303,7 +303,7 @@ def _readers(program: Program) -> dict[str, int]:
     return counts
 
 
-def _computed(program: Program) -> dict[str, form.Op]:
+def _computed(program: Program) -> dict[str, form.Statement]:
     """The operations that a branch may do, by their results.
 
     What is read of an array before it is changed stays there: later it would need a copy.
@@ -318,18 +318,18 @@ def _computed(program: Program) -> dict[str, form.Op]:
 
 def _with_operands(
     program: Program,
-    statement: form.Op,
+    statement: form.Statement,
     readers: dict[str, int],
-    computed: Mapping[str, form.Op],
-    moved: dict[str, form.Op],
-) -> form.Op:
+    computed: Mapping[str, form.Statement],
+    moved: dict[str, form.Statement],
+) -> form.Statement:
     """The branch with the operations that one of its sides alone needs."""
     condition, *operands = statement.operands
-    names = [getattr(each, "id", None) for each in operands]
+    names = [getattr(each, "id", "") for each in operands]
     if not any(readers.get(name) == 1 and name in computed for name in names):
         return statement
     asked, sides = set(form.reads(condition)), Sides(program, statement)
-    read = [_names_read(each) for each in region_of(statement).blocks]
+    read = [_names_read(each) for each in blocks_of(statement)]
     count = len(moved)
     while (found := _needed_by_one(sides, readers, computed, read, asked)) is not None:
         place, side = found
@@ -345,7 +345,7 @@ def _needed_by_one(
     sides: Sides, readers: dict[str, int], computed: Mapping, read: list[set[str]], asked: set[str]
 ) -> tuple[int, int] | None:
     """The position of an operand that one block alone reads, and that may be computed there."""
-    names = [getattr(operand, "id", None) for operand in sides.operands]
+    names = [getattr(operand, "id", "") for operand in sides.operands]
     for place, name in enumerate(names):
         if readers.get(name) != 1 or name not in computed:
             continue
@@ -365,7 +365,7 @@ def _names_read(program: Program) -> set[str]:
     return read | {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
 
 
-def _move(sides: Sides, place: int, side: int, made: form.Op) -> list[str]:
+def _move(sides: Sides, place: int, side: int, made: form.Statement) -> list[str]:
     """Put an operation in front of one block, in place of an operand; returns what it reads."""
     names = {name: sides.leaf(side, name) for name in made.reads}
     builder, leaf = sides.builders[side], sides.leaves[side][place]

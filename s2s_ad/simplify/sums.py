@@ -14,7 +14,6 @@ from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
-from s2s_ad.core.registry import rule_for
 
 
 def join_sums(program: Program) -> Program:
@@ -36,7 +35,7 @@ def join_sums(program: Program) -> Program:
             return a.3
     """
     counts = liveness.counts(program.body, program.outputs())
-    chains: dict[str, list[form.Op]] = {}  # the last array of each chain -> its sums
+    chains: dict[str, list[form.Statement]] = {}  # the last array of each chain -> its sums
     for statement in program.body:
         base = _summed(statement)
         if base is not None and statement.phase == "backward":
@@ -52,7 +51,7 @@ def join_sums(program: Program) -> Program:
     return program.with_(body=tuple(body), facts=facts)
 
 
-def _adds_number(program: Program, statement: form.Op) -> bool:
+def _adds_number(program: Program, statement: form.Statement) -> bool:
     """Whether it adds a number to one element."""
     array, value = map(program.fact, statement.operands)
     index = statement.parameters["index"]
@@ -60,7 +59,9 @@ def _adds_number(program: Program, statement: form.Op) -> bool:
     return single and values.shape_of(value) == ()
 
 
-def _joined(program: Program, chain: list[form.Op], facts: dict) -> dict[int, list[form.Op]]:
+def _joined(
+    program: Program, chain: list[form.Statement], facts: dict
+) -> dict[int, list[form.Statement]]:
     """What stands in the place of each sum of a chain, by its id; nothing where all stay.
 
     Numbers wait for those that are added to the same element later; arrays, of which each would
@@ -76,7 +77,7 @@ def _joined(program: Program, chain: list[form.Op], facts: dict) -> dict[int, li
     if len(places) == len(chain):
         return {}
     negative = {each.target for each in program.body if each.function is operator.neg}
-    instead: dict[int, list[form.Op]] = {id(each): [] for each in chain}
+    instead: dict[int, list[form.Statement]] = {id(each): [] for each in chain}
     base = chain[0].operands[0]
     for *before, last in sorted(places.values(), key=lambda found: found[-1]):
         statement, total = chain[last], chain[[*before, last][0]].operands[1]
@@ -91,7 +92,7 @@ def _joined(program: Program, chain: list[form.Op], facts: dict) -> dict[int, li
     return instead
 
 
-def _sum(made: list, a: gast.AST, b: gast.AST, like: form.Op, facts: dict) -> gast.Name:
+def _sum(made: list, a: gast.AST, b: gast.AST, like: form.Statement, facts: dict) -> gast.Name:
     """Append a sum to what is made."""
     name = fresh_name()
     known = [facts.get(getattr(each, "id", None)) for each in (a, b)]
@@ -99,8 +100,8 @@ def _sum(made: list, a: gast.AST, b: gast.AST, like: form.Op, facts: dict) -> ga
         values.of_constant(atom.value) if fact is None else fact
         for fact, atom in zip(known, (a, b), strict=True)
     ]
-    facts[name] = rule_for(operator.add).infer(known, {})
     made.append(like.beside(name, operator.add, [a, b]))
+    facts[name] = made[-1].rule.infer(known, {})
     return form.name(name)
 
 
@@ -123,8 +124,9 @@ def sums_first(program: Program) -> Program:
             return a.4
     """
     counts = liveness.counts(program.body, program.outputs())
-    chains: dict[str, list[form.Op]] = {}  # the last array of each chain -> from its zeros on
-    moved: dict[int, list[form.Op]] = {}
+    #: the last array of each chain -> from its zeros on
+    chains: dict[str, list[form.Statement]] = {}
+    moved: dict[int, list[form.Statement]] = {}
     for statement in program.body:
         if clears(program, statement) and statement.phase == "backward":
             chains[statement.target] = [statement]
@@ -144,7 +146,9 @@ def sums_first(program: Program) -> Program:
     )
 
 
-def _in_order(sums: list[form.Op], before: list[form.Op], zeros: form.Op) -> list[form.Op]:
+def _in_order(
+    sums: list[form.Statement], before: list[form.Statement], zeros: form.Statement
+) -> list[form.Statement]:
     """The sums one after the other, under the names that they had in another order."""
     base, found = zeros.target, []
     for each, name in zip(sums, (each.target for each in before), strict=True):
@@ -178,7 +182,7 @@ def set_sums(program: Program) -> Program:
             return (a.2, zeros.2)
     """
     counts = liveness.counts(program.body, program.outputs())
-    cleared: dict[str, form.Op] = {}
+    cleared: dict[str, form.Statement] = {}
     untouched: dict[str, list[gast.AST]] = {}  # zeros -> the indices of what is none any more
     body = []
     for statement in program.body:
@@ -186,7 +190,7 @@ def set_sums(program: Program) -> Program:
             cleared[statement.target] = statement
         base = _summed(statement)
         single = base is not None and counts[base] == 1
-        zeros = cleared.get(base) if single else None
+        zeros = cleared.get(base or "") if single else None
         if zeros is not None and _same_elements(program, zeros, statement):
             statement = _as_store(statement, zeros.operands[0])
             body.remove(zeros)
@@ -201,7 +205,7 @@ def set_sums(program: Program) -> Program:
     return program.with_(body=tuple(body))
 
 
-def _as_store(statement: form.Op, array: gast.AST) -> form.Op:
+def _as_store(statement: form.Statement, array: gast.AST) -> form.Statement:
     """The sum into elements of the array as a store."""
     params = {"index": statement.parameters["index"]}
     return statement.with_call(runtime.index_set, [array, statement.operands[1]], params)
@@ -212,7 +216,7 @@ def _makes_zeros(statement: form.Statement) -> bool:
     return statement.phase == "backward" and statement.rule.zeros
 
 
-def _touches_zeros(program: Program, statement: form.Op, others: list[gast.AST]) -> bool:
+def _touches_zeros(program: Program, statement: form.Statement, others: list[gast.AST]) -> bool:
     """Whether what is added to is certain to be zero still, and the dtype stays what it is."""
     fact, index = program.fact(statement.operands[0]), statement.parameters["index"]
     plain = index_kind(index, fact, program.fact) in ("number", "row", "slice")
@@ -238,13 +242,13 @@ def _summed(statement: form.Statement) -> str | None:
     return getattr(statement.operands[0], "id", None)
 
 
-def _same_elements(program: Program, zeros: form.Op, statement: form.Op) -> bool:
+def _same_elements(program: Program, zeros: form.Statement, statement: form.Statement) -> bool:
     """Whether the two name the same elements, and the dtype stays what it is."""
     indices = [each.parameters["index"] for each in (zeros, statement)]
     return _fits(program, statement) and index_text(indices[0]) == index_text(indices[1])
 
 
-def _fits(program: Program, statement: form.Op) -> bool:
+def _fits(program: Program, statement: form.Statement) -> bool:
     """Whether a store converts what is added as the sum does."""
     given, array = (program.fact(each) for each in reversed(statement.operands))
     weak = isinstance(given, values.Scalar) and given.kind in (int, float)

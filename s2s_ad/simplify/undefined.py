@@ -70,7 +70,7 @@ class _Scope:
 
     def source(self, atom: gast.AST) -> tuple[_Scope, gast.AST]:
         """The scope whose code made it, and what it is called there."""
-        scope = self
+        scope: Any = self
         while isinstance(atom, gast.Name) and atom.id in scope.operands:
             atom, scope = scope.operands[atom.id], scope.outer
         return scope, atom
@@ -105,7 +105,7 @@ class _Reads:
         for name in names:
             self.of(scope, form.name(name))
 
-    def _of_region(self, scope: _Scope, statement: form.Op, region: Region) -> None:
+    def _of_region(self, scope: _Scope, statement: form.Statement, region: Region) -> None:
         operands, blocks = statement.operands, region.blocks
         scopes = scope.inner[statement.target] = []
         if isinstance(region, Loop):
@@ -131,7 +131,7 @@ class _Reads:
                     self.of(inner, atom)
 
 
-def _condition(statement: form.Op) -> gast.AST | None:
+def _condition(statement: form.Statement) -> gast.AST | None:
     """On what a branch decides; None of an attempt."""
     return statement.operands[0] if isinstance(region_of(statement), Branch) else None
 
@@ -155,11 +155,16 @@ def _sides(scope: _Scope, name: str) -> list[tuple[_Scope, gast.AST]]:
     """What stands for an output of a branch or attempt, in each of its blocks."""
     item = item_of(scope.made[name]) if name in scope.made else None
     scopes = scope.inner.get(item[0], []) if item is not None else []
-    region = region_of(scope.made[item[0]]) if scopes else None
-    if region is None or isinstance(region, Loop):
+    region = region_of(scope.made[item[0]]) if item is not None and scopes else None
+    if item is None or region is None or isinstance(region, Loop):
         return []
     # the position of the block that ran is an output of an attempt, too
     return [(each, each.outputs[item[1]]) for each in scopes if item[1] < len(each.outputs)]
+
+
+def _item(scope: _Scope, name: str) -> Any:
+    """(result, index) of a name that is an output of a region."""
+    return item_of(scope.made[name])
 
 
 def _lacking(scope: _Scope, atom: gast.AST, path: Path) -> Iterator[Output]:
@@ -167,7 +172,7 @@ def _lacking(scope: _Scope, atom: gast.AST, path: Path) -> Iterator[Output]:
     scope, atom = scope.source(atom)
     if not isinstance(atom, gast.Name) or not _may_lack(scope, atom):
         return
-    result, position = item_of(scope.made[atom.id])
+    result, position = _item(scope, atom.id)
     statement = scope.made[result]
     region = region_of(statement)
     for side, (inner, output) in _open_sides(scope, atom.id, path).items():
@@ -181,7 +186,7 @@ def _lacking(scope: _Scope, atom: gast.AST, path: Path) -> Iterator[Output]:
 def _open_sides(scope: _Scope, name: str, path: Path) -> dict[int, tuple[_Scope, gast.AST]]:
     """The same, by the number of the block, of those blocks that may have run on a path."""
     sides = dict(enumerate(_sides(scope, name)))
-    condition = _condition(scope.made[item_of(scope.made[name])[0]]) if sides else None
+    condition = _condition(scope.made[_item(scope, name)[0]]) if sides else None
     taken = None if condition is None else path.get(_meaning(scope, condition, path))
     return sides if taken is None else {taken: sides[taken]}
 
@@ -231,7 +236,7 @@ def _bound(program: Program, undefined: set[Output]) -> Program:
         blocks = [_bound(each, undefined) for each in region.blocks]
         if isinstance(region, Loop):
             statement = with_blocks(statement, region, blocks)
-            body += _bound_at_start(statement, region_of(statement), facts)
+            body += _bound_at_start(statement, statement.rule, facts)
             continue
         wanted = sorted(each for each in undefined if each[0] == id(region))
         for _, side, position in wanted:

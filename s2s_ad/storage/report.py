@@ -12,7 +12,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import describe
 from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.program import TEMPORARY, Program
-from s2s_ad.core.regions import Loop, region_of
+from s2s_ad.core.regions import Loop, blocks_of, region_of
 from s2s_ad.diagnostics import Origin
 from s2s_ad.storage.costs import cost_of_computing
 
@@ -33,7 +33,7 @@ class Kept:
     names: tuple[str, ...]
     origin: Origin | None
     fact: values.AbstractValue
-    loops: tuple[form.Op, ...]
+    loops: tuple[form.Statement, ...]
     why: str
     owns: bool
 
@@ -66,25 +66,25 @@ def _still_there(program: Program, statement: form.Op) -> Kept:
     return Kept((name,), statement.origin, fact, (), "a local that nothing overwrites", True)
 
 
-def _in_lists(statement: form.Op, around: tuple[form.Op, ...]) -> Iterator[Kept]:
+def _in_lists(statement: form.Statement, around: tuple[form.Statement, ...]) -> Iterator[Kept]:
     """What a region, and the regions in it, put into lists on each pass."""
     region = region_of(statement)
     loops = around
     if isinstance(region, Loop):
         loops = (*around, statement)
         yield from _of_loop(region, loops)
-    for block in region.blocks:
+    for block in blocks_of(statement):
         for each in block.body:
             if region_of(each) is not None:
                 yield from _in_lists(each, loops)
 
 
-def _of_loop(loop: Loop, loops: tuple[form.Op, ...]) -> Iterator[Kept]:
+def _of_loop(loop: Loop, loops: tuple[form.Statement, ...]) -> Iterator[Kept]:
     body = loop.body
     computed = {each.target: each for each in body.body if isinstance(each, form.Op)}
     results, _ = loop.results()
     for leaf, result in zip(loop.leaves(body).carried, results, strict=True):
-        append = computed.get(getattr(result, "id", None))
+        append = computed.get(getattr(result, "id", ""))
         if append is None or not is_saved(body, leaf) or not _is_append(append):
             continue
         value = append.operands[1]
@@ -107,7 +107,7 @@ def _is_append(statement: form.Op) -> bool:
 
 def _reason(program: Program, atom: gast.AST) -> tuple[Origin | None, str]:
     """Where a value is computed, and why it is kept and not computed again."""
-    name = getattr(atom, "id", None)
+    name = getattr(atom, "id", "")
     source = next((s for s in program.body if isinstance(s, form.Op) and s.target == name), None)
     if source is None:
         return None, "each pass overwrites it"
@@ -152,11 +152,12 @@ def _named(function: object, rule: object) -> str:
 def passes(program: Program, statement: form.Op, arguments: Mapping[str, object]) -> int | None:
     """How many passes a loop of the program makes for these leaves; None where it shows later."""
     loop = region_of(statement)
-    if not loop.is_for or loop.exits:
+    if not isinstance(loop, Loop) or not loop.is_for or loop.exits:
         return None
     computed = {each.target: each for each in program.body if isinstance(each, form.Op)}
     bounds = [_number(each, computed, program, arguments) for each in statement.operands[:3]]
-    return None if None in bounds else len(range(*bounds))
+    known = [each for each in bounds if each is not None]
+    return len(range(*known)) if len(known) == 3 else None
 
 
 def _number(atom: gast.AST, computed: Mapping, program: Program, arguments: Mapping) -> int | None:
