@@ -38,7 +38,7 @@ def _takes_apart(program: Program, statement: form.Op) -> bool:
     """
     if not statement.rule.takes_apart:
         return False
-    facts = [program.facts.get(getattr(each, "id", None)) for each in statement.operands]
+    facts = [program.facts.get(getattr(each, "id", "")) for each in statement.operands]
     return any(isinstance(fact, values.Array) and fact.dtype is None for fact in facts)
 
 
@@ -56,7 +56,7 @@ def _flat_in(program: Program) -> Callable[[form.Op], bool]:
     near_complex = has_complex(program)
 
     def seen(arg: gast.AST) -> Any:
-        fact = program.facts.get(getattr(arg, "id", None))
+        fact = program.facts.get(getattr(arg, "id", ""))
         unknown = fact is not None and values.is_inexact(fact) is not False
         if near_complex and unknown and not values.is_real(fact):
             return values.Array(np.dtype(complex), None)

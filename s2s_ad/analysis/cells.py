@@ -247,5 +247,5 @@ class Cells:
         if source == OUTSIDE:
             return {OUTSIDE}
         near = {source, *self.sharing[source]}
-        found = {each for each in near - apart if each < to and self._lives(each, around)}
+        found = {each for each in near - {*apart} if each < to and self._lives(each, around)}
         return found | {each for each, other, _ in known if other in near and other != OUTSIDE}

@@ -129,7 +129,7 @@ def _with_slots(program: Program, made: _Copying, edges: dict, inner: bool) -> A
 
     counts = liveness.counts(program.body, program.outputs())
 
-    def handed(atom: gast.AST) -> gast.AST:
+    def handed(atom: Any) -> gast.AST:
         atom = form.substitute(atom, made.atoms)
         edge = edges.get(("end", len(program.body), next(slots)))
         if edge is None:
@@ -169,7 +169,7 @@ class _Copying:
         if not edges:
             self.body.append(statement)
             return
-        operands = list(statement.operands)
+        operands: list[Any] = list(statement.operands)
         for edge in edges:
             if edge.kind != "view":
                 place, hint = operand_of(statement, edge), _hint(statement, edge)

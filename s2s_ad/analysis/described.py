@@ -74,7 +74,8 @@ def _difference(left: Word, right: Word) -> str:
 def _power(left: Word, right: Word) -> str:
     if not isinstance(left, str):
         return _changed(right, "exponential")
-    named = None if isinstance(right, str) else {2: "squared", 3: "cubed"}.get(right)
+    powers: dict[float, str] = {2: "squared", 3: "cubed"}
+    named = None if isinstance(right, str) else powers.get(right)
     return _changed(left, named or "power")
 
 
@@ -179,14 +180,15 @@ class Described:
     def kind(self, name: str) -> str:
         """The function that computes a value, or what it is an element of."""
         statement = self.made.get(name)
-        function = None if statement is None else statement.function
-        if statement is not None and statement.rule.updates:
+        if statement is None:
+            return ""
+        rule = statement.rule
+        if rule.updates:
             base = statement.operands[0]
             return self._called(base) or self.kind(getattr(base, "id", ""))
-        if function is operator.getitem:
+        if rule.function is operator.getitem:
             return self._element(statement)
-        rule = None if statement is None else statement.rule
-        named = rule is not None and rule.function not in BETWEEN and rule.name.isidentifier()
+        named = rule.function not in BETWEEN and rule.name.isidentifier()
         return rule.name if named and not rule.view and item_of(statement) is None else ""
 
     def _called(self, atom: Any) -> str:

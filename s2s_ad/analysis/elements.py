@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import gast
 
@@ -77,7 +78,7 @@ class Element:
     place: int
     lasts: bool
     index: gast.AST
-    statement: form.Op
+    statement: form.Statement
 
 
 @dataclass(slots=True)
@@ -130,8 +131,9 @@ def _moved(access: Access, place: int, time: int, fixed: frozenset[Atom]) -> lis
     """
     same = fixed | {each.index for each in access.levels[:place]}
     renaming = _Renaming(same, {each.index for each in access.levels[place:]})
-    if time and access.levels[place].index is not None:
-        renaming.move(access.levels[place].index, access.levels[place].sign * time)
+    index = access.levels[place].index if time else None
+    if index is not None:
+        renaming.move(index, access.levels[place].sign * time)
     return [each and renaming.span(each) for each in access.spans]
 
 
@@ -213,7 +215,7 @@ class Nest:
     @classmethod
     def outermost(cls, statement: form.Op, around: Program) -> Nest:
         """A loop that stands in no other."""
-        loop = region_of(statement)
+        loop: Any = region_of(statement)
         facts = [around.fact(each) for each in statement.operands]
         fixed = frozenset(atom for fact in facts for atom in atoms_of_fact(fact))
         made = cls(loop.body, (level(statement, loop),), (), [])
@@ -230,7 +232,8 @@ class Nest:
         """The nest of a loop in this body."""
         if position not in self._inner:
             statement = self.body.body[position]
-            loop, where = region_of(statement), (*self.position, position)
+            loop: Any = region_of(statement)
+            where = (*self.position, position)
             levels = (*self.levels, level(statement, loop))
             self._inner[position] = Nest(loop.body, levels, where, self.arrays, self)
         return self._inner[position]
@@ -242,7 +245,8 @@ class Nest:
         names = {name: (*self.position, place) for name, place in made.items()}
         if self.around is None or any(self.levels[-1] in each.levels for each in array.stores):
             return names
-        loop = region_of(statement := self.around.body.body[self.position[-1]])
+        statement = self.around.body.body[self.position[-1]]
+        loop: Any = region_of(statement)
         operands = loop.parts(statement.operands).fixed
         known, fixed = self.around._versions(array), loop.leaves(loop.body).fixed
         pairs = [(n, getattr(each, "id", None)) for n, each in zip(fixed, operands, strict=True)]
@@ -256,7 +260,7 @@ class Nest:
         """The values of the body that can be read off the arrays, each with its name."""
         versions = [(array, self._versions(array)) for array in self.arrays]
         for statement in self.body.body:
-            operand = _operand(statement)
+            operand = _operand(statement) or ""
             for array, names in (each for each in versions if operand in each[1]):
                 if statement.function is operator.getitem:
                     name, version = statement.target, operand
@@ -292,10 +296,9 @@ class _Chain:
             if last not in computed:
                 return False
             place, statement = computed[last]
-            if item_of(statement):
-                result, index = item_of(statement)
-                place, source = computed[result]
-                operand = self._region(array, place, source, index)
+            if (item := item_of(statement)) is not None:
+                place, source = computed[item[0]]
+                operand = self._region(array, place, source, item[1])
             else:
                 operand = self._update(array, place, statement)
             if operand is None:
@@ -308,7 +311,7 @@ class _Chain:
         if not statement.rule.updates:
             return None
         operand = getattr(statement.operands[0], "id", None)
-        fact = self.block.facts.get(operand)
+        fact: Any = self.block.facts.get(operand or "")
         where = (*self.position, place if self.at is None else self.at)
         found = spans(_index(statement), fact, self.block.fact)
         array.stores.append(Access(self.nest.levels, where, found))
@@ -397,16 +400,17 @@ def _is_whole(statement: form.Statement, facts: Mapping[str, values.AbstractValu
     """Whether a statement stores just what is read there."""
     if statement.function is not runtime.index_set:
         return False
-    array, value = (facts.get(getattr(x, "id", None)) for x in statement.operands)
+    array, value = (facts.get(getattr(x, "id", "")) for x in statement.operands)
     if not isinstance(value, values.Array) or not isinstance(array, values.Array):
         return False
     index = _index(statement)
     atoms = index.elts if isinstance(index, gast.Tuple) else [index]
     if not all(_is_number(each, facts) or _is_all(each) for each in atoms):
         return False
-    kept = [array.shape[axis] for axis, each in enumerate(atoms) if _is_all(each)]
+    lengths: Any = array.shape
+    kept = [lengths[axis] for axis, each in enumerate(atoms) if _is_all(each)]
     alike = value.dtype is not None and values.is_dtype(array.dtype, value.dtype)
-    return alike and values.same_shape(value.shape, (*kept, *array.shape[len(atoms) :]))
+    return alike and values.same_shape(value.shape, (*kept, *lengths[len(atoms) :]))
 
 
 def _is_number(atom: gast.AST, facts: Mapping[str, values.AbstractValue]) -> bool:

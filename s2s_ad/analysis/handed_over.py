@@ -6,8 +6,10 @@ need not be copied first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import gast
 
 from s2s_ad import runtime
 from s2s_ad.analysis import liveness
@@ -86,7 +88,9 @@ class _Walk:
                 names.enter(statement, flags)
         return [names.is_own(each) for each in block.outputs()]
 
-    def _call(self, call: Callee, block: Program, args: list, own: list[bool]) -> None:
+    def _call(
+        self, call: Callee, block: Program, args: Sequence[gast.AST], own: list[bool]
+    ) -> None:
         leaves = call.program.leaves()
         triples = zip(leaves, args, own, strict=True)
         lists = [(leaf, flag) for leaf, arg, flag in triples if _is_list(block.fact(arg))]
@@ -94,7 +98,7 @@ class _Walk:
         self.given[id(call)] = before[0] | {leaf for leaf, flag in lists if flag}
         self.kept[id(call)] = before[1] | {leaf for leaf, flag in lists if not flag}
 
-    def _region(self, region: Region, args: list, own: list[bool]) -> list[bool]:
+    def _region(self, region: Region, args: Sequence[gast.AST], own: list[bool]) -> list[bool]:
         """Walk the blocks of a region; says which outputs are the only names of lists."""
         if isinstance(region, Branch):
             sides = [self.block(block, _chosen(block.leaves(), own[1:])) for block in region.blocks]
@@ -105,7 +109,7 @@ class _Walk:
             self.block(block, ())
         return []
 
-    def _loop(self, region: Loop, args: list, own: list[bool]) -> list[bool]:
+    def _loop(self, region: Loop, args: Sequence[gast.AST], own: list[bool]) -> list[bool]:
         """What is carried is the only name where it is so before the first pass, and after each."""
         leaves = region.leaves(region.body)
         first = len(args) - len(leaves.fixed) - len(leaves.carried)

@@ -76,9 +76,9 @@ def _span(item: gast.AST) -> tuple[float, float]:
         start, stop = (getattr(each, "value", None) for each in (item.lower, item.upper))
         forwards = item.step is None or getattr(item.step, "value", -1) > 0
         known = forwards and (item.lower is None or _is_place(start))
-        end = stop if _is_place(stop) else math.inf
+        end: Any = stop if _is_place(stop) else math.inf
         return (start or 0, end) if known else (0, math.inf)
-    place = getattr(item, "value", None)
+    place: Any = getattr(item, "value", None)
     return (place, place + 1) if _is_place(place) else (0, math.inf)
 
 

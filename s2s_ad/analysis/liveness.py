@@ -125,7 +125,9 @@ class Contents:
                 self.handled.setdefault((path, position), set()).update(names)
         return read
 
-    def _read_by_loop(self, region: Loop, operands: list, inner: list[Path]) -> list[str]:
+    def _read_by_loop(
+        self, region: Loop, operands: Sequence[gast.AST], inner: list[Path]
+    ) -> list[str]:
         """What is fixed is read again by the next pass; what the test reads, the body does too."""
         parts = region.parts(operands)
         read = [name for each in [*parts.bounds, *parts.carried] for name in form.reads(each)]

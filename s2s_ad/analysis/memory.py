@@ -166,8 +166,9 @@ class Memory(Operations):
         held[name] = cells
         if (path, name) not in self.held:
             self.held[path, name] = cells
+            contents: Any = self._contents
             for cell in self._named(cells):
-                defined, last = self._contents.span(path, name)
+                defined, last = contents.span(path, name)
                 self.names[cell].add(path, defined, name, last)
 
     def _named(self, held: Held) -> list[int]:

@@ -13,7 +13,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.analysis.cells import NUMBER, OUTSIDE, Cells, Edge, Held, Site
 from s2s_ad.analysis.indices import index_kind, index_text
-from s2s_ad.core import form, tree, values
+from s2s_ad.core import tree, values
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Path
@@ -27,7 +27,7 @@ class Place:
     program: Program
     path: Path
     position: int
-    statement: form.Op
+    statement: Any  # an operation; None at the end of a block
     held: Mapping[str, Held]
 
     @property
@@ -74,7 +74,7 @@ class Operations(Cells):
         super().__init__(cuts)
         self.in_place = in_place
         self.changed: dict[Site, int] = {}
-        self.same: dict[Site, int] = {}
+        self.same: dict[Site, Any] = {}
         self.spared: dict[Site, int] = {}
 
     def result(self, place: Place) -> Held:
@@ -126,7 +126,7 @@ class Operations(Cells):
         fact = place.program.facts[place.target]
         made = self._new(place.path, place.target, fact)
         edge = place.edge("view", size=size) if isinstance(fact, values.Array) else None
-        if overlapping and edge not in self.cuts:
+        if overlapping and made.own is not None and edge not in self.cuts:
             self._pair(made.own, OUTSIDE, (edge,), None)
         self._link(made.own, source.own, edge)
         self._link(made.own, source.items, edge)
@@ -254,7 +254,7 @@ class Operations(Cells):
             source, edge = place.atom(operand), None
             if slot >= lists and is_copyable(place.fact(operand)):
                 edge = place.edge("item", slot, 0.95)
-            flows = [(source.items, None)]
+            flows: list[tuple[int | None, Edge | None]] = [(source.items, None)]
             if slot >= lists:
                 flows.append((source.own, edge))
             for cell, way in flows:
@@ -281,10 +281,10 @@ class Operations(Cells):
         fact = place.program.facts[place.target].items[0]
         if own is None:
             own = self._cell((place.path, place.target, "own"), place.path)
-        rest = Held(own, self._cell((place.path, place.target, "rest"), place.path))
-        item = self._new(place.path, (place.target, 0), fact)
-        self._link(rest.items, base.items)
-        apart = () if base.items in self._repeating else (rest.items,)
+        left = self._cell((place.path, place.target, "rest"), place.path)
+        rest, item = Held(own, left), self._new(place.path, (place.target, 0), fact)
+        self._link(left, base.items)
+        apart = () if base.items in self._repeating else (left,)
         for cell in item.cells:
             self._link(cell, base.items, apart=apart)
         return Held(parts=(item, rest))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import gast
 
@@ -42,7 +43,7 @@ class Valued:
         self.names.update(new)
         self._waiting += new
 
-    def _read(self, nodes: Iterable[gast.AST]) -> None:
+    def _read(self, nodes: Iterable[Any]) -> None:
         for node in nodes:
             self._add(form.reads(node))
 
