@@ -738,6 +738,7 @@ def in_another_call(facts: Iterable[Any], others: Iterable[Any]) -> bool:
     """Whether code for the facts may serve the others, which are of one kind with them."""
     here: dict[Atom, int] = {}
     there: dict[Atom, int] = {}
-    canonical(facts, here), canonical(others, there)
+    for those, numbers in ((facts, here), (others, there)):
+        canonical(those, numbers)
     pairs = zip(here, there, strict=True)  # both in the order of their numbers
     return sizes.shared({own: sizes.of(other) for own, other in pairs})

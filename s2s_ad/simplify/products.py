@@ -267,10 +267,9 @@ def numbers_first(program: Program) -> Program:
         name = None if parts is None else getattr(parts[1], "id", None)
         if parts is not None and name in products:
             number, array = products[name]
-            *before, statement = _with_one_number(
-                program, statement, (number, parts[0]), array, facts
-            )
-            parts = None
+            numbers = number, parts[0]
+            *first, statement = _with_one_number(program, statement, numbers, array, facts)
+            before, parts = first, None
         contracted = _number_last(program, statement, products, facts)
         if contracted:
             before, statement = [*before, contracted[0]], contracted[1]
@@ -301,7 +300,8 @@ def _number_last(
     place = scaled.index(True)
     number, array = products[statement.operands[place].id]
     known = facts[array.id]
-    if values.strong_dtype(fact) != known.dtype or values.rank_of(fact) >= values.rank_of(known):
+    ranks: Any = values.rank_of(fact), values.rank_of(known)
+    if values.strong_dtype(fact) != known.dtype or ranks[0] >= ranks[1]:
         return None
     name = fresh_name()
     facts[name] = fact
@@ -318,7 +318,7 @@ def _with_one_number(
     numbers: tuple[gast.AST, gast.AST],
     array: gast.AST,
     facts: dict,
-) -> list[form.Op]:
+) -> list[form.Statement]:
     """The product of two numbers and an array; a known number stands first, without its sign."""
     name = statement.target
     first, second = sorted(numbers, key=lambda each: not isinstance(each, gast.Constant))

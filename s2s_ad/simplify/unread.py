@@ -60,7 +60,7 @@ def keep_unread(program: Program) -> Program:
     names = [*program.leaves(), *(each.target for each in program.body if each.target)]
     facts = [program.facts[name] for name in names]
     fixed = frozenset(atom for fact in facts for atom in atoms_of_fact(fact))
-    uses: dict[str, _Uses | None] = {}
+    uses: dict[str | None, _Uses | None] = {}
     gone = set()
     for path, statement in cleared:
         root = _root(path, statement)
@@ -68,12 +68,12 @@ def keep_unread(program: Program) -> Program:
             uses[root] = _Uses.of(program, root)
         found = uses[root]
         zeros = None if found is None else found.zeros.get(statement.target)
-        if zeros and not any(meets(zeros, read, 1, fixed) for read in found.reads):
+        if found and zeros and not any(meets(zeros, read, 1, fixed) for read in found.reads):
             gone.add(statement.target)
     return _without(program, gone) if gone else program
 
 
-def _cleared(program: Program, around: tuple = ()) -> Iterator[tuple[tuple, form.Op]]:
+def _cleared(program: Program, around: tuple = ()) -> Iterator[tuple[tuple, form.Statement]]:
     """What clears elements for a derivative, each with the blocks that it stands in.
 
     A block is given with the statement of which it is a part.
@@ -88,7 +88,7 @@ def _cleared(program: Program, around: tuple = ()) -> Iterator[tuple[tuple, form
             yield path, statement
 
 
-def _root(path: Sequence[tuple[Program, form.Op | None]], statement: form.Op) -> str | None:
+def _root(path: Sequence[tuple[Program, form.Op | None]], statement: form.Statement) -> str | None:
     """The name, in the function itself, of the array that elements are cleared in."""
     name = getattr(statement.operands[0], "id", None)
     for place in range(len(path) - 1, -1, -1):
@@ -111,7 +111,7 @@ def _updated(computed: dict[str, form.Op], statement: form.Op) -> str | None:
     item = item_of(statement)
     source = computed.get(item[0]) if item else None
     region = None if source is None else region_of(source)
-    if isinstance(region, Loop) and item[1] < region.carried:
+    if item and source and isinstance(region, Loop) and item[1] < region.carried:
         return getattr(region.parts(source.operands).carried[item[1]], "id", None)
     return None
 
@@ -123,7 +123,7 @@ def _handed_in(statement: form.Op, block: Program, leaf: str | None) -> str | No
     if isinstance(region, Loop):
         parts = region.parts(statement.operands)
         operands = [*parts.bounds[: region.indices], *parts.carried, *parts.fixed]
-    found = dict(zip(block.leaves(), operands, strict=True)).get(leaf)
+    found = dict(zip(block.leaves(), operands, strict=True)).get(leaf or "")
     return getattr(found, "id", None)
 
 
@@ -203,7 +203,7 @@ class _Uses:
 
     def _loop(
         self,
-        statement: form.Op,
+        statement: form.Statement,
         loop: Loop,
         names: set[str],
         levels: tuple[Level, ...],
@@ -222,7 +222,7 @@ class _Uses:
         carried = {index for index, leaf in enumerate(leaves.carried) if leaf in own}
         return carried if found is not None and found == carried else None
 
-    def _is_tested(self, loop: Loop, statement: form.Op, names: set[str]) -> bool:
+    def _is_tested(self, loop: Loop, statement: form.Statement, names: set[str]) -> bool:
         """Whether the condition of a while reads the array."""
         if loop.test is None:
             return False
@@ -233,7 +233,7 @@ class _Uses:
 
     def _branch(
         self,
-        statement: form.Op,
+        statement: form.Statement,
         branch: Branch,
         names: set[str],
         levels: tuple[Level, ...],
