@@ -8,8 +8,7 @@ of these, in gast, as is what an effect does. Every name is assigned once; state
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as data
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gast
@@ -42,7 +41,7 @@ class Op:
     parameters: Nodes
     origin: Origin | None
     phase: str
-    _names: tuple[str, ...] | None = data(init=False, repr=False, default=None)
+    _names: tuple[str, ...] | None = field(init=False, repr=False, default=None)
 
     @property
     def function(self) -> Any:
@@ -192,8 +191,8 @@ def _collect(node: Any, found: list[str], bound: set[str]) -> None:
         for item in node:
             _collect(item, found, bound)
     elif kind is not gast.Constant and isinstance(node, gast.AST):
-        for field in node._fields:
-            _collect(getattr(node, field, None), found, bound)
+        for part in node._fields:
+            _collect(getattr(node, part, None), found, bound)
 
 
 def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
@@ -210,16 +209,16 @@ def substitute(node: Any, atoms: Mapping[str, gast.AST]) -> Any:
     if kind is gast.Constant or not isinstance(node, gast.AST):
         return node
     copy = kind.__new__(kind)
-    for field in node._fields:
-        setattr(copy, field, substitute(getattr(node, field, None), atoms))
+    for part in node._fields:
+        setattr(copy, part, substitute(getattr(node, part, None), atoms))
     return copy
 
 
-def _substituted(op: Op, atoms: Mapping[str, gast.AST]) -> Op:
-    target = atoms[op.target].id if op.target in atoms else op.target
-    operands = tuple(substitute(each, atoms) for each in op.operands)
-    parameters = {key: substitute(each, atoms) for key, each in op.parameters.items()}
-    return Op(target, op.rule, operands, parameters, op.origin, op.phase)
+def _substituted(old: Op, atoms: Mapping[str, gast.AST]) -> Op:
+    target = atoms[old.target].id if old.target in atoms else old.target
+    operands = tuple(substitute(each, atoms) for each in old.operands)
+    parameters = {key: substitute(each, atoms) for key, each in old.parameters.items()}
+    return Op(target, old.rule, operands, parameters, old.origin, old.phase)
 
 
 def as_value(index: gast.AST) -> gast.AST:
@@ -279,13 +278,13 @@ def verify(body: list[Statement], inputs: list[str], outputs: list[gast.AST]) ->
             raise _broken(f"{atom.id} is returned and never assigned", atom)
 
 
-def _verify_operands(op: Op) -> None:
-    for operand in (*op.operands, *op.parameters.values()):
+def _verify_operands(statement: Op) -> None:
+    for operand in (*statement.operands, *statement.parameters.values()):
         for atom in atoms_of(operand):
             if not isinstance(atom, gast.Name | gast.Constant):
-                raise _broken(f"an operand that is a {type(atom).__name__}", op)
+                raise _broken(f"an operand that is a {type(atom).__name__}", statement)
             if isinstance(getattr(atom, "value", None), np.ndarray):  # computed past the builder
-                raise _broken("an array as a constant", op)
+                raise _broken("an array as a constant", statement)
 
 
 def _broken(what: str, node: Any) -> InternalError:

@@ -24,20 +24,19 @@ def sweetened(loop: gast.For, *, reads: int, equal: Sequence[str] = ()) -> gast.
         made = _over(loop, equal, reads)
         if made is not loop:
             return made
-    backwards = _is_call(loop.iter, "reversed")
-    return _over(loop, sources_of(loop.iter.args[0] if backwards else loop.iter), reads)
+    return _over(loop, sources_of(_forwards(loop.iter)), reads)
 
 
 def _over(loop: gast.For, sources: Sequence[str], reads: int) -> gast.For:
     """The loop over the rows of these; itself where it is not that."""
-    backwards = _is_call(loop.iter, "reversed")
+    backwards = _forwards(loop.iter) is not loop.iter
     rows = _Rows(loop, sources)
     if not sources or not rows.fit():
         return loop
     read = reads > len(sources)
     if (backwards and (read or len(sources) > 1)) or (read and len(sources) > 1):
         return loop
-    target, items = _together([form.name(each) for each in rows.names], "zip", sources)
+    target, items = _together(rows.names, sources)
     if backwards:
         items = gast.Call(form.name("reversed"), [items], [])
     if read:
@@ -73,13 +72,18 @@ class _Rows:
         return not any(map(_changes, self.rest, [set(self.sources)] * len(self.rest)))
 
 
-def _together(names: list[gast.AST], function: str, sources: Sequence[str]) -> tuple:
+def _forwards(iterable: gast.AST) -> Any:
+    """xs of `reversed(xs)`, and of `xs`."""
+    return iterable.args[0] if _is_call(iterable, "reversed") else iterable
+
+
+def _together(names: Sequence[str], sources: Sequence[str]) -> tuple:
     """(x, y), zip(xs, ys), or x, xs of one alone."""
-    targets = [form.name(each.id, gast.Store) for each in names]
+    targets = [form.name(each, gast.Store) for each in names]
     items = [form.name(each) for each in sources]
     if len(items) == 1:
         return targets[0], items[0]
-    return gast.Tuple(targets, gast.Store()), gast.Call(form.name(function), items, [])
+    return gast.Tuple(targets, gast.Store()), gast.Call(form.name("zip"), items, [])
 
 
 def sources_of(iterable: gast.AST) -> list[str]:
