@@ -17,7 +17,7 @@ from s2s_ad.core.program import Hint, Program
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Made
 from s2s_ad.frontend.lower.calls import apply, as_argument
-from s2s_ad.frontend.lower.memory import settled
+from s2s_ad.frontend.lower.heap import settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules import support
 from s2s_ad.transforms.calls import with_inputs

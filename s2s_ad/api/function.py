@@ -65,7 +65,6 @@ from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
-from s2s_ad.load.careful import careful
 from s2s_ad.load.dispatch import (
     Assumed,
     Dispatcher,
@@ -76,6 +75,7 @@ from s2s_ad.load.dispatch import (
     static_key,
 )
 from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
+from s2s_ad.load.ieee_fallback import careful
 from s2s_ad.load.module import Loaded, load
 from s2s_ad.load.native import natively
 from s2s_ad.load.noted import noted

@@ -30,7 +30,7 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.callers import Library, in_order
 from s2s_ad.core.program import Program
 from s2s_ad.frontend.lower.calls import HANDLERS
-from s2s_ad.frontend.lower.memory import settled
+from s2s_ad.frontend.lower.heap import settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.transforms.callers import targets
 from s2s_ad.transforms.calls import derived_callee, without_effects

@@ -161,7 +161,7 @@ class Program:
     `try`, where whether it raises decides on what happens next. `tensors` says that the user's
     function has to do with Tensors: then what it returns are Tensors. `writes` are the Parameters
     that it changes: the output is a tuple of the function's result and of the new value of each,
-    which the door of the compiled function stores (`load/doors.py`). `derived` says that a
+    which the door of the compiled function stores (`load/tensor_entry.py`). `derived` says that a
     derivative or a batched form is in it, whose results share no memory with what came in. `kept`
     is how many of the result's leaves, the last ones, are there for a backward pass alone: some may
     have no value on a path, where nobody reads them. `own` are leaves that are lists which nobody

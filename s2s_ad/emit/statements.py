@@ -13,9 +13,9 @@ from s2s_ad.core import form, sizes, values
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
+from s2s_ad.emit.folding import length_of, negative_of, settings_of
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.provenance import mark
-from s2s_ad.emit.refold import length_of, negative_of, settings_of
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.sugar import sweetened
 from s2s_ad.emit.surface import BINARY, Surface, dotted

@@ -13,9 +13,9 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.folding import length_of
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
-from s2s_ad.emit.refold import length_of
 
 LARGEST = 4  # operators in a value that is one of several on a line
 MOST = 3  # values on one line

@@ -24,14 +24,14 @@ from s2s_ad.core.program import Input, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin, UnsupportedError
-from s2s_ad.emit.apart import apart
+from s2s_ad.emit.alpha_renaming import apart
 from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.folding import Refold
 from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
 from s2s_ad.emit.printer import print_rows, print_statements
 from s2s_ad.emit.provenance import BLOCKS, NO_ROW, Row, mark, settle
-from s2s_ad.emit.refold import Refold
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores

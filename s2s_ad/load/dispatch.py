@@ -18,8 +18,8 @@ from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.program import Capture, Program
 from s2s_ad.core.sizes import Guard
 from s2s_ad.diagnostics import S2SError
-from s2s_ad.load.doors import with_door
 from s2s_ad.load.module import Loaded
+from s2s_ad.load.tensor_entry import with_door
 from s2s_ad.tensors import Parameter
 
 LARGEST_TABLE = 4096  # exact kinds of calls

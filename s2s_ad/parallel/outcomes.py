@@ -15,8 +15,8 @@ from s2s_ad.core.callee import drawn
 from s2s_ad.core.program import Program
 from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import DerivativeError, UnsupportedError
-from s2s_ad.load.doors import wrapped
 from s2s_ad.load.module import Loaded
+from s2s_ad.load.tensor_entry import wrapped
 from s2s_ad.parallel.calls import Call
 from s2s_ad.tensors import Parameter, plain
 

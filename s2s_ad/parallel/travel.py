@@ -14,10 +14,10 @@ import numpy as np
 
 from s2s_ad.core import tree
 from s2s_ad.diagnostics import InternalError, ParallelError, UnsupportedError
-from s2s_ad.load.located import located
 from s2s_ad.load.module import Loaded, executed, rebound
 from s2s_ad.load.native import Native
 from s2s_ad.load.noted import known_as
+from s2s_ad.load.runtime_diagnosis import located
 
 MOST_MODULES = 256  # texts that a process keeps compiled
 

@@ -8,14 +8,14 @@ from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.common import SHARE_AGAIN
 from s2s_ad.simplify.dead import DEAD
-from s2s_ad.simplify.decided import DECIDE
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
+from s2s_ad.simplify.flag_folding import DECIDE
 from s2s_ad.simplify.inlining import INLINE
+from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
-from s2s_ad.simplify.order import READERS_FIRST
 from s2s_ad.simplify.products import CONTRACT, NUMBERS_FIRST, OWN_NEGATIVES, SHARE
-from s2s_ad.simplify.settled import PASS_BY, TELL
+from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
 from s2s_ad.simplify.undefined import BIND

@@ -21,10 +21,10 @@ from s2s_ad.core.rule import ITEM
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, without_effects
 from s2s_ad.transforms.custom import custom_passes
+from s2s_ad.transforms.joint_sweep import Swept, backward_stub
 from s2s_ad.transforms.refusals import refuse_twice
 from s2s_ad.transforms.reverse_recursion import nested_passes
 from s2s_ad.transforms.reverse_schedules import scheduled_passes
-from s2s_ad.transforms.swept import Swept, backward_stub
 
 MOST_SAVED = 8  # values; more of them are computed again by the backward pass
 LONG = 150  # statements; a function that has more would save more values than that

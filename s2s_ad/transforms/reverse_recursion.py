@@ -19,7 +19,7 @@ from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee, Unpack
 from s2s_ad.core.tree import tuple_of
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs
-from s2s_ad.transforms.swept import Swept, backward_stub
+from s2s_ad.transforms.joint_sweep import Swept, backward_stub
 
 
 def nested_passes(

@@ -16,8 +16,8 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import known_items, new_list, rows, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.heap import Reference, View, settled
 from s2s_ad.frontend.lower.kinds import is_number
-from s2s_ad.frontend.lower.memory import Reference, View, settled
 from s2s_ad.frontend.lower.stores import replace
 from s2s_ad.frontend.lower.subscripts import read_item
 from s2s_ad.frontend.resolve import unwrap

@@ -31,10 +31,10 @@ from s2s_ad.frontend.lower.in_place import STORING
 from s2s_ad.frontend.lower.joins import Join
 from s2s_ad.frontend.lower.meeting import branch, go_on, unite
 from s2s_ad.frontend.lower.objects import class_of
-from s2s_ad.frontend.lower.parts import CHANGES, half_done, in_parts, values_of_change
 from s2s_ad.frontend.lower.paths import Path, explore
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, Reference, symbols
+from s2s_ad.frontend.lower.try_splitting import CHANGES, half_done, in_parts, values_of_change
 from s2s_ad.frontend.resolve import unwrap
 
 UPDATES = gast.AugAssign | gast.AnnAssign

@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.refused import (
     REFUSED_ATTRIBUTES,
     did_you_mean,
 )
-from s2s_ad.frontend.lower.words import is_word
+from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
 from s2s_ad.tensors import Tensor, plain_dtype
 from s2s_ad.tensors.tensor import EAGER

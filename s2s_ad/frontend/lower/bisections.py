@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.memory import symbols
+from s2s_ad.frontend.lower.heap import symbols
 
 
 def _position(function: Callable, side: str) -> Callable:

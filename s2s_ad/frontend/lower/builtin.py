@@ -32,10 +32,10 @@ from s2s_ad.frontend.lower.containers import (
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import deferred, is_iterator
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.lengths import items_needed
-from s2s_ad.frontend.lower.memory import symbols
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.tensors import Parameter, Tensor

@@ -37,7 +37,7 @@ from s2s_ad.frontend.lower.iteration import (
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.lower.refused import refused_call
-from s2s_ad.frontend.lower.words import Word, is_word, texts_differ
+from s2s_ad.frontend.lower.string_unions import Word, is_word, texts_differ
 from s2s_ad.frontend.numba_ import python_of
 from s2s_ad.frontend.resolve import Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of

@@ -26,7 +26,14 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import Path
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Box, settled, symbols
-from s2s_ad.frontend.lower.words import OPEN_TEXT, Word, is_open_text, is_word, options_of, text_of
+from s2s_ad.frontend.lower.string_unions import (
+    OPEN_TEXT,
+    Word,
+    is_open_text,
+    is_word,
+    options_of,
+    text_of,
+)
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 #: where the sides of a choice leave its value among the locals

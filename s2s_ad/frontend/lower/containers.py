@@ -14,10 +14,10 @@ from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.heap import Box
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
-from s2s_ad.frontend.lower.memory import Box
-from s2s_ad.frontend.lower.words import is_open_text, is_word, text_needed, texts_differ
+from s2s_ad.frontend.lower.string_unions import is_open_text, is_word, text_needed, texts_differ
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 

@@ -31,9 +31,8 @@ from s2s_ad.frontend.lower.exits import (
     leave,
     structured,
 )
-from s2s_ad.frontend.lower.following import branch_and_rest, decides
+from s2s_ad.frontend.lower.heap import Memory, settled
 from s2s_ad.frontend.lower.meeting import unless_left
-from s2s_ad.frontend.lower.memory import Memory, settled
 from s2s_ad.frontend.lower.nonlocals import owner_of, read_shared, share
 from s2s_ad.frontend.lower.optional import (
     MISSING,
@@ -45,6 +44,7 @@ from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, ou
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
 from s2s_ad.frontend.lower.refused import refusal, refused_foreign
+from s2s_ad.frontend.lower.tail_duplication import branch_and_rest, decides
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, unwrap
 from s2s_ad.frontend.source import Source, source_of
@@ -140,7 +140,7 @@ class Lowering:
         self.root = 0
         self.settings: tuple[tuple[str, str], ...] = ()  # of np.errstate, where it is entered
         self.filters = False  # whether filters of warnings are put back later
-        self.written_twice = 0  # see `following`
+        self.written_twice = 0  # see `tail_duplication`
         self.derived = False  # a derivative was written in place
         self.needed_at: Origin | None = None
         #: helpers that keep their name, with what they were called with first, by kind of call

@@ -25,7 +25,7 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
-from s2s_ad.frontend.lower.words import as_result
+from s2s_ad.frontend.lower.string_unions import as_result
 from s2s_ad.frontend.resolve import Captured, is_library, unwrap
 from s2s_ad.frontend.scopes import COMPREHENSIONS
 

@@ -17,7 +17,7 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, known_object, of_text
 from s2s_ad.frontend.lower.containers import known_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.memory import Reference
+from s2s_ad.frontend.lower.heap import Reference
 from s2s_ad.frontend.lower.refused import LAYOUT, OUTSIDE
 from s2s_ad.frontend.resolve import unwrap
 

@@ -50,7 +50,7 @@ from s2s_ad.frontend.lower.poisons import (
     unreadable,
 )
 from s2s_ad.frontend.lower.references import Box, Poison, Reference, parts_of
-from s2s_ad.frontend.lower.words import is_text, text_of, word
+from s2s_ad.frontend.lower.string_unions import is_text, text_of, word
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering

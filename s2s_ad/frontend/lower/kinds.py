@@ -17,7 +17,7 @@ from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
 from s2s_ad.frontend.lower.optional import is_optional, whole
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
-from s2s_ad.frontend.lower.words import is_word
+from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import PLAIN, Captured
 
 if TYPE_CHECKING:

@@ -31,10 +31,10 @@ from s2s_ad.frontend.lower.iterables import is_apart, passes_of
 from s2s_ad.frontend.lower.iteration import Generator, Produced, is_iterator
 from s2s_ad.frontend.lower.iterators import finish, is_read_whole, step_by_step, taken
 from s2s_ad.frontend.lower.lengthening import index_by_index, may_change_length, watched
+from s2s_ad.frontend.lower.loop_fixpoint import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.meeting import branch, unless_left
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
 from s2s_ad.frontend.lower.references import Box, parts_of
-from s2s_ad.frontend.lower.rolling import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.segments import Segmented
 from s2s_ad.frontend.lower.statements import bind
 from s2s_ad.frontend.remembered import remembered

@@ -16,8 +16,8 @@ from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.containers import all_items, sequence
 from s2s_ad.frontend.lower.core import Lowering
+from s2s_ad.frontend.lower.heap import settled, symbols
 from s2s_ad.frontend.lower.lengths import items_needed
-from s2s_ad.frontend.lower.memory import settled, symbols
 
 
 def _items(lowering: Lowering, value: Any, what: str) -> list:

@@ -31,8 +31,8 @@ from s2s_ad.frontend.lower.iteration import Iterator
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
+from s2s_ad.frontend.lower.string_unions import Word
 from s2s_ad.frontend.lower.views import as_array_of_no_axes
-from s2s_ad.frontend.lower.words import Word
 from s2s_ad.frontend.resolve import LITERALS, Captured, Place, unwrap
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.tensors import Parameter

@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.conditions import (
 from s2s_ad.frontend.lower.constants import is_constant, with_operator
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.memory import symbols
+from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.objects import (
     NOTHING,
     call_method,
@@ -44,8 +44,8 @@ from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.searches import contains
+from s2s_ad.frontend.lower.string_unions import is_open_text, is_text, is_word
 from s2s_ad.frontend.lower.texts import formatted, joined_texts
-from s2s_ad.frontend.lower.words import is_open_text, is_text, is_word
 from s2s_ad.frontend.resolve import Captured, unwrap
 
 BINARY: dict[type, Callable] = {

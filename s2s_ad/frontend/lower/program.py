@@ -34,7 +34,7 @@ from s2s_ad.frontend.lower.loops import ask_for
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, settled
-from s2s_ad.frontend.lower.words import as_result, is_word
+from s2s_ad.frontend.lower.string_unions import as_result, is_word
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of

@@ -14,7 +14,7 @@ from s2s_ad.diagnostics import Origin, SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.optional import is_partial, is_uncertain
 
 if TYPE_CHECKING:
-    from s2s_ad.frontend.lower.memory import Memory
+    from s2s_ad.frontend.lower.heap import Memory
 
 COPY = "take a copy: y = x.copy()"
 

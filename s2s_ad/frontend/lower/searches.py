@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.references import settled, symbols
-from s2s_ad.frontend.lower.words import is_word
+from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import unwrap
 
 HERE = gast.Constant(value=None, kind=None)

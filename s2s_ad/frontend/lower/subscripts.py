@@ -33,7 +33,7 @@ from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.stores import set_item
-from s2s_ad.frontend.lower.words import is_word
+from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.index_layout import check_bounds
 

@@ -38,7 +38,7 @@ from s2s_ad.frontend.lower.optional import (
 )
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
-from s2s_ad.frontend.lower.words import Word, is_text, text_of, word
+from s2s_ad.frontend.lower.string_unions import Word, is_text, text_of, word
 
 if TYPE_CHECKING:
     from s2s_ad.frontend.lower.core import Lowering

@@ -98,7 +98,7 @@ def view(lowering: Lowering, x: Symbol, *shape: Any) -> Any:
 
 @evaluates(Tensor.contiguous)
 def contiguous(lowering: Lowering, x: Symbol) -> Any:
-    """The Tensor itself or a copy, which is not known: see `memory`."""
+    """The Tensor itself or a copy, which is not known: see `heap`."""
     return lowering.call(np.ascontiguousarray, x) if x.shape else x
 
 

@@ -27,7 +27,7 @@ from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of
 from s2s_ad.frontend.lower.paths import as_symbols
 from s2s_ad.frontend.lower.references import symbols
-from s2s_ad.frontend.lower.words import OPEN_TEXT, is_open_text, is_text, is_word, word
+from s2s_ad.frontend.lower.string_unions import OPEN_TEXT, is_open_text, is_text, is_word, word
 from s2s_ad.frontend.resolve import unwrap
 
 #: methods of `str` whose arguments may be anything

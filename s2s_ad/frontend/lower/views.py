@@ -13,7 +13,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_array_in_text
 from s2s_ad.core.registry import rule_for
-from s2s_ad.frontend.lower.memory import (
+from s2s_ad.frontend.lower.heap import (
     Memory,
     Reference,
     View,

@@ -9,7 +9,7 @@ from programs.interpreter import interpret
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.regions import region_of
-from s2s_ad.simplify.order import READERS_FIRST
+from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.sums import SET_SUMS
 from transforms.regions_core import INTEGER, append, loop, program, set_at
 

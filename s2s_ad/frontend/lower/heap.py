@@ -19,7 +19,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Path, Tree
 from s2s_ad.core.values import List, Scalar
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.kinship import Kinship, holds_itself, is_known, link, link_with_kin
+from s2s_ad.frontend.lower.may_alias import Kinship, holds_itself, is_known, link, link_with_kin
 from s2s_ad.frontend.lower.references import (
     COPY,
     Box,
