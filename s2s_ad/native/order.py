@@ -114,7 +114,7 @@ class _Order:
                 self.meanings[own] = each.value
 
     def _stays(self, atom: str) -> bool:
-        return (atom.isidentifier() and self.assigned[atom] <= 1) or atom == affine.ONE
+        return atom.isidentifier() and self.assigned[atom] <= 1 or atom == affine.ONE
 
     def _fresh(self, text: str) -> str:
         own, count = text, 2

@@ -422,7 +422,7 @@ def own_negatives(program: Program) -> Program:
     facts, body = dict(program.facts), []
     for statement in program.body:
         adds = statement.function is runtime.index_add
-        value = getattr(statement.operands[1], "id", None) if adds else None
+        value = getattr(statement.operands[1], "id", "") if adds else ""
         if value in negatives:
             name = fresh_name()
             facts[name] = facts[value]

@@ -90,7 +90,7 @@ class _Order:
                 found |= needed
         return sorted(found)
 
-    def _needed_by_readers(self, position: int, view: str | None) -> set[int]:
+    def _needed_by_readers(self, position: int, view: str) -> set[int]:
         """The places after the update of what reads the view, and of what that reads in turn.
 
         None where one of them cannot move, or where they are too many.
