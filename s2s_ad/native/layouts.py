@@ -9,7 +9,7 @@ from typing import Any
 import gast
 
 from s2s_ad.native import affine
-from s2s_ad.native.spelling import Expression, call, name
+from s2s_ad.native.spelling import Expression, call
 
 #: how often a loop is taken to run, and what an element with a gap before it costs
 PASSES, GAP = 8, 4
@@ -114,9 +114,7 @@ class Uses:
             self._returned(node, loops)
         elif isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name):
             self._element(node, loops)
-        elif isinstance(node, gast.Attribute) and node.attr == "shape":
-            return
-        elif isinstance(node, gast.Call) and getattr(node.func, "id", "") == "len":
+        elif (isinstance(node, gast.Attribute) and node.attr == "shape") or (isinstance(node, gast.Call) and getattr(node.func, "id", "") == "len"):
             return
         elif isinstance(node, gast.Name):
             self.fix(node.id)

@@ -33,6 +33,8 @@ from s2s_ad.native.spelling import (
 GAP = 4
 #: by how much another order has to be cheaper, and how much may be written several times
 CLEARLY, MOST_NODES = 1.25, 400
+#: how many pairs of rows LLVM compares before a loop
+MOST_PAIRS = 8
 
 
 def reordered(body: list[gast.stmt], parameters: Iterable[str]) -> list[gast.stmt]:
@@ -114,7 +116,7 @@ class _Order:
                 self.meanings[own] = each.value
 
     def _stays(self, atom: str) -> bool:
-        return atom.isidentifier() and self.assigned[atom] <= 1 or atom == affine.ONE
+        return (atom.isidentifier() and self.assigned[atom] <= 1) or atom == affine.ONE
 
     def _fresh(self, text: str) -> str:
         own, count = text, 2
@@ -313,7 +315,7 @@ class _Order:
             return False
         added = _only_added_to(body)
         for stored, places in uses.stores.items():
-            others = [e for e in {*uses.loads, *uses.stores} - {stored}]
+            others = {*uses.loads, *uses.stores} - {stored}
             if any(not self.kin.are_apart(stored, each) for each in others):
                 return False
             if any(not self.kin.are_apart(stored, each) for each in uses.reads - {stored}):
@@ -344,8 +346,11 @@ class _Order:
         inner = _like(part.head, part.head.iter)
         if turned:
             outer, inner = inner, outer
-        inner.body = part.body
-        outer.body = self._with_numbers(inner)
+        outer.body = []
+        for body in _in_pieces(part.body, inner.target.id) if turned else [part.body]:
+            piece = _like(inner, inner.iter)
+            piece.body = body
+            outer.body += self._with_numbers(piece)
         return outer
 
     def _with_numbers(self, loop: gast.For) -> list[gast.stmt]:
@@ -539,6 +544,30 @@ def _is_shared(places: Sequence[tuple], index: str, written: set[str]) -> bool:
         and all(e[k] == places[0][k] for e in places)
         for k in range(shortest)
     )
+
+
+def _in_pieces(body: Sequence[gast.stmt], index: str) -> list[list[gast.stmt]]:
+    """The statements of an independent loop as those of several, which LLVM can make vectors of.
+
+    Before such a loop LLVM looks whether any stored row overlaps any other, and does not begin to
+    where there are many pairs.
+    """
+    made: list[list[gast.stmt]] = [[]]
+    for each in body:
+        if made[-1] and _pairs([*made[-1], each], index) > MOST_PAIRS:
+            made.append([])
+        made[-1].append(each)
+    return made
+
+
+def _pairs(body: Sequence[gast.stmt], index: str) -> int:
+    """How many pairs of rows a loop goes along of which it stores at least one."""
+    stored, read = set(), set()
+    for node in (each for statement in body for each in gast.walk(statement)):
+        if isinstance(node, gast.Subscript) and index in names_in(node.slice):
+            row = gast.dump(node.value), _forms(node)
+            (stored if isinstance(node.ctx, gast.Store) else read).add(row)
+    return len(stored) * (len(stored) - 1) // 2 + len(stored) * len(read - stored)
 
 
 def _cost(body: Sequence[gast.stmt], index: str) -> int:
