@@ -104,8 +104,13 @@ class Blocks(State):
         """What stands for a value that a path does not have: nobody reads it there."""
         if isinstance(fact, values.List):
             return ListNode("", fact.item)
-        shape = (Length(number(0), 0),) * values.rank_of(fact)
-        return constant_of(0, dtype_of(fact), shape)
+        dims = values.shape_of(fact) or (None,) * values.rank_of(fact)
+        return constant_of(0, dtype_of(fact), tuple(map(self._length_or_none, dims)))
+
+    def _length_or_none(self, dim: Any) -> Length:
+        """A length where it is known: what keeps values side by side reads as many elements."""
+        is_known = isinstance(dim, int) or (dim and self.writer.size_text(dim.size) is not None)
+        return self.writer.length(dim) if is_known else Length(number(0), 0)
 
     def _variable(self, core: str, atom: gast.AST, node: Any) -> str:
         """The name of a variable: that of what it holds first, where nobody else reads that."""

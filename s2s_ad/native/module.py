@@ -75,6 +75,10 @@ class Module:
     def __init__(self, functions: dict):
         self.functions = functions
         self.names: dict[Callee, str] = {}
+        for each in functions:
+            if each is not None:
+                self._call(each)
+        self.written: set[Callee] = set()
         self.calls = Counter(each for ready in functions.values() for each in _called(ready))
         self.texts: list[str] = []
 
@@ -100,7 +104,8 @@ class Module:
 
     def _written(self, key: Any, text: str) -> str:
         ready = self.functions[key]
-        definition = Function(ready, text, self._name_of, self._alone).write()
+        taken = [own for each, own in self.names.items() if self.calls[each] > 1]
+        definition = Function(ready, text, self._name_of, self._alone, taken).write()
         _comment(ready.program, definition.body)
         doc = gast.Expr(gast.Constant(docstring(ready.program), None))
         definition.body.insert(0, doc)
@@ -110,11 +115,15 @@ class Module:
         """A function that is called in one place: it is compiled with what is around it, once."""
         return self.functions[callee] if self.calls[callee] == 1 else None
 
+    def _call(self, callee: Callee) -> None:
+        """Give a function a name, which no variable of any function has."""
+        text, count = callee.program.name, 2
+        while text in self.names.values() or text in RESERVED:
+            text, count = f"{callee.program.name}_{count}", count + 1
+        self.names[callee] = text
+
     def _name_of(self, callee: Callee) -> str:
-        if callee not in self.names:
-            text, count = callee.program.name, 2
-            while text in self.names.values() or text in RESERVED:
-                text, count = f"{callee.program.name}_{count}", count + 1
-            self.names[callee] = text
-            self.texts.append(self._written(callee, text))
+        if callee not in self.written:
+            self.written.add(callee)
+            self.texts.append(self._written(callee, self.names[callee]))
         return self.names[callee]

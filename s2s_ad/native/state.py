@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class State:
         text: what it is called.
         name_of: the name of a function that it calls.
         alone: a function that is called in one place only, and is written there.
+        taken: what the functions of the module are called.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class State:
         text: str,
         name_of: Callable[[Callee], str],
         alone: Callable[[Callee], Ready | None],
+        taken: Iterable[str] = (),
     ):
         self.program, self.text = ready.program, text
         self.name_of, self.alone = name_of, alone
@@ -56,7 +58,7 @@ class State:
         self.output = tree.leaves(tree.tree_map(self.opening.atom, self.program.output))
         made = (each.statement for each in flat(self.lines) if each.kind == "assign")
         self.described = Described(self.program, made)
-        self.writer = Writer({*RESERVED, text}, self.program.facts)
+        self.writer = Writer({*RESERVED, text, *taken}, self.program.facts)
         self.nodes: dict[str, Any] = {}
         self.pending: list[dict[str, Node]] = [{}]
         self.stacks: dict[str, frozenset[str]] = {}  # lists that are arrays, and their names
