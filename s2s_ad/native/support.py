@@ -98,11 +98,12 @@ def first_beyond(items, value, right):
     "bins_of": '''@njit
 def bins_of(items, least):
     """How many bins whole numbers from 0 on need, and at least so many."""
-    for item in items:
-        if item < 0:
-            raise ValueError
-        least = max(least, item + 1)
-    return least
+    low, high = 0, -1
+    for i in range(len(items)):
+        low, high = min(low, items[i]), max(high, items[i])
+    if low < 0:
+        raise ValueError
+    return max(least, high + 1)
 ''',
     "convolved": '''@njit(error_model="numpy")
 def convolved(x, y, mode):
@@ -118,10 +119,23 @@ def convolved(x, y, mode):
     if mode == "valid":
         start, length = m - 1, n - m + 1
     result = np.zeros(length)
-    for j in range(m):
-        shift = start - j
-        for i in range(max(-shift, 0), min(n - shift, length)):
-            result[i] += x[i + shift] * y[j]
+    if length < m:  # sums along the longer axis
+        y = y[::-1].copy()
+        for i in range(length):
+            low = max(i + start - n + 1, 0)
+            count = min(m, i + start + 1) - low
+            moved, part, total = x[i + start - low - count + 1 :], y[m - low - count :], 0.0
+            for j in range(count):
+                total = plus(total, moved[j] * part[j])
+            result[i] = total
+        return result
+    for first in range(0, length, 1024):  # a part that stays in the nearest cache
+        for j in range(m):
+            shift = start - j
+            low, high = max(-shift, first), min(n - shift, length, first + 1024)
+            moved, part = x[low + shift :], result[low:]
+            for i in range(high - low):
+                part[i] += moved[i] * y[j]
     return result
 ''',
     "polynomial": '''@njit
@@ -313,6 +327,7 @@ def tanh(x):
 #: name -> what it calls
 CALLED = {
     "power": {"mul"},
+    "convolved": {"plus"},
     "exp": {"bits_of", "of_bits"},
     "log": {"bits_of", "of_bits"},
     "tanh": {"exp", "bits_of", "of_bits"},
