@@ -213,19 +213,20 @@ def is_last(writer: Writer, operation: Operation) -> Node:
     index, like = operation.params.get("index"), operation.operands[0]
     if not isinstance(index, Node) or index.rank != 1 or index.dtype.kind != "i":
         raise NotNative("is_last of such an index")
-    if not isinstance(like, Node) or like.rank != 1:
-        raise NotNative("is_last of several axes")
+    if not isinstance(like, Node) or not like.rank:
+        raise NotNative("is_last of no array")
     index = writer.in_memory(index, "places")
-    last = writer.allocated(WHOLE_NUMBER, like.shape, "last", "empty")
+    last = writer.allocated(WHOLE_NUMBER, like.shape[:1], "last", "empty")
 
     def place(at: Index, *, store: bool = False) -> Expression:
-        own = call("within", index.at(at), like.shape[0].text)
+        own = call("within", index.at(at[:1]), like.shape[0].text)
         return element(name(last.kept), (own,), store=store)
 
     with writer.loops(index.shape) as at:
         writer.emit(assign(place(at, store=True), at[0]))
+    shape = (*index.shape, *like.shape[1:])
     return Node(
-        np.dtype(bool), index.shape, lambda at: compare(place(at), gast.Eq, at[0]),
+        np.dtype(bool), shape, lambda at: compare(place(at), gast.Eq, at[0]),
         last.reads | index.reads, 3,
     )  # fmt: skip
 
@@ -256,7 +257,10 @@ def with_axis_last(x: Node, axis: int) -> Node:
 @native(np.sort, np.argsort)
 def sort(writer: Writer, operation: Operation) -> Node:
     x, axis = operation.operands[0], operation.params.get("axis", -1)
-    if operation.params.keys() - {"axis"} or x.dtype.kind == "c" or type(axis) is not int:
+    known = operation.params.keys() <= {"axis", "kind"}
+    if not known or operation.params.get("kind") not in (None, "stable", "mergesort"):
+        raise NotNative("sorting with such arguments")
+    if x.dtype.kind == "c" or type(axis) is not int:
         raise NotNative("sorting with such arguments")
     stable = {"kind": gast.Constant("mergesort", None)} if operation.function is np.argsort else {}
     function = f"np.{operation.function.__name__}"
@@ -266,3 +270,37 @@ def sort(writer: Writer, operation: Operation) -> Node:
     text = writer.fresh(operation.text)
     writer.emit(assign(text, call(function, whole, **stable)))
     return array(text, operation.dtype, x.shape, own=True)
+
+
+@native(np.median)
+def median(writer: Writer, operation: Operation) -> Node:
+    return _of_sorted(writer, operation, 0.5, "linear")
+
+
+@native(np.quantile)
+def quantile(writer: Writer, operation: Operation) -> Node:
+    q = operation.params.get("q", [None, *operation.operands][-1])
+    q = q.constant if isinstance(q, Node) else q
+    method = operation.params.get("method", "linear")
+    if not isinstance(q, int | float) or not 0 <= q <= 1 or not isinstance(method, str):
+        raise NotNative("np.quantile with such arguments")
+    return _of_sorted(writer, operation, float(q), method)
+
+
+def _of_sorted(writer: Writer, operation: Operation, q: float, method: str) -> Node:
+    """The number that a part of all elements is below."""
+    x, params = operation.operands[0], operation.params
+    if params.keys() - {"axis", "keepdims", "method", "q"} or not isinstance(x, Node):
+        raise NotNative("np.quantile with such arguments")
+    if x.dtype != float or not x.rank or method not in ("lower", "higher", "linear"):
+        raise NotNative("np.quantile of such numbers")
+    axis, keep = params.get("axis"), params.get("keepdims", False)
+    if not (axis is None or (x.rank == 1 and axis in (0, -1))) or type(keep) is not bool:
+        raise NotNative("np.quantile along an axis")
+    whole = writer.contiguous(x, f"{operation.text}_of").whole()
+    own = writer.fresh(operation.text)
+    kind = gast.Constant({"lower": -1, "higher": 1, "linear": 0}[method], None)
+    ordered = call("np.sort", gast.Call(gast.Attribute(whole, "ravel", gast.Load()), [], []))
+    writer.emit(assign(own, call("sorted_at", ordered, number(q), kind)))
+    one = (Length(number(1), 1),) * (x.rank if keep else 0)
+    return Node(x.dtype, one, lambda _: name(own), frozenset({own}), 0)

@@ -117,6 +117,18 @@ def list_array(writer: Writer, operation: Operation) -> Node:
     return made
 
 
+@native(runtime.list_index)
+def list_index(writer: Writer, operation: Operation) -> Node:
+    """Where a number stands first among the items of a list."""
+    items, value = operation.operands
+    is_plain = isinstance(items, ListNode) and items.text and not items.count
+    if not is_plain or not isinstance(value, Node) or value.rank:
+        raise NotNative("the place of such an item")
+    made = call("position_of", name(items.text), value.at(()))
+    return writer.named(Node(WHOLE_NUMBER, (), lambda _: made, value.reads | {items.text}, 30,
+                             is_python=True), operation.text)  # fmt: skip
+
+
 @native(runtime.accumulate)
 def accumulate(writer: Writer, operation: Operation) -> Node:
     made = Operation(operator.add, operation.operands, {}, operation.fact, operation.text)
@@ -155,9 +167,18 @@ def converted(writer: Writer, operation: Operation) -> Node:
     if not isinstance(operand, Node):
         raise NotNative("a conversion of what is no number")
     if operand.dtype.kind == "f" and operation.dtype.kind in "iu":
-        raise NotNative("whole numbers made of an array of floats")
+        if operation.dtype != WHOLE_NUMBER:
+            raise NotNative("short whole numbers made of an array of floats")
+        operand = _truncated(operand)
     made = writer.cast(operand, operation.dtype)
     return replace(made, is_view=False, whole=None, kept="") if made.rank else made
+
+
+def _truncated(x: Node) -> Node:
+    def at(index: Index) -> Expression:
+        return call("truncated", x.at(index))
+
+    return Node(WHOLE_NUMBER, x.shape, at, x.reads, x.cost + 2)
 
 
 native(np.float64, np.float32, np.int64, np.int32, np.bool_, np.ndarray.astype)(converted)

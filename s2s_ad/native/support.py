@@ -95,6 +95,39 @@ def first_beyond(items, value, right):
             high = middle
     return low
 ''',
+    "sorted_at": '''@njit(error_model="numpy")
+def sorted_at(items, q, method):
+    """The number that a part q of sorted numbers is below: the one before it, behind or between."""
+    last = len(items) - 1
+    if last < 0:
+        raise ValueError
+    if items[last] != items[last]:
+        return np.nan
+    place = last * q
+    before, behind = items[int(math.floor(place))], items[int(math.ceil(place))]
+    part = place - math.floor(place)
+    if method:
+        return before if method < 0 else behind
+    if part == 0.5:
+        return (before + behind) / 2.0 if before != behind else before
+    step = behind - before
+    return before + step * part if part < 0.5 else behind - step * (1.0 - part)
+''',
+    "position_of": '''@njit
+def position_of(items, value):
+    """Where a value stands first among the items of a list."""
+    for i in range(len(items)):
+        if items[i] == value:
+            return i
+    raise ValueError
+''',
+    "truncated": '''@njit
+def truncated(x):
+    """The whole number of a float, which has 64 bits."""
+    if abs(x) < 9.0e18:
+        return int(x)
+    raise ValueError
+''',
     "bins_of": '''@njit
 def bins_of(items, least):
     """How many bins whole numbers from 0 on need, and at least so many."""
