@@ -270,21 +270,22 @@ def _without_divisor(builder: Builder, value: Any, e: Symbol, farthest: int = 6)
     rule, operands, params = builder.definition(value)
     if rule is None or not farthest:
         return None
-    place = 1 if is_settled(builder, value) else 0
     if isinstance(rule, Quotient) and is_same(operands[1], e):
         return operands[0]
+    settled = is_settled(builder, value)
     if isinstance(rule, Multiplication):
         places: Sequence[int] = (1, 0)
-    elif isinstance(rule, Negative) or place or (rule.sums and _is_one_along(e, operands, params)):
-        places = (place,)
+    elif settled:
+        places = (1,)
+    elif isinstance(rule, Negative) or (rule.sums and _is_one_along(e, operands, params)):
+        places = (0,)
     else:
         return None
-    for at in places:
-        rest = _without_divisor(builder, operands[at], e, farthest - 1)
-        if rest is not None and place:
-            return rest
+    for place in places:
+        rest = _without_divisor(builder, operands[place], e, farthest - 1)
         if rest is not None:
-            return builder.emit(rule, [*operands[:at], rest, *operands[at + 1 :]], params)
+            around = [*operands[:place], rest, *operands[place + 1 :]]
+            return rest if settled else builder.emit(rule, around, params)
     return None
 
 

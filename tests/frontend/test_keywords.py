@@ -28,3 +28,15 @@ def by_max(x):
 )
 def test_the_first_argument_by_keyword(f, expected):
     np.testing.assert_allclose(grad(f)(x), expected)
+
+
+def sorted_as_nobody_can(x):
+    try:
+        y = np.sort(x, kind="fast")
+    except ValueError:
+        y = x
+    return y @ np.arange(2.0)
+
+
+def test_a_text_that_is_no_option_is_an_error_of_the_path():
+    np.testing.assert_array_equal(grad(sorted_as_nobody_can)(np.array([3.0, 1.0])), [0.0, 1.0])

@@ -148,6 +148,7 @@ class Lowering:
         self.exact: dict[Any, Any] = {}  # functions whose integers tell calls of them apart
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
         self.checkpoints: list[Any] = []  # functions that are, and are being lowered
+        self.gave_none: list[gast.Call] = []  # calls that did, in the order that Python has
         self.caught: list[tuple] = []  # what the handlers of the `try`s around are for
 
     @property

@@ -7,9 +7,9 @@ from typing import Any
 
 import gast
 
+from s2s_ad.core import form
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.regions import Branch, Loop
-from s2s_ad.core.rule import ITEM
+from s2s_ad.core.updates import makers_in, root_of
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.comprehensions import private
@@ -53,9 +53,9 @@ def index_by_index(lowering: Lowering, node: gast.For, box: Box) -> gast.While:
 
 def watched(lowering: Lowering, box: Box, run: Callable[[], Exits]) -> Exits:
     """Run a pass of a loop over a list, which must be as long afterwards."""
-    before = _content(box)
+    before, start = _content(box), len(lowering.builder.body)
     left = run()
-    if not _is_as_long(lowering.builder, _content(box), before):
+    if not _is_as_long(lowering.builder, start, _content(box), before):
         raise UnsupportedError(
             "S2S201",
             "a list that may get longer or shorter while a loop reads it",
@@ -71,41 +71,8 @@ def _content(box: Box) -> Any:
     return first
 
 
-def _is_as_long(builder: Builder, now: Any, before: Any) -> bool:
+def _is_as_long(builder: Builder, start: int, now: Any, before: Any) -> bool:
     if not (isinstance(now, Symbol) and isinstance(before, Symbol)):
         return now is before
-    return _root(builder, now.name, before.name) == before.name
-
-
-def _root(builder: Builder, name: str, goal: str = "") -> str | None:
-    """The list of which this one is what updates of items make; a leaf, or the goal."""
-    while name != goal:
-        rule, operands, params = builder.definition(Symbol(builder, name))
-        if rule is None:
-            return name
-        if rule.updates and not rule.at_end:
-            (name, *_) = (each.name for each in operands if isinstance(each, Symbol))
-            continue
-        region, given, _ = builder.definition(operands[0]) if rule is ITEM else (None, [], {})
-        inside = [_handed_through(each, given, region, params["index"]) for each in _blocks(region)]
-        found = {None if each is None else _root(builder, each, goal) for each in inside}
-        return found.pop() if len(found) == 1 else None
-    return name
-
-
-def _blocks(region: Any) -> tuple:
-    if isinstance(region, Loop):
-        return (region.body,)
-    return region.blocks if isinstance(region, Branch) else ()
-
-
-def _handed_through(block: Any, given: list, region: Any, index: int) -> str | None:
-    """The operand that an output of a block is, but for updates of its items."""
-    atom = block.outputs()[index]
-    leaf = _root(Builder.of(block), atom.id) if isinstance(atom, gast.Name) else None
-    if isinstance(region, Loop):
-        names, operands = region.leaves(block).carried, region.parts(given).carried
-    else:
-        names, operands = block.leaves(), given[1:]
-    found = operands[names.index(leaf)] if leaf in names else None
-    return found.name if isinstance(found, Symbol) else None
+    makers = makers_in(builder.body[start:])
+    return root_of(makers, form.name(now.name), before.name) == before.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import functools
 import operator
@@ -98,7 +99,26 @@ def constant(lowering: Lowering, node: gast.Constant) -> Any:
 def binary(lowering: Lowering, node: gast.BinOp) -> Any:
     """`a * b`, `a @ b` All operators, on numbers and arrays; + * and | join containers."""
     left, right = lowering.evaluate(node.left), lowering.evaluate(node.right)
-    return apply_operator(lowering, node.op, left, right)
+    try:
+        return apply_operator(lowering, node.op, left, right)
+    except UnsupportedError as error:
+        nothing = left is None or right is None
+        raise (_of_nothing(lowering, node) if nothing else None) or error from None
+
+
+def _of_nothing(lowering: Lowering, node: gast.BinOp) -> S2SError | None:
+    """The error for an operand that a call gave, which gives None."""
+    call = next((each for each in lowering.gave_none if each in gast.walk(node)), None)
+    if call is None:
+        return None
+    name = ast.unparse(gast.gast_to_ast(call.func))
+    return UnsupportedError(
+        "S2S203",
+        f"{name}(...) gives None, which is no operand",
+        origin=lowering.origin(call),
+        why="what it does it does to its arguments",
+        help="call it in a statement of its own, and use what it has changed",
+    )
 
 
 def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:

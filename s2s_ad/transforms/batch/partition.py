@@ -11,12 +11,13 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, values
+from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import Hint, Program
-from s2s_ad.core.regions import Branch, Loop, block, region_of
+from s2s_ad.core.regions import Branch, block
 from s2s_ad.core.rule import Ragged
+from s2s_ad.core.updates import place_of
 from s2s_ad.transforms.batch.blocks import adopted, spread_as
 from s2s_ad.transforms.batch.context import Batch, Whole, sample_fact
 from s2s_ad.transforms.batch.gathers import empty, gathered, inverted, written
@@ -123,7 +124,7 @@ class Partition:
 
     def _carrier(self, place: int, fact: Any) -> int | None:
         """The operand that an output is an update of on both sides, or on the only one."""
-        roots = {root_of(side, side.outputs()[place]) for side in self.region.blocks}
+        roots = {place_of(side, side.outputs()[place]) for side in self.region.blocks}
         root = roots.pop() if len(roots) == 1 else None
         if root is None or not self.flags[root] or root in self.carriers.values():
             return None
@@ -215,33 +216,3 @@ class Partition:
         kept = block(Builder(), names, bases)
         kept = kept.with_(facts=dict(builder.facts), hints=dict(builder.hints))
         return Branch(made, kept).call(outer, [np.size(operands[0]), *operands])
-
-
-def root_of(program: Program, atom: gast.AST) -> int | None:
-    """The place of the leaf that a value is an update of, perhaps on one of several paths."""
-    makers = {each.target: each for each in program.body if isinstance(each, form.Op)}
-    leaves = program.leaves()
-    while getattr(atom, "id", None) in makers:
-        statement = makers[atom.id]
-        item = item_of(statement)
-        if item is not None:
-            atom = _before_region(makers[item[0]], item[1])
-        elif statement.rule.updates:
-            atom = statement.operands[0]
-        else:
-            return None
-    name = getattr(atom, "id", None)
-    return leaves.index(name) if name in leaves else None
-
-
-def _before_region(statement: form.Op, index: int) -> gast.AST | None:
-    """What an output of a branch or loop is an update of."""
-    region, operands = region_of(statement), statement.operands
-    if isinstance(region, Branch):
-        roots = {root_of(side, side.outputs()[index]) for side in region.blocks}
-        root = roots.pop() if len(roots) == 1 else None
-        return None if root is None else operands[1 + root]
-    if isinstance(region, Loop):
-        own = root_of(region.body, region.body.outputs()[index]) == region.indices + index
-        return region.parts(operands).carried[index] if own else None
-    return None
