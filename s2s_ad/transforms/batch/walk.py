@@ -194,18 +194,11 @@ def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[
         return _in_place(context, operation)
     try:
         made, batched = batched_call(operation.rule, facts, tuple(flags))
-    except BatchError:
-        if not _gives_lists(operation.rule):
+    except BatchError:  # what has other shapes for other samples may end where it is called
+        if isinstance(operation.rule, CustomCallee) or operation.rule.is_recursive:
             raise
         return _in_place(context, operation)
     return made.call(context.builder, operation.operands), list(batched)
-
-
-def _gives_lists(call: Callee) -> bool:
-    """Whether it hands out lists: what a helper whose samples make other passes has saved."""
-    facts = map(call.program.fact, call.program.outputs())
-    inlined = not isinstance(call, CustomCallee) and not call.is_recursive
-    return inlined and any(isinstance(fact, values.List) for fact in facts)
 
 
 def _in_place(context: Batch, operation: Operation) -> tuple[list, list[bool]]:
