@@ -182,6 +182,9 @@ class _Order:
         self, each: gast.Assign, loop: gast.For, made: Body, sums: dict[str, Sum], uses: Any
     ) -> None:
         own, value = each.targets[0].id, _substituted(each.value, made.meant)
+        arrays = uses.stores.keys() | uses.loads.keys()
+        if own in arrays or (isinstance(value, gast.Name) and value.id in arrays):
+            raise Refused  # an array of each pass
         if value_of(value) == 0.0 and own not in made.meant and own not in sums:
             sums[own] = Sum(own)
             return

@@ -148,6 +148,14 @@ def folded_axes(A, B):
     return np.sum(np.tensordot(stack, B @ B.T, axes=(1, 0)) ** 2)
 
 
+def array_of_each_pass(x, passes):
+    """The sum is an array of its own in each pass, and a name of what the next one reads."""
+    x = x * 1.5
+    for _ in range(passes):
+        x = x + 1.0
+    return np.sum(x**2)
+
+
 def exp(x):
     """Called like a function that loops may call."""
     return np.sum(np.exp(x) * x**-1.5)
@@ -179,6 +187,7 @@ PROGRAMS = {
     "searched": (searched, (x, np.linspace(0, 1, 4))),
     "axes that are one": (folded_axes, (A, B[:, :3])),
     "called like a helper": (exp, (x,)),
+    "an array of each pass": (array_of_each_pass, (x, 3)),
     "columns of sums": (lambda A, x: np.sum((x[:4] @ A) ** 2 * (A @ x[:5])[0]), (A, x)),
     "powers of Cholesky": (lambda A: np.sum(np.linalg.cholesky(A @ A.T + np.eye(4)) ** 3), (A,)),
     "largest along axes": (lambda A: np.sum(A[np.argmax(A, axis=0), np.arange(5)] ** 2), (A,)),
