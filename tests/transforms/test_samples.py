@@ -214,3 +214,48 @@ def test_an_array_of_the_items_of_a_list_that_may_be_empty(count):
     y = np.stack([x, x + 1])
     if count:
         np.testing.assert_array_equal(vmap(vmap(squares))(y), y**2)
+
+
+class Spline:
+    def __init__(self, x, y):
+        h = np.diff(x)
+        self.x, self.y, self.count, self.slopes = x, list(y), len(x), []
+        self.bends = np.linalg.solve(np.eye(self.count), self.right(h, self.y))
+        for i in range(self.count - 1):
+            self.slopes.append((self.bends[i + 1] - self.bends[i]) / h[i])
+
+    def right(self, h, y):
+        made = np.zeros(self.count)
+        for i in range(self.count - 2):
+            made[i + 1] = (y[i + 2] - y[i + 1]) / h[i + 1] - (y[i + 1] - y[i]) / h[i]
+        return made
+
+    def index(self, x):
+        import bisect
+
+        return bisect.bisect(self.x, x) - 1
+
+    def at(self, x):
+        if x < self.x[0]:
+            return None
+        elif x > self.x[-1]:
+            return None
+        i = self.index(x)
+        return self.y[i] + self.slopes[i] * (x - self.x[i]) + self.bends[i]
+
+
+def of_lists_that_grow(x):
+    knots = [0]
+    knots.extend(np.cumsum(np.hypot(x, 1.0)))
+    return Spline(knots, [-2.5, 0.0, 2.5, 5.0]).at(1.1) * 2.0
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_list_among_the_arguments_of_a_function_is_that_of_a_sample():
+    """Each item holds all samples: item 1 of the list is not sample 1."""
+    batch = np.array([[0.83, 1.07, 0.91], [0.2, 0.5, 0.3], [0.1, 0.2, 0.9], [0.6, 1.0, 0.1]])
+    found = vmap(of_lists_that_grow)(batch)
+    np.testing.assert_allclose(found, [of_lists_that_grow(each) for each in batch], rtol=1e-12)
+    slopes = vmap(grad(of_lists_that_grow))(batch)
+    expected = [grad(of_lists_that_grow)(each) for each in batch]
+    np.testing.assert_allclose(slopes, expected, rtol=1e-12)

@@ -162,6 +162,10 @@ def _each(
     kinds: the facts of a sample's operands; facts: those of its results.
     """
     outer = context.builder
+    operands = [
+        _side_by_side(context, each) if flag and _is_list(each) else each
+        for each, flag in zip(operands, flags, strict=True)
+    ]
     starts = [_start(context, fact, operands) for fact in facts]
     builder = Builder()
     builder.origin, builder.phase = outer.origin, outer.phase
@@ -189,9 +193,24 @@ def _each(
     ]
 
 
+def _side_by_side(context: Batch, items: Symbol) -> Symbol:
+    """A list whose items are those of all samples as one array, sample by sample."""
+    if isinstance(items.fact.item, values.List):
+        raise BatchError(
+            "S2S402",
+            "a list of lists whose lengths are not known, which differ from sample to sample",
+            origin=context.builder.origin,
+            help="make an array of each list first",
+        )
+    return context.builder.call(runtime.samples_array, (items, context.example), {})
+
+
 def _sample(leaf: Symbol, index: Symbol, kind: Any) -> Any:
     """One sample, a Python number where the code of one sample has one."""
     value = leaf[index]
+    if isinstance(kind, values.List):
+        numbers = {"numbers": True} if isinstance(kind.item, values.Scalar) else {}
+        return leaf.builder.call(runtime.list_rows, (value,), numbers)
     return leaf.builder.call(float, (value,), {}) if kind == values.Scalar(float) else value
 
 

@@ -1,0 +1,258 @@
+"""Programs in the style of repositories of robotics, filtering, signals and algorithms, each in all
+modes: value, gradient, tangent, second order, batch, and as text that stands alone."""
+
+import decimal
+from functools import cache
+
+import numba
+import numpy as np
+import pytest
+import scipy.signal
+import scipy.special
+from numba import njit, prange
+
+from api.oracles import gradient
+from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
+
+X = np.array([0.83, 1.07, 0.91])
+
+
+class Matrix:
+    """Rows as lists, checked where they come in."""
+
+    def __init__(self, rows):
+        if any(len(row) != len(rows[0]) for row in rows):
+            raise TypeError("rows of different lengths")
+        self.rows = rows
+
+    def columns(self):
+        return [[row[i] for row in self.rows] for i in range(len(self.rows[0]))]
+
+    def __mul__(self, other):
+        if isinstance(other, (int, float)):
+            return Matrix([[item * other for item in row] for row in self.rows])
+        return Matrix([[dot(row, col) for col in other.columns()] for row in self.rows])
+
+    def __pow__(self, n):
+        result = self
+        for _ in range(n - 1):
+            result *= self
+        return result
+
+
+def dot(row, column):
+    return sum(row[i] * column[i] for i in range(len(row)))
+
+
+def a_matrix_of_lists(x):
+    m = Matrix([[x[0], 2.0], [x[1], x[2]]])
+    return (m**2 * 0.5).rows[0][1] ** 2
+
+
+def points_of_a_generator(x):
+    def between(a, b, h):
+        at = a + h
+        while at < b:
+            yield at
+            at = at + h
+
+    return sum(np.exp(-x[0] * at) * x[1] for at in between(0.0, 1.0, 0.3)) * x[2]
+
+
+def with_a_cache(x):
+    @cache
+    def best(i, room):
+        if i == 3:
+            return x[2] * room
+        return max(best(i + 1, room), x[0] * (i + 1) + best(i + 1, room - 1))
+
+    return best(0, 2) ** 2
+
+
+class Tracker:
+    def __init__(self, x):
+        self.x, self.v = x, 0.1
+
+    def step(self, z):
+        self.x = self.x + 0.5 * (z - self.x) * self.v
+        self.v = self.v * self.x
+
+
+def saved_by_name(x):
+    tracker, saved = Tracker(x[0]), {}
+    for z in (0.2, 0.4):
+        tracker.step(z * x[1])
+        for name in ("x", "v"):
+            saved.setdefault(name, []).append(tracker.__dict__[name])
+    return np.sum(np.array(saved["x"])) * saved["v"][-1]
+
+
+def named_if_it_can_be(x):
+    y = np.cos(x)
+    try:
+        y.name = "projection"
+    except AttributeError:
+        pass
+    return np.sum(y * x)
+
+
+def frame_length(x, seconds=0.03125, rate=64):
+    length = int(decimal.Decimal(seconds * rate).quantize(decimal.Decimal("1")))
+    return np.sum(x[:length] ** 2)
+
+
+def filled_where_it_is_known(x):
+    result = np.full_like(x, np.nan)
+    known = x > 0.9
+    result[known] = x[known] ** 2
+    return np.nansum(result)
+
+
+def joined_with_numbers(x):
+    y = np.sort(np.append(x, [0.1, 0.9]))
+    return np.sum(y**2) * scipy.special.comb(5, 2)
+
+
+def filtered(x):
+    b, a = scipy.signal.butter(2, 0.3)
+    return np.sum(scipy.signal.lfilter(b * x[0], a, x) ** 2)
+
+
+def split(a):
+    a = np.asarray(a)
+    return np.array([a[..., i] for i in range(a.shape[-1])])
+
+
+def stacked(a):
+    a = np.asarray(a)
+    return np.concatenate([each[..., np.newaxis] for each in a], axis=-1)
+
+
+def channels(x):
+    red, green, blue = split(x)
+    return np.sum(stacked([red * green, green, blue]) ** 2 * [1.0, 2.0, 3.0])
+
+
+def columns_of_a_product(x):
+    return np.sum(np.concatenate([x[:, None] * each for each in x], axis=1) ** 2)
+
+
+def trajectory(x):
+    state, time = x * 1.0, 0
+    path = np.array(state)
+    while time <= 0.3:
+        state = state + 0.1 * np.sin(state)
+        path = np.vstack((path, state))
+        time += 0.1
+    return np.sum(path[-1] ** 2) + np.sum(path[:, 0])
+
+
+@njit(parallel=True)
+def cubes(x):
+    total = 0.0
+    for i in prange(len(x)):
+        total += x[i] ** 3
+    return total
+
+
+def kernels_made_inside(x):
+    @njit
+    def square(v):
+        return v * v
+
+    @numba.jit("f8(f8)", nopython=True)
+    def cube(v):
+        return v * v * v
+
+    return square(x[0]) * cube(x[1]) + cubes(x) + njit(lambda v: v * 2)(x[2])
+
+
+def rows_of_a_loop(p):
+    """The sweep back over a loop that stores rows reads and clears each of them."""
+    rows = np.zeros((5, 2))
+    for i in range(5):
+        rows[i] = [np.sin(i + p[2]), np.cos(i) * p[0]]
+    for k in range(3, -1, -1):
+        rows[k] += p[1] * rows[k + 1]
+    return np.sum(rows**2)
+
+
+PROGRAMS = [
+    a_matrix_of_lists,
+    points_of_a_generator,
+    with_a_cache,
+    saved_by_name,
+    named_if_it_can_be,
+    frame_length,
+    filled_where_it_is_known,
+    joined_with_numbers,
+    filtered,
+    channels,
+    columns_of_a_product,
+    trajectory,
+    kernels_made_inside,
+    rows_of_a_loop,
+]
+SLOW = [a_matrix_of_lists, with_a_cache, channels, trajectory, kernels_made_inside, rows_of_a_loop]
+
+
+def alone(f):
+    """The gradient, of its text alone."""
+    names = {}
+    exec(grad(f).source(X, standalone=True), names)
+    return names[f"{f.__name__}_grad"](X)
+
+
+@pytest.mark.filterwarnings("ignore:.*a loop over samples")
+@pytest.mark.parametrize(
+    "f",
+    [pytest.param(f, marks=[pytest.mark.slow] if f in SLOW else []) for f in PROGRAMS],
+    ids=[f.__name__ for f in PROGRAMS],
+)
+def test_in_all_modes(f):
+    slope, direction = gradient(f, X), np.array([0.3, -0.5, 0.7])
+    value, found = value_and_grad(f)(X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-12)
+    np.testing.assert_allclose(found, slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(alone(f), slope, rtol=1e-6, atol=1e-6)
+    tangent = jvp(f, (X,), (direction,))[1]
+    np.testing.assert_allclose(tangent, slope @ direction, rtol=1e-6, atol=1e-6)
+    step, g = 1e-5 * direction, grad(f)
+    product = (g(X + step) - g(X - step)) / 2e-5
+    for second in (jvp(g, (X,), (direction,))[1], grad(lambda x: grad(f)(x) @ direction)(X)):
+        np.testing.assert_allclose(second, product, rtol=1e-5, atol=1e-5)
+    batch = np.stack([X, 1.01 * X, 0.99 * X])
+    np.testing.assert_allclose(vmap(f)(batch), [f(each) for each in batch], rtol=1e-12)
+    np.testing.assert_allclose(vmap(g)(batch), [g(each) for each in batch], rtol=1e-9, atol=1e-12)
+
+
+def a_name_that_changes_meanwhile(x):
+    k = 1.0
+
+    def multiples():
+        for i in range(3):
+            yield k * i
+
+    for each in multiples():
+        k = k + each + x
+    return k
+
+
+def a_list_that_changes_meanwhile(x):
+    ks = [1.0]
+
+    def multiples():
+        for i in range(3):
+            yield ks[0] * i
+
+    total = 0.0
+    for each in multiples():
+        ks[0] = ks[0] + each + x
+        total = total + each
+    return total
+
+
+@pytest.mark.parametrize("f", [a_name_that_changes_meanwhile, a_list_that_changes_meanwhile])
+def test_a_generator_that_would_see_a_change_is_refused(f):
+    with pytest.raises(S2SError):
+        jit(f)(0.5)
