@@ -27,7 +27,7 @@ from s2s_ad.frontend.scopes import FUNCTIONS
 from s2s_ad.frontend.source import Source, source_of
 
 #: locals under names that are no identifiers of Python: what was yielded, when the call began
-YIELDED, STARTED = "yielded items", "generator started"
+YIELDED, STARTED, STEP = "yielded items", "generator started", "item of another"
 
 
 def produced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Produced:
@@ -121,7 +121,7 @@ def _statement(node: gast.stmt, places: dict[str, Any]) -> list[gast.stmt]:
         item = value.value or gast.copy_location(gast.Constant(value=None, kind=None), node)
         return quote("T.append(Y(E))", node, places | {"E": item})
     if isinstance(value, gast.YieldFrom):
-        return quote("T.extend(E)", node, places | {"E": value.value})
+        return quote("for V in E: T.append(V)", node, places | {"E": value.value, "V": STEP})
     if isinstance(node, gast.Return) and node.value is None:
         return quote("return T", node, places)
     if isinstance(node, FUNCTIONS):

@@ -79,6 +79,13 @@ def refuse_special(lowering: Lowering, kind: type) -> None:
     )
 
 
+def _without_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """`object.__new__(kind)`: an object whose `__init__` does not run."""
+    kind = known_object(args[0])
+    refuse_special(lowering, kind)
+    return lowering.memory.box(Tree(kind, (), ()))
+
+
 @functools.cache
 def _made_namedtuple(name: str, fields: Any, module: str) -> type:
     """The one class of such a namedtuple: objects of two calls are of one class."""
@@ -99,6 +106,7 @@ def _namedtuple(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> type:
 
 
 HANDLERS[collections.namedtuple] = _namedtuple
+HANDLERS[object.__new__] = _without_init
 
 
 def is_plain_namedtuple(kind: type) -> bool:
