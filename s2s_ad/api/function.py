@@ -186,6 +186,8 @@ class Transformed:
     ):
         """With `check` its options are checked against `fn`, where they were not before."""
         functools.update_wrapper(self, fn, updated=())
+        if self.__doc__ is None:  # then help() says what a transformed function has
+            del self.__doc__
         self.fn, self.transform, self.label = fn, transform, label
         inside = isinstance(fn, Transformed)
         self.root: Callable = fn.root if inside else fn

@@ -80,6 +80,8 @@ class OfNumber(Elementwise):
                 return self.function(*operands, **params)
             except (ArithmeticError, ValueError):  # raised where it runs, if it runs
                 return builder.emit(self, operands, params)
+        if any(values.known_not_one(n) for each in operands for n in support.shape(each) or ()):
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         if self.kind is float and any(values.is_complex(builder.fact(e)) for e in operands):
             raise TypeError("must be real number, not complex")
         return builder.emit(self, operands, params)

@@ -1,6 +1,7 @@
 """The mistakes of the first hour: what was written, the first line of the message, the help."""
 
 import dataclasses
+import math
 import re
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
 X = np.array([1.0, 2.0, 3.0])
+SQUARES = np.frompyfunc(lambda v: v * v, 1, 1)
 LOG, COUNTS = [], {"calls": 0}
 
 
@@ -53,7 +55,17 @@ class Lazy(Series):
         return self.held
 
 
-for _kind, _module in ((Series, "pandas"), (Frame, "pandas"), (Device, "torch"), (Lazy, "dask")):
+class Traced(Series):
+    to_numpy = None
+
+
+for _kind, _module in (
+    (Series, "pandas"),
+    (Frame, "pandas"),
+    (Device, "torch"),
+    (Lazy, "dask"),
+    (Traced, "jax"),
+):
     _kind.__module__ = f"{_module}.core"
 SERIES, FRAME, DEVICE = Series(X), Frame({"a": X}), Device(X)
 
@@ -114,6 +126,10 @@ def reads_a_file(x):
         return np.sum(x) * float(file.read())
 
 
+def printing(x):
+    return print(x) or np.sum(x)
+
+
 def loss(x, y):
     return np.sum(x * y)
 
@@ -141,6 +157,7 @@ MISTAKES = [  # what was written, the first line, the help
     (lambda: grad(loss)(X, SERIES), "an operation on a pandas Series", "to_numpy"),
     (lambda: grad(lambda x: np.sum(x * FRAME["a"]))(X), "on a pandas Frame", "to_numpy"),
     (lambda: grad(lambda x: np.sum(x * DEVICE))(X), "an operation on a torch Device", "detach"),
+    (lambda: grad(loss)(Traced(X), X), "is a jax Traced", r"np\.asarray"),
     # the habits of other libraries
     (lambda: grad(lambda x: np.sum(x.at[0].set(1.0)))(X), "'at' of an array", r"y = x\.copy\(\)"),
     (lambda: grad(lambda x: np.sum(x).backward())(X), "'backward' of an array", "leave it out"),
@@ -153,6 +170,11 @@ MISTAKES = [  # what was written, the first line, the help
     (lambda: grad(lambda x: np.sum(x * undefined))(X), "the name 'undefined' is not defined", ""),  # noqa: F821
     (lambda: grad(loss, argnums=2), r"grad_position = 2 is out of range: loss\(x, y\)", ""),
     (lambda: History().slope(X), "out of range: the call has 1 input", "without self"),
+    (lambda: grad(lambda x: math.sin(x))(X), "only 0-dimensional arrays", ""),
+    (lambda: grad(lambda x: np.sum(SQUARES(x)))(X), "np.frompyfunc made outside", "np.vectorize"),
+    (lambda: grad(np.sum, "x"), "must be None, an int or a tuple of ints, got str 'x'", ""),
+    (lambda: grad(loss)(X), r"loss\(\) missing 1 required positional argument: 'y'", ""),
+    (lambda: grad(printing)(X), "print inside an expression", "a statement of its own"),
     # what is passed and returned
     (lambda: grad(loss)(3, X), "is a Python int", "pass a float"),
     (lambda: grad(loss)(np.arange(3), X), "has dtype int64", "astype"),

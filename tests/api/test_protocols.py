@@ -96,6 +96,7 @@ def test_the_function_s_name_text_and_signature_are_kept():
     made = vmap(grad(product))
     assert (made.__name__, made.__qualname__, made.__module__) == ("product", "product", __name__)
     assert grad(parabola).__doc__ == "A parabola."
+    assert "source(*args)" in grad(product).__doc__  # it has none of its own
     assert made.__wrapped__.__wrapped__ is product
     assert inspect.signature(made) == inspect.signature(product)
     assert callable(made)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core.advice import no_derivative
 from s2s_ad.core.builder import describe
@@ -126,5 +127,13 @@ def refused_call(
     if not callable(function):
         return UnsupportedError(
             "S2S203", f"a call of {label}, which is not callable", origin=origin
+        )
+    if isinstance(function, np.ufunc) and set("".join(function.types)) == set("O->"):
+        return UnsupportedError(
+            "S2S203",
+            f"a call of {label}, which np.frompyfunc made outside the function",
+            origin=origin,
+            why="NumPy does not tell which Python function it calls",
+            help="call np.frompyfunc inside the function, or make it by np.vectorize",
         )
     return no_derivative(function, origin, args, kwargs)
