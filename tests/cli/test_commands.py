@@ -1,5 +1,6 @@
 """The command s2s-ad: what it prints, what it refuses, and the status it exits with."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -87,6 +88,12 @@ def test_dump_prints_the_source(run, expression, like, expected):
     assert (status, err) == (0, "")
     assert expected in out
     compile(out, "dumped", "exec")
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"s2s_ad {importlib.metadata.version('s2s_ad')}\n"
 
 
 def test_explain_says_why_copies_are_made(run):
