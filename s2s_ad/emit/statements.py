@@ -17,7 +17,7 @@ from s2s_ad.emit.folding import length_of, negative_of, settings_of
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.provenance import mark
 from s2s_ad.emit.rename import Naming
-from s2s_ad.emit.sugar import sweetened
+from s2s_ad.emit.sugar import sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
 #: what the head of a loop may call
@@ -192,7 +192,8 @@ class Statements:
         if sources:
             length = gast.Call(form.name("len"), [form.name(sources[0])], [])
             (loop.iter.args[0] if line.backwards else loop.iter).args = [length]
-        return [sweetened(loop, reads=self._reads_of_index(line), equal=sources)]
+        made = sweetened(loop, reads=self._reads_of_index(line), equal=sources)
+        return [turned_round(made) if line.backwards else made]
 
     def _reads_of_index(self, line: Line) -> int:
         variables = self.naming.variables

@@ -47,6 +47,37 @@ def _over(loop: gast.For, sources: Sequence[str], reads: int) -> gast.For:
     return made
 
 
+def turned_round(loop: gast.For) -> gast.For:
+    """Before: `for i in reversed(range(n))`; after: `for i in range(n - 1, -1, -1)`.
+
+    Numba reads this one too. Where the range has another step than 1 or -1 the former says more.
+    """
+    source = loop.iter.args[0] if _is_call(loop.iter, "reversed") else None
+    if not _is_call(source, "range"):
+        return loop
+    start, stop, *step = source.args if len(source.args) > 1 else [form.constant(0), *source.args]
+    if not step:
+        bounds = [_moved(stop, -1), _moved(start, -1), form.constant(-1)]
+    elif isinstance(step[0], gast.Constant) and step[0].value == -1:
+        bounds = [_moved(stop, 1), _moved(start, 1)]
+    else:
+        return loop
+    loop.iter = gast.Call(source.func, bounds, [])
+    return loop
+
+
+def _moved(bound: gast.AST, by: int) -> gast.AST:
+    """`bound + by`, in the fewest words."""
+    if isinstance(bound, gast.Constant):
+        return form.constant(bound.value + by)
+    number = getattr(getattr(bound, "right", None), "value", None)
+    if type(number) is int and isinstance(bound.op, gast.Add | gast.Sub):
+        bound, by = bound.left, by + (number if isinstance(bound.op, gast.Add) else -number)
+    if by == 0:
+        return bound
+    return gast.BinOp(bound, gast.Add() if by > 0 else gast.Sub(), form.constant(abs(by)))
+
+
 class _Rows:
     """The statements of a loop that take a row of each source, and the rest."""
 

@@ -13,7 +13,7 @@ import pytest
 from s2s_ad import grad, jit
 from s2s_ad.emit.choices import negated
 from s2s_ad.emit.printer import print_expression, print_statements
-from s2s_ad.emit.sugar import sweetened
+from s2s_ad.emit.sugar import sweetened, turned_round
 
 xs, ys = np.array([0.3, 1.2, -0.7, 0.9]), np.array([1.0, -2.0, 0.5])
 table = np.arange(12.0).reshape(4, 3)
@@ -402,8 +402,44 @@ def written_through_a_reversed_view(x):
 
 def test_a_backward_loop_does_not_count_the_rows_of_what_it_makes():
     derived = grad(written_through_a_reversed_view)
-    assert "reversed(range(len(x)))" in derived.source(np.ones(3))
+    assert "range(len(x) - 1, -1, -1)" in derived.source(np.ones(3))
     np.testing.assert_allclose(derived(np.array([1.0, 2.0, 3.0])), [18.0, 16.0, 6.0])
+
+
+TURNED = {
+    "range(n)": "range(n - 1, -1, -1)",
+    "range(1, n)": "range(n - 1, 0, -1)",
+    "range(m, n + 1)": "range(n, m - 1, -1)",
+    "range(n - 1)": "range(n - 2, -1, -1)",
+    "range(1 - n, 3)": "range(2, 1 - n - 1, -1)",
+    "range(2 * n)": "range(2 * n - 1, -1, -1)",
+    "range(0, n, 2)": "reversed(range(0, n, 2))",
+}
+
+
+@pytest.mark.parametrize("before", TURNED)
+def test_a_range_is_turned_round(before):
+    """Numba has no `reversed`."""
+    loop = gast.parse(f"for i in reversed({before}): f(i)").body[0]
+    after = gast.unparse(turned_round(loop).iter)
+    assert after == TURNED[before]
+    for n in range(4):
+        for m in range(3):
+            expected = [*reversed(eval(before, {"n": n, "m": m}))]
+            assert [*eval(after, {"n": n, "m": m})] == expected
+
+
+def counted_down(x):
+    y = x.copy()
+    for i in range(len(x) - 1, 0, -1):
+        y[i] = y[i - 1] * x[i]
+    return np.sum(y)
+
+
+def test_a_range_that_counts_down_is_turned_round():
+    derived = grad(counted_down)
+    assert "for i in range(1, len(x)):" in derived.source(np.ones(3))
+    np.testing.assert_allclose(derived(np.array([1.0, 2.0, 3.0])), [3.0, 4.0, 2.0])
 
 
 def weighted_sum(xs, ys):
