@@ -205,7 +205,9 @@ class _Rewriting(ast.NodeVisitor):
         head = "".join(f"import {each}\n" for each in sorted(self.imports))
         if not head or f"\n{head}" in f"\n{found}":
             return found
-        return head + ("" if found.startswith(("import", "from")) else "\n") + found.lstrip("\n")
+        found = found.lstrip("\n")
+        between = "\n\n" if found.startswith(("def ", "class ", "@")) else "\n"
+        return head + ("" if found.startswith(("import", "from")) else between) + found
 
     # ---- places in the text
 

@@ -122,7 +122,7 @@ def test_what_the_text_looks_like():
     assert "    xp = array_namespace(w, x, y)\n" in text
     assert "    tanh_x = xp.tanh(x @ w)  # line" in text
     text = PROGRAMS["stores"][0].source(U, K, 3, namespace="jax.numpy")
-    assert text.startswith("import jax.numpy as jnp\n")
+    assert text.startswith("import jax.numpy as jnp\n\n\ndef energy_grad(")
     assert "    u = u.at[1:-1].add(k * u_difference)\n" in text
     assert "u_bar = u_bar.at[1:-1].add(-(2 * u_difference_bar))\n" in text
     assert PROGRAMS["loss"][0].source(W, X, Y, namespace="cupy").startswith("import cupy as cp\n")
