@@ -8,13 +8,13 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-import s2s_ad
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.make import jit
 from s2s_ad.api.pages import failed_page, page
@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"s2s_ad {s2s_ad.__version__}")
+    parser.add_argument("--version", action="version", version=f"s2s_ad {version('s2s_ad')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     dump = _command(commands, "dump", _dump, "print the source that is generated")
     dump.add_argument(
