@@ -7,6 +7,7 @@ its rule. A table from functions to what is written for them, or to what handles
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,7 @@ def name_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
     return ast.unparse(node)
 
 
+@functools.cache
 def made_in(file: str) -> list[tuple[int, str]]:
     """(line, decision) for each that is made in a file."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
