@@ -301,11 +301,12 @@ def inside_of(line: Line) -> Inside:
 
 
 def subtracted(node: gast.AST) -> gast.AST:
-    """a - 2 * b for a + -2 * b."""
-    if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add):
+    """a - 2 * b for a + -2 * b, and a + 2 * b for a - -2 * b."""
+    if not isinstance(node, gast.BinOp) or not isinstance(node.op, gast.Add | gast.Sub):
         return node
     positive = negative_of(node.right)
-    return node if positive is None else gast.BinOp(node.left, gast.Sub(), positive)
+    other = gast.Sub() if isinstance(node.op, gast.Add) else gast.Add()
+    return node if positive is None else gast.BinOp(node.left, other, positive)
 
 
 def negated_first(node: gast.AST, fact: Callable[[gast.AST], Any]) -> gast.AST:

@@ -50,7 +50,7 @@ def _over(loop: gast.For, sources: Sequence[str], reads: int) -> gast.For:
 def turned_round(loop: gast.For) -> gast.For:
     """Before: `for i in reversed(range(n))`; after: `for i in range(n - 1, -1, -1)`.
 
-    Numba reads this one too. Where the range has another step than 1 or -1 the former says more.
+    Numba reads this one, too. Where the range has another step than 1 or -1 the former says more.
     """
     source = loop.iter.args[0] if _is_call(loop.iter, "reversed") else None
     if not _is_call(source, "range"):
@@ -60,6 +60,7 @@ def turned_round(loop: gast.For) -> gast.For:
         bounds = [_moved(stop, -1), _moved(start, -1), form.constant(-1)]
     elif isinstance(step[0], gast.Constant) and step[0].value == -1:
         bounds = [_moved(stop, 1), _moved(start, 1)]
+        bounds = bounds[getattr(bounds[0], "value", None) == 0 :]
     else:
         return loop
     loop.iter = gast.Call(source.func, bounds, [])
