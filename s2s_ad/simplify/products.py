@@ -419,17 +419,19 @@ def own_negatives(program: Program) -> Program:
     negatives = {name: each for name, each in found.items() if counts[name] > 1}
     if not negatives:
         return program
-    facts, body = dict(program.facts), []
-    for statement in program.body:
+    facts = dict(program.facts)
+
+    def change(statement: form.Statement) -> form.Statement | list:
         adds = statement.function is runtime.index_add
         value = getattr(statement.operands[1], "id", "") if adds else ""
-        if value in negatives:
-            name = fresh_name()
-            facts[name] = facts[value]
-            body.append(statement.beside(name, operator.neg, [negatives[value]]))
-            statement = form.substitute(statement, {value: form.name(name)})
-        body.append(statement)
-    return program.with_(body=tuple(body), facts=facts)
+        if value not in negatives:
+            return statement
+        name = fresh_name()
+        facts[name] = facts[value]
+        own = statement.beside(name, operator.neg, [negatives[value]])
+        return [own, form.substitute(statement, {value: form.name(name)})]
+
+    return rewritten(program, change, facts)
 
 
 def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] | None:

@@ -19,11 +19,12 @@ from s2s_ad.analysis.elements import (
     meets,
     spans,
 )
-from s2s_ad.core import form, tree
+from s2s_ad.core import form
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, map_blocks, region_of
+from s2s_ad.core.rewriting import rewritten
 from s2s_ad.simplify.sums import clears
 
 
@@ -257,18 +258,7 @@ class _Uses:
 def _without(program: Program, gone: set[str]) -> Program:
     """The program without these updates: what read their result reads what they changed."""
     program = map_blocks(program, lambda block: _without(block, gone))
-    atoms: dict[str, gast.AST] = {}
-    body = []
-    for statement in program.body:
-        statement = form.substitute(statement, atoms) if atoms else statement
-        if statement.target in gone:
-            atoms[statement.target] = statement.operands[0]
-        else:
-            body.append(statement)
-    if not atoms:
-        return program
-    output = tree.tree_map(lambda atom: form.substitute(atom, atoms), program.output)
-    return program.with_(body=tuple(body), output=output)
+    return rewritten(program, lambda each: each.operands[0] if each.target in gone else each)
 
 
 KEEP_UNREAD = Pass("keep-unread", keep_unread)
