@@ -6,8 +6,6 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import gast
-
 from s2s_ad import runtime
 from s2s_ad.analysis.elements import (
     ONCE,
