@@ -137,7 +137,17 @@ class SharedMemoryError(UnsupportedError):
     """What is changed may be memory that is shared: nobody knows on which paths, or in which pass.
 
     Lowered path by path, or pass by pass, the same function may be fine.
+
+    Attributes:
+        items: the name of a list whose items would be told apart if its length was known.
     """
+
+    items = ""
+
+    def at(self, origin: Origin | None) -> S2SError:
+        made = super().at(origin)
+        made.items = self.items
+        return made
 
 
 class NestingError(UnsupportedError):

@@ -220,7 +220,27 @@ def last_of_none_yet(xs):
     return sum(b for _, b in rows)
 
 
+class Moving:
+    def __init__(self, x, v):
+        self.x, self.v = x, v
+
+    def kick(self, force):
+        self.v += force
+        self.x += self.v
+
+
+def kicked_by_each_other(rows):
+    """Objects that a comprehension made, each with two arrays, are changed by their index."""
+    bodies = [Moving(rows[i].copy(), rows[i] * 0.1) for i in range(2)]
+    for _ in range(3):
+        apart = bodies[0].x - bodies[1].x
+        bodies[0].kick(-0.1 * apart)
+        bodies[1].kick(0.2 * apart)
+    return sum(each.v @ each.x for each in bodies)
+
+
 PROGRAMS = [
+    (kicked_by_each_other, (ROWS,)),
     (last_of_none_yet, (XS,)),
     (one_row_three_times, (XS,)),
     (unpacked, (XS,)),

@@ -18,6 +18,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.kinds import Kinds, Leaf, contents, hint_of, is_list, is_same
+from s2s_ad.frontend.lower.lengths import OfOpenList
 from s2s_ad.frontend.lower.references import Box, View, is_open, settled
 from s2s_ad.frontend.resolve import unwrap
 
@@ -193,7 +194,8 @@ def _made_of(lowering: Lowering, part: Any, leaf: Callable[[Symbol], Any]) -> An
     if issubclass(part.kind, tuple):
         return made
     box = lowering.memory.box(made)
-    box.refusal = f"a {part.kind.__name__} in a list whose length is not known is changed"
+    kind = part.kind.__name__
+    box.refusal = OfOpenList(f"a {kind} in a list whose length is not known is changed")
     return box
 
 

@@ -19,6 +19,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Path, Tree
 from s2s_ad.core.values import List, Scalar
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
+from s2s_ad.frontend.lower.lengths import OfOpenList, items_needed
 from s2s_ad.frontend.lower.may_alias import Kinship, holds_itself, is_known, link, link_with_kin
 from s2s_ad.frontend.lower.references import (
     COPY,
@@ -313,8 +314,12 @@ class Memory(Kinship):
 
     def spoil(self, values: Iterable[Any], what: str = CHANGED) -> None:
         """From now on nobody may read these."""
+        values = [*values]
+        lists = [each for each in values if isinstance(each, Box) and each.is_dynamic]
+        items = next((symbol.name for each in lists for symbol in symbols(each)), "")
+        origin = self.builder.origin if self.builder else None
         for each in values:
-            self._hold(each, Poison(what, self.builder.origin if self.builder else None, UNCERTAIN))
+            self._hold(each, Poison(what, origin, UNCERTAIN, items))
             self._refresh(each)
 
     # ---- containers
@@ -365,7 +370,8 @@ class Memory(Kinship):
         `added` is what a list whose length is not known holds from now on, too.
         """
         if box.refusal:
-            raise SharedMemoryError("S2S207", box.refusal, help=COPY)
+            error = SharedMemoryError("S2S207", box.refusal, help=COPY)
+            raise items_needed(box, error) if isinstance(box.refusal, OfOpenList) else error
         if isinstance(content, Tree) and any(each is box for each in changing(content)):
             raise UnsupportedError(
                 "S2S201",

@@ -11,6 +11,12 @@ from s2s_ad.frontend.lower.references import symbols
 PURPOSE = "the number of items"
 
 
+class OfOpenList(str):
+    """Why nobody may write to what a list holds whose length is not known: it is no object yet."""
+
+    __slots__ = ()
+
+
 def items_needed(value: Any, error: S2SError) -> Exception:
     """Asks for what the number of items depends on; the error where it cannot be known.
 

@@ -30,6 +30,7 @@ from s2s_ad.frontend.lower.calls import LIBRARIES, apply
 from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
+from s2s_ad.frontend.lower.lengths import PURPOSE
 from s2s_ad.frontend.lower.loops import ask_for
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
@@ -122,6 +123,8 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             return replace(ways, apart=ways.apart | loops)
         for bounds in lowering.sharing.values():
             ask_for(lowering, bounds, error)
+        if error.items:
+            raise NeedStatic(error.items, PURPOSE, error)
     raise error
 
 

@@ -21,18 +21,24 @@ COPY = "take a copy: y = x.copy()"
 
 @dataclass(frozen=True, slots=True)
 class Poison:
-    """What an array holds after a store that may have changed it, and may not."""
+    """What an array holds after a store that may have changed it, and may not.
+
+    `items` is a list whose length is not known, which may share the memory, too.
+    """
 
     what: str
     origin: Origin | None
     why: str = ""
+    items: str = ""
 
     def error(self, *_: Any) -> UnsupportedError:
-        if self.origin is None:
-            return SharedMemoryError("S2S207", self.what, why=self.why, help=COPY)
-        line, text = self.origin.line, self.origin.text.strip()
-        why = f"line {line} is `{text}`; {self.why}" if self.why else ""
-        return SharedMemoryError("S2S207", f"{self.what} at line {line}", why=why, help=COPY)
+        what, why = self.what, self.why
+        if self.origin is not None:
+            line, text = self.origin.line, self.origin.text.strip()
+            what, why = f"{what} at line {line}", f"line {line} is `{text}`; {why}" if why else ""
+        error = SharedMemoryError("S2S207", what, why=why, help=COPY)
+        error.items = self.items
+        return error
 
 
 @dataclass(frozen=True, slots=True)
