@@ -342,19 +342,21 @@ def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
     return early[::-1], late[::-1], kept
 
 
-def _selected(builder: Builder, position: Any, sides: list[Program], operands: list) -> list:
-    """The outputs of the side that `position` names."""
+def _selected(
+    builder: Builder, position: Any, sides: list[Program], operands: list, first: int = 0
+) -> list:
+    """The outputs of the side that `position` names, which counts the sides from `first` on."""
     if len(sides) == 1:
         (side,) = sides
         return list(builder.splice(side, dict(zip(side.leaves(), operands, strict=True))).items)
     inner = Builder()
     inner.origin, inner.phase = builder.origin, builder.phase
     leaves = [inner.symbol(builder.fact(each)) for each in (position, *operands)]
-    outputs = _selected(inner, leaves[0], sides[1:], leaves[1:])
+    outputs = _selected(inner, leaves[0], sides[1:], leaves[1:], first + 1)
     rest = block(inner, [each.name for each in leaves], outputs)
     captures = {each.text: each for side in sides[1:] for each in side.captures}
     unread = fresh_name()
     known = sides[0].facts | {unread: builder.fact(position)}
-    first = _with_leaves(sides[0], [unread, *sides[0].leaves()], known)
-    made = Branch(first, rest.with_(captures=tuple(captures.values())))
-    return made.call(builder, [position == 0, position, *operands])
+    side = _with_leaves(sides[0], [unread, *sides[0].leaves()], known)
+    made = Branch(side, rest.with_(captures=tuple(captures.values())))
+    return made.call(builder, [position == first, position, *operands])

@@ -7,7 +7,7 @@ import pytest
 
 from frontend.flow import assert_like_python, interpreted, lowered
 from frontend.loading import load
-from s2s_ad import S2SError, grad, vmap
+from s2s_ad import S2SError, grad, jvp, vmap
 from s2s_ad.core.regions import Attempt
 
 B = np.array([1.0, 2.0])
@@ -469,6 +469,40 @@ def rows_that_one_part_made(x):
     except ValueError:
         s = s + 7 * x[0]
     return s
+
+
+def by_handler(x, k):
+    try:
+        if k == 1:
+            raise ValueError
+        if k == 2:
+            raise KeyError
+        if k == 3:
+            raise TypeError
+        y = x * x
+    except ValueError:
+        y = np.sin(x)
+    except KeyError:
+        y = 3 * x
+    except TypeError:
+        y = x**3
+    return y
+
+
+@pytest.mark.parametrize(
+    "k, slope, second",
+    [(0, 1.4, 2.0), (1, np.cos(0.7), -np.sin(0.7)), (2, 3.0, 0.0), (3, 1.47, 4.2)],
+)
+def test_each_of_several_handlers_has_its_own_slope(k, slope, second):
+    x, k = 0.7, float(k)
+
+    def tangent(x, k):
+        return jvp(by_handler, (x, k), (1.0, 0.0))[1]
+
+    assert tangent(x, k) == pytest.approx(slope)
+    assert grad(by_handler)(x, k) == pytest.approx(slope)
+    assert grad(tangent)(x, k) == pytest.approx(second)
+    np.testing.assert_allclose(vmap(tangent)(np.full(2, x), np.full(2, k)), slope)
 
 
 def third(x, w):
