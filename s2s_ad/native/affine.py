@@ -94,43 +94,71 @@ def distances(
     Returns:
         None where no pass reads what a pass stores. A distance of None is not known.
     """
-    found: dict[str, int] = {}
-    fixed: tuple[dict[str, Form], dict[str, Form]] = ({}, {})
-    for one, other in zip(stored, read, strict=True):
-        factors = [[factor_of(form, each) for each in indices] for form in (one, other)]
-        if None in factors[0] or None in factors[1]:
-            continue
-        rest = difference(_without(other, indices), _without(one, indices))
-        moving = [[each for each, k in zip(indices, of, strict=True) if k] for of in factors]
-        if moving == [[], []]:
+    found = _Distances(indices)
+    try:
+        for one, other in zip(stored, read, strict=True):
+            found.axis(one, other)
+        for index in found.fixed[0].keys() & found.fixed[1].keys():
+            apart = difference(found.fixed[1][index], found.fixed[0][index])
+            if _is_number(apart):
+                found.know(index, value_of(apart))
+    except _Never:
+        return None
+    return [found.known.get(each) for each in indices]
+
+
+class _Never(Exception):
+    """No pass reads what a pass stores."""
+
+
+class _Distances:
+    """What follows, axis by axis, of `stored(x) == read(y)` for the indices x and y of two passes.
+
+    Attributes:
+        known: y - x, by index.
+        fixed: what x alone, and y alone, has to be.
+    """
+
+    def __init__(self, indices: Sequence[str]):
+        self.indices = indices
+        self.known: dict[str, int] = {}
+        self.fixed: tuple[dict[str, Form], dict[str, Form]] = ({}, {})
+
+    def know(self, index: str, apart: int) -> None:
+        if self.known.setdefault(index, apart) != apart:
+            raise _Never
+
+    def axis(self, stored: Form, read: Form) -> None:
+        sides = [{e: factor_of(form, e) for e in self.indices} for form in (stored, read)]
+        if any(None in side.values() for side in sides):
+            return
+        rest = difference(_without(read, self.indices), _without(stored, self.indices))
+        moving = [{index: k for index, k in side.items() if k} for side in sides]
+        if not any(moving):
             if rest and _is_number(rest):
-                return None
-        elif len(moving[0]) == len(moving[1]) == 1 and moving[0] == moving[1]:
-            (index,) = moving[0]
-            a, b = (of[indices.index(index)] for of in factors)
-            # a * stored + one = a * read + other
-            if a == b and _is_number(rest):
-                apart = -dict(rest).get(ONE, 0)
-                if apart % a or found.get(index, apart // a) != apart // a:
-                    return None
-                found[index] = apart // a
-        else:
-            for side, (index, *others) in ((s, each) for s, each in enumerate(moving) if each):
-                if others or moving[1 - side]:
-                    continue
-                a = factors[side][indices.index(index)]
-                value = rest if side == 0 else frozenset((atom, -k) for atom, k in rest)
-                if _is_number(value) and (value_of(value) % a or value_of(value) // a < 0):
-                    return None
-                if a == 1:
-                    fixed[side][index] = value
-    for index in fixed[0].keys() & fixed[1].keys():
-        apart = difference(fixed[1][index], fixed[0][index])
-        if _is_number(apart):
-            if found.get(index, value_of(apart)) != value_of(apart):
-                return None
-            found[index] = value_of(apart)
-    return [found.get(each) for each in indices]
+                raise _Never
+        elif moving[0] == moving[1] and len(moving[0]) == 1:
+            if _is_number(rest):
+                ((index, k),) = moving[0].items()
+                self.know(index, _quotient(-value_of(rest), k))
+        elif not moving[1] and len(moving[0]) == 1:
+            self._fix(0, moving[0], rest)
+        elif not moving[0] and len(moving[1]) == 1:
+            self._fix(1, moving[1], frozenset((atom, -k) for atom, k in rest))
+
+    def _fix(self, side: int, moving: Mapping[str, int], value: Form) -> None:
+        """Note that a factor times an index is a value, and no index is below 0."""
+        ((index, k),) = moving.items()
+        if _is_number(value) and _quotient(value_of(value), k) < 0:
+            raise _Never
+        if k == 1:
+            self.fixed[side][index] = value
+
+
+def _quotient(value: int, factor: int) -> int:
+    if value % factor:
+        raise _Never
+    return value // factor
 
 
 def _without(form: Form, indices: Sequence[str]) -> Form:

@@ -106,19 +106,20 @@ class Uses:
             self.look(node.iter, loops)
             self.look(node.body, (*loops, node.target.id))
         elif isinstance(node, gast.While):
-            self.look(node.test, (*loops, "*"))
-            self.look(node.body, (*loops, "*"))
-        elif isinstance(node, gast.Assign):
+            self.look([node.test, node.body], (*loops, "*"))
+        elif isinstance(node, gast.Name):
+            self.fix(node.id)
+        elif isinstance(node, gast.AST) and not _asks_for_lengths(node):
+            self._other(node, loops)
+
+    def _other(self, node: gast.AST, loops: tuple[str, ...]) -> None:
+        if isinstance(node, gast.Assign):
             self._assigned(node, loops)
         elif isinstance(node, gast.Return):
             self._returned(node, loops)
         elif isinstance(node, gast.Subscript) and isinstance(node.value, gast.Name):
             self._element(node, loops)
-        elif (isinstance(node, gast.Attribute) and node.attr == "shape") or (isinstance(node, gast.Call) and getattr(node.func, "id", "") == "len"):
-            return
-        elif isinstance(node, gast.Name):
-            self.fix(node.id)
-        elif isinstance(node, gast.AST):
+        else:
             for each in node._fields:
                 self.look(getattr(node, each, None), loops)
 
@@ -174,6 +175,11 @@ class Uses:
                 self.returned.setdefault(each.id, []).append(place)
             else:
                 self.look(each, loops)
+
+
+def _asks_for_lengths(node: gast.AST) -> bool:
+    is_shape = isinstance(node, gast.Attribute) and node.attr == "shape"
+    return is_shape or (isinstance(node, gast.Call) and getattr(node.func, "id", "") == "len")
 
 
 def _parts(node: gast.AST) -> list[gast.AST]:

@@ -1,0 +1,256 @@
+"""Loop text as Python runs it: the same results as by NumPy, and no element that there is not."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+
+import gast
+import numpy as np
+import pytest
+
+from native_code.interpreted import OutOfBounds, interpreted
+from native_code.programs import PROGRAMS
+from native_code.test_native import leaves, loops_alone, moving
+from s2s_ad import grad, jit, value_and_grad
+from s2s_ad.load.native import Native
+from s2s_ad.native import affine
+
+pytest.importorskip("numba")
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+rng = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def as_python(monkeypatch):
+    """Loops that Python runs."""
+    monkeypatch.setenv("S2S_AD_NATIVE", "1")
+    monkeypatch.setattr(Native, "kernel", lambda self: interpreted(self.text, self.name))
+
+
+def triangle(A, B):
+    """Products of columns: the loops go down, and along columns."""
+    B = B.copy()
+    for i in range(B.shape[0]):
+        for j in range(B.shape[1]):
+            B[i, j] += np.dot(A[i + 1 :, i], B[i + 1 :, j])
+    return np.sum(B**2)
+
+
+def orthogonal(A):
+    """All loops go along columns."""
+    A, n = A.copy(), A.shape[1]
+    Q = np.zeros_like(A)
+    for k in range(n):
+        Q[:, k] = A[:, k] / np.sqrt(A[:, k] @ A[:, k])
+        for j in range(k + 1, n):
+            A[:, j] -= Q[:, k] * (Q[:, k] @ A[:, j])
+    return np.sum(Q**3) + np.sum(A**2)
+
+
+def sweep(p, q):
+    """Columns of the columns before them."""
+    p, q = p.copy(), q.copy()
+    for j in range(1, p.shape[1]):
+        p[1:-1, j] = p[1:-1, j - 1] ** 2 / (1 + q[1:-1, j])
+        q[1:-1, j] = q[1:-1, j - 1] * p[2:, j]
+    return np.sum(p * q)
+
+
+def mirrored(A):
+    A = A.copy()
+    for i in range(len(A)):
+        A[i:, i] = A[i, i:] * 2
+    return np.sum(A**3)
+
+
+def shifted(x):
+    """Elements that are read before they are stored, and others that are not."""
+    x = x.copy()
+    x[:-1] = x[1:] ** 2
+    x[1:] = x[:-1] * 0.5
+    x[2:] += x[:-2]
+    return np.sum(x**2)
+
+
+def shrinking(x, down):
+    """A list of arrays of which each has another length."""
+    values = x
+    while len(values) > 1:
+        values = down * values[1:] * values[:-1]
+    return values[0]
+
+
+def resampled(x, y):
+    """What one path alone has is kept for each pass."""
+    for t in range(3):
+        if y[t] > 0.5:
+            x = x[np.argsort(x + y[t])]
+        x = x * y[t]
+    return np.sum(x**2 * np.arange(len(x)))
+
+
+def total(items):
+    return sum(items) * items[0]
+
+
+def called_like_a_value(x):
+    first = total([x[0], x[1], x[2]])
+    total_ = total([x[1], x[0], x[3]])
+    return first * total_
+
+
+def least_of_sums(path):
+    for k in range(path.shape[0]):
+        path = np.minimum(path, path[:, k][:, None] + path[k])
+    return np.sum(path**2)
+
+
+def exchanged(M):
+    M = M.copy()
+    M[[0, 2]] = M[[2, 0]]
+    return np.sum(M[0] ** 3) + np.sum(M**2)
+
+
+x, A = rng.random(7), rng.random((6, 6)) + 0.1
+LOOPS = {
+    "columns of a triangle": (triangle, (A, rng.random((6, 4)))),
+    "columns of an orthogonal matrix": (orthogonal, (A[:, :4],)),
+    "columns of the columns before": (sweep, (A, rng.random((6, 6)))),
+    "a column of a row": (mirrored, (A,)),
+    "elements beside each other": (shifted, (x,)),
+    "lengths that differ": (shrinking, (x, 1.5)),
+    "what a path lacks": (resampled, (x, np.array([0.7, 0.2, 0.9]))),
+    "called like a function": (called_like_a_value, (x,)),
+    "one of two": (least_of_sums, (A,)),
+    "rows that change places": (exchanged, (A,)),
+    "a median": (lambda x: np.median(x) * np.sum(x[np.quantile(x, 0.3) < x]), (x,)),
+    "a median of two": (lambda A: np.median(A) ** 2, (A,)),
+    "floats as whole numbers": (lambda x: np.sum(x[(x * 5).astype(int)] ** 2), (x,)),
+    "the place of an item": (lambda x: [x[0], x[2], x[1]].index(x[1]) * x[0] ** 2, (x,)),
+    "a long filter": (lambda x, y: np.sum(np.convolve(x, y, "valid") ** 2), (x, np.tile(x, 3))),
+    "a filter": (lambda x, y: np.sum(np.convolve(x, y, "same") ** 2), (x, x[:2])),
+}
+
+
+def agrees(function, args):
+    places = moving(args)
+    plain = value_and_grad(function, places if len(places) > 1 else places[0])
+    found = loops_alone(jit(plain), *copy.deepcopy(args))
+    for mine, its in zip(leaves(found), leaves(plain(*args)), strict=True):
+        rtol = 1e-3 if np.asarray(its).dtype == np.float32 else 1e-11
+        np.testing.assert_allclose(mine, its, rtol=rtol, atol=1e-13)
+        assert np.asarray(mine).dtype == np.asarray(its).dtype
+
+
+#: those that another one has a loop like
+ALIKE = {"columns of a triangle", "one of two", "a filter", "a median of two", "a column of a row"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(e, marks=pytest.mark.slow if e in ALIKE else ()) for e in LOOPS]
+)
+def test_loops_agree(name):
+    agrees(*LOOPS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_agree_within_their_arrays(name):
+    agrees(*PROGRAMS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_agree_where_numba_compiles_them(name, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("S2S_AD_NATIVE", "1")
+    agrees(*LOOPS[name])
+
+
+def test_what_is_out_of_bounds_is_seen():
+    text = "def f(x):\n    y = np.empty(3)\n    return y[len(x)] + x[0]\n"
+    assert np.isnan(interpreted(text, "f")(np.ones(2)))
+    with pytest.raises(OutOfBounds):
+        interpreted(text, "f")(np.ones(3))
+
+
+# ---- the order of loops --------------------------------------------------------------------------
+
+
+def innermost(text):
+    """The loops without a loop inside."""
+    tree = gast.parse(text)
+    loops = [each for each in gast.walk(tree) if isinstance(each, gast.For)]
+    return [
+        e for e in loops if not any(isinstance(i, gast.For) for b in e.body for i in gast.walk(b))
+    ]
+
+
+def gaps(text):
+    """The elements of arrays by rows whose first index an innermost loop moves."""
+    columns = [
+        line.split(" = ")[0].strip()
+        for line in text.splitlines()
+        if line.split("#")[0].rstrip().endswith(".T")
+    ]
+    found = []
+    for loop in innermost(text):
+        for node in (n for each in loop.body for n in gast.walk(each)):
+            if isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Tuple):
+                by_columns = node.value.id in columns
+                axis = node.slice.elts[1 if by_columns else 0]
+                names = {each.id for each in gast.walk(axis) if isinstance(each, gast.Name)}
+                found += [gast.unparse(node)] if loop.target.id in names else []
+    return found
+
+
+def test_innermost_loops_go_along_memory():
+    text = jit(grad(triangle, (0, 1))).source(*LOOPS["columns of a triangle"][1], native=True)
+    assert not [each for each in gaps(text) if each.startswith(("B_bar", "broadcast_like"))]
+    assert "-1, -1)" not in text.split("# backward")[1].split("for k")[1]
+
+
+def test_columns_stand_side_by_side():
+    arguments = LOOPS["columns of an orthogonal matrix"][1]
+    gradient = jit(grad(orthogonal))
+    text = gradient.source(*arguments, native=True)
+    assert "Q = np.zeros((A.shape[1], len(A))).T" in text
+    assert not {"Q[i, k]", "A_2[i, k]", "A_2[i, j]"} & {*gaps(text.split("# backward")[0])}
+    assert gradient(*arguments).flags.c_contiguous
+
+
+def test_updates_are_copied_where_they_have_to_be():
+    text = jit(shifted).source(x, native=True)
+    assert text.count("np.empty") == 2  # x[1:] of x[:-1], x[2:] of x[:-2]; not x[:-1] of x[1:]
+
+
+INDICES = [
+    "i",
+    "i + 1",
+    "2 * i",
+    "a",
+    "a + 1",
+    "j",
+    "i + j",
+    "a + i",
+    "j - i",
+    "b - j",
+    "a + j + 2",
+]
+SPACE = [{"i": i, "j": j, "a": 1, "b": 2} for i in range(4) for j in range(3)]
+VALUES = {each: [eval(each, dict(at)) for at in SPACE] for each in INDICES}
+FORMS = {each: affine.form_of(gast.parse(each, mode="eval").body) for each in INDICES}
+
+
+@pytest.mark.parametrize("first", INDICES)
+def test_distances_by_enumeration(first):
+    """Where a proof says that a copy is not needed, none is, however long the loops are."""
+    for second, *read in itertools.product(INDICES, repeat=3):
+        forms = [[FORMS[each] for each in pair] for pair in ((first, second), read)]
+        if affine.comes_no_later(affine.distances(*forms, ["i", "j"])):
+            stored = {}
+            for k, place in enumerate(zip(VALUES[first], VALUES[second], strict=True)):
+                stored.setdefault(place, k)
+            places = zip(*(VALUES[each] for each in read), strict=True)
+            assert all(stored.get(place, k) >= k for k, place in enumerate(places)), (second, read)
