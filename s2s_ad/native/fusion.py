@@ -293,7 +293,7 @@ def _fit(one: gast.For, other: gast.For, kin: Kin) -> bool:
         for name in left:
             for alike in (each for each in right if not kin.are_apart(each, name)):
                 indices = [*_all_of(a, name), *_all_of(b, name)]
-                if alike != name or not _share(indices, index, a.writes | b.writes):
+                if alike != name or not is_shared(indices, index, a.writes | b.writes):
                     return False
     arrays = [(a.reads, b.stores), (b.reads, a.stores)]
     return not any(kin.all_of(reads) & kin.all_of(stores) for reads, stores in arrays)
@@ -322,7 +322,7 @@ def _all_of(uses: Uses, name: str) -> list[tuple]:
     return [*uses.loads.get(name, ()), *uses.stores.get(name, ())]
 
 
-def _share(indices: list[tuple], index: str, written: set[str]) -> bool:
+def is_shared(indices: Sequence[tuple], index: str, written: set[str]) -> bool:
     """Whether all are the same at one axis, and another element there in each pass.
 
     Args:

@@ -16,7 +16,7 @@ import gast
 
 from s2s_ad.core import form
 from s2s_ad.native import affine
-from s2s_ad.native.fusion import Kin, uses_of
+from s2s_ad.native.fusion import Kin, is_shared, uses_of
 from s2s_ad.native.spelling import (
     Expression,
     assign,
@@ -326,7 +326,7 @@ class _Order:
             if stored in added:
                 continue
             places = [*places, *uses.loads.get(stored, ())]
-            if not _is_shared(places, index, inner):
+            if not is_shared(places, index, inner):
                 return False
         return True
 
@@ -537,16 +537,6 @@ def _only_added_to(body: list[gast.stmt]) -> set[str]:
             if isinstance(e, gast.Subscript)
         }  # fmt: skip
     return added - otherwise
-
-
-def _is_shared(places: Sequence[tuple], index: str, written: set[str]) -> bool:
-    """Whether all elements have the same index at one axis, another one in each pass."""
-    shortest = min(map(len, places))
-    return any(
-        affine.tells_apart(places[0][k], index, written)
-        and all(e[k] == places[0][k] for e in places)
-        for k in range(shortest)
-    )
 
 
 def _in_pieces(body: Sequence[gast.stmt], index: str) -> list[list[gast.stmt]]:
