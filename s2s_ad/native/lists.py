@@ -51,6 +51,8 @@ class Lists(State):
         items = [name(self._as_list(each, fact).text) for each in operands]
         if function in (np.zeros_like, runtime.zeros_like):
             made = _zeros(items[0], fact)
+        elif function is runtime.accumulate and not isinstance(fact.item, values.List):
+            made = call("item_sums", *items)
         elif function is runtime.list_join:
             made = binary(items[0], gast.Add, items[1])
         elif function in (np.copy, runtime.copied, list):

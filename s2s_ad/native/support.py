@@ -121,6 +121,13 @@ def position_of(items, value):
             return i
     raise ValueError
 ''',
+    "item_sums": '''@njit
+def item_sums(a, b):
+    """The sums of the items of two lists."""
+    if len(a) != len(b):
+        raise ValueError
+    return [a[i] + b[i] for i in range(len(a))]
+''',
     "truncated": '''@njit
 def truncated(x):
     """The whole number of a float, which has 64 bits."""
