@@ -40,7 +40,8 @@ closures, decorated functions, `functools.partial`; methods, properties, static 
 and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made, and
 so can bounded deques and SimpleNamespaces; dates, decimals, fractions and compiled patterns are
 computed with where nothing in them is a value. Members of Enums are found by value and by name, and
-those of an IntEnum are numbers. An object says itself whether it is true and what `==` gives.
+those of an IntEnum are numbers. What Numba's `@njit`, `@jit` and `@vectorize` have made stands for the
+Python below them, and `prange` for `range`. An object says itself whether it is true and what `==` gives.
 """
 
 GENERATORS = """\
@@ -51,9 +52,10 @@ like any other: `next(it)` and `next(it, default)` move it on, in branches, loop
 `for` over it reads what is left. What is read by `sum`, `zip`, `list` and the like is read to its
 end; who reads it again is refused.
 
-A call of a generator function at module level is run to its end, and the loop (or `sum`, `list`,
-`next`, ...) goes over what it has yielded. Where that would be seen (a loop that never ends, arrays
-that are changed between two items, prints) it is refused. `yield` is a statement of its own.
+A call of a generator function is run to its end, and the loop (or `sum`, `list`, `next`, ...) goes
+over what it has yielded. Where that would be seen (a loop that never ends, arrays or names of the
+functions around that change between two items, prints) it is refused. `yield` is a statement of its
+own.
 """
 
 NONE = """\

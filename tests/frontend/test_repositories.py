@@ -167,6 +167,34 @@ def kernels_made_inside(x):
     return square(x[0]) * cube(x[1]) + cubes(x) + njit(lambda v: v * 2)(x[2])
 
 
+def in_order_of_pairs(x):
+    """Of points with one abscissa the other one decides."""
+    points = [(x[0], x[1]), (x[0], x[2]), (0.2, x[2]), (x[1], 0.1)]
+    up, down = sorted(points), sorted(points, key=lambda p: (p[1], -p[0]), reverse=True)
+    return sum(i * u * v for i, (u, v) in enumerate(up)) + down[0][0] * down[1][1]
+
+
+class Spectrum:
+    """Copied without its `__init__`, and run through by a generator over another."""
+
+    def __init__(self, at, values):
+        self.at, self.values = np.array(at), values
+
+    def __mul__(self, other):
+        made = object.__new__(Spectrum)
+        made.__dict__.update(self.__dict__)
+        made.values = self.values * (other.values if isinstance(other, Spectrum) else other)
+        return made
+
+    def __iter__(self):
+        yield from zip(self.at, self.values)
+
+
+def spectra(x):
+    both = Spectrum([0.1, 0.2, 0.4], x) * 2.0 * Spectrum([0.0, 0.0, 0.0], np.sin(x))
+    return sum(at * value for at, value in both)
+
+
 def rows_of_a_loop(p):
     """The sweep back over a loop that stores rows reads and clears each of them."""
     rows = np.zeros((5, 2))
@@ -191,6 +219,8 @@ PROGRAMS = [
     columns_of_a_product,
     trajectory,
     kernels_made_inside,
+    in_order_of_pairs,
+    spectra,
     rows_of_a_loop,
 ]
 SLOW = [a_matrix_of_lists, with_a_cache, channels, trajectory, kernels_made_inside, rows_of_a_loop]

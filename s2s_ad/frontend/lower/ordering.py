@@ -48,8 +48,8 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
         return new_list(lowering, [found.items[i] for i in order])
     whole = Box(lowering.memory, growing.list_value(lowering, found), list)
     lowering.memory.hold_items(whole, Tree(list, found.keys, found.items))
-    array = _array(lowering, [_number(each) for each in keys]) if key is not None else None
-    made = _in_order(lowering, found, whole, array, backwards)
+    columns = None if key is None and not _are_tuples(keys) else _columns(lowering, keys)
+    made = _in_order(lowering, found, whole, columns, backwards)
     return new_list(lowering, [growing.item(lowering, made, i) for i in range(len(keys))])
 
 
@@ -70,7 +70,20 @@ def _known_keys(keys: list) -> list | None:
     return None
 
 
-def _keys_of_any(lowering: Lowering, items: Box, key: Any) -> Symbol | None:
+def _are_tuples(keys: list) -> bool:
+    """Whether the keys are tuples of one length."""
+    tuples = all(isinstance(each, Tree) and each.kind is tuple for each in keys)
+    return tuples and len({len(each.items) for each in keys}) == 1
+
+
+def _columns(lowering: Lowering, keys: list) -> list[Symbol]:
+    """The numbers to sort by, those that decide first before the others."""
+    rows = [each.items for each in keys] if _are_tuples(keys) else [[each] for each in keys]
+    columns = zip(*rows, strict=True)
+    return [lowering.builder.call(np.array, ([*map(_number, e)],), {}) for e in columns]
+
+
+def _keys_of_any(lowering: Lowering, items: Box, key: Any) -> list[Symbol] | None:
     """The numbers to sort by; None where the items themselves are the numbers."""
     if key is None:
         return None
@@ -78,7 +91,7 @@ def _keys_of_any(lowering: Lowering, items: Box, key: Any) -> Symbol | None:
     made = consumed(lowering, found, "T = []", "T.append(G(E))", values={"G": key})
     if not is_growing(made) or not _holds_numbers(made):
         raise _refusal()
-    return lowering.builder.call(np.array, (made.content,), {})
+    return [lowering.builder.call(np.array, (made.content,), {})]
 
 
 def _holds_numbers(items: Box) -> bool:
@@ -101,12 +114,8 @@ def _refusal() -> UnsupportedError:
     )
 
 
-def _array(lowering: Lowering, items: list) -> Symbol:
-    return lowering.builder.call(np.array, (items,), {})
-
-
 def _in_order(
-    lowering: Lowering, source: Tree, whole: Box, keys: Symbol | None, backwards: bool
+    lowering: Lowering, source: Tree, whole: Box, keys: list[Symbol] | None, backwards: bool
 ) -> Box:
     """The items of `whole`, a copy of the source, by the keys or by themselves."""
     call = lowering.builder.call
@@ -134,9 +143,11 @@ def _items(array: Symbol, source: Symbol) -> Symbol:
     return array.builder.call(runtime.list_rows, (array,), options)
 
 
-def _order(keys: Symbol, backwards: bool) -> Symbol:
+def _order(keys: list[Symbol], backwards: bool) -> Symbol:
     """The positions of the keys from the smallest to the largest, or the other way round."""
-    if not backwards:
-        return np.argsort(keys, kind="stable")
-    last = np.size(keys, 0) - 1
-    return (last - np.argsort(keys[::-1], kind="stable"))[::-1]
+    if backwards:
+        last = np.size(keys[0], 0) - 1
+        return (last - _order([each[::-1] for each in keys], False))[::-1]
+    if len(keys) == 1:
+        return np.argsort(keys[0], kind="stable")
+    return keys[0].builder.call(np.lexsort, (keys[::-1],), {})
