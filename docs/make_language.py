@@ -40,8 +40,9 @@ closures, decorated functions, `functools.partial`; methods, properties, static 
 and objects with `__call__`. Objects of plain classes, dataclasses and namedtuples can be made, and
 so can bounded deques and SimpleNamespaces; dates, decimals, fractions and compiled patterns are
 computed with where nothing in them is a value. Members of Enums are found by value and by name, and
-those of an IntEnum are numbers. What Numba's `@njit`, `@jit` and `@vectorize` have made stands for the
-Python below them, and `prange` for `range`. An object says itself whether it is true and what `==` gives.
+those of an IntEnum are numbers. What Numba's `@njit`, `@jit` and `@vectorize` have made stands for
+the Python below them, and `prange` for `range`. An object says itself whether it is true and what
+`==` gives.
 """
 
 GENERATORS = """\
