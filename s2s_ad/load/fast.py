@@ -5,13 +5,16 @@ They make a chain: a call that one does not know it hands to the next.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import inspect
 import keyword
+import linecache
 import operator
 import types
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -124,6 +127,21 @@ def with_call(
     # the same code bound to other captured objects: those before are gone
     gone = [each for each in alike if each.found.loaded.text is found.loaded.text]
     return (hot, *(each for each in hots if each not in gone))[:MOST_HOT]
+
+
+#: what debuggers show of the code that decides
+FILE, SHOWN = "<s2s_ad dispatch>", "# step once more: the code for these arguments is called\n"
+linecache.cache[FILE] = (len(SHOWN), None, [SHOWN], FILE)
+
+
+def _on_one_line(source: str) -> CodeType:
+    """The code with all of it on one line, so that a debugger steps over it at once."""
+    module = ast.parse(source)
+    for node in ast.walk(module):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = 1
+            node.col_offset = node.end_col_offset = 0
+    return compile(module, FILE, "exec")
 
 
 class Writer:
@@ -289,7 +307,7 @@ class Writer:
         body = "".join(f"        {line}\n" for line in source.splitlines())
         link = f"    def link(_s2s_next):\n{body}        return __call__\n    return link\n"
         factory = f"def _s2s_make({names}):\n{link}"
-        exec(compile(factory, "<s2s_ad dispatch>", "exec"), made := {})
+        exec(_on_one_line(factory), made := {})
         link, space = made["_s2s_make"](*self.space.values()), self.globals
         return link if not space else lambda following: _among(space, link(following))
 

@@ -1,5 +1,7 @@
 """What a user sees of an error: the frames of their own code, and the line that it comes from."""
 
+import subprocess
+import sys
 import traceback
 
 import numpy as np
@@ -99,3 +101,24 @@ def test_a_mistake_and_what_is_said_of_it(function, what, help):
         grad(function)(np.ones(2))
     assert what in caught.value.what
     assert help in caught.value.help
+
+
+def test_a_debugger_steps_into_generated_code(tmp_path):
+    """Past one line that says what it is, for the code that decides which code serves the call."""
+    script = tmp_path / "slope.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from s2s_ad import grad\n"
+        "def f(x):\n"
+        "    y = np.sin(x)\n"
+        "    return np.sum(y**2)\n"
+        "g, x = grad(f), np.ones(3)\n"
+        "for _ in range(20): g(x)\n"
+        "g(x)\n"
+    )
+    commands = "b 8\nc\n" + "s\n" * 5 + "p 10 * x.size\nq\n"
+    call = [sys.executable, "-m", "pdb", str(script)]
+    shown = subprocess.run(call, input=commands, capture_output=True, text=True, check=False).stdout
+    assert shown.count("-> # step once more: the code for these arguments is called") == 2
+    assert "-> y = np.sin(x)  # line 4" in shown
+    assert shown.index("-> y = np.sin(x)") < shown.index("(Pdb) 30")
