@@ -153,6 +153,24 @@ def complex_into_real(x):
     return y
 
 
+def behind_the_end(x):
+    y = np.zeros(3)
+    y[5] = x[0]
+    return np.sum(y)
+
+
+def before_the_start(x):
+    y = np.zeros((3, 2))
+    y[0, -3] += x[0]
+    return np.sum(y)
+
+
+def at_the_length(x):
+    y = np.zeros(len(x))
+    y[len(x)] = x[0]
+    return np.sum(y)
+
+
 def larger_than_its_place(x):
     y = np.zeros(1)
     y += x
@@ -234,6 +252,9 @@ CASES = {
     integers_take_no_floats: ((X,), "S2S203", "n += x", "int64"),
     item_of_a_number: ((X,), "S2S203", "s[0] = 1.0", "number"),
     item_of_a_tuple: ((X,), "S2S203", "t[0] = 1.0", "item assignment"),
+    behind_the_end: ((X,), "S2S203", "y[5] = x[0]", "out of bounds"),
+    before_the_start: ((X,), "S2S203", "y[0, -3] += x[0]", "out of bounds"),
+    at_the_length: ((X,), "S2S203", "y[len(x)] = x[0]", "out of bounds"),
     larger_than_its_place: ((X,), "S2S203", "y += x", "shape"),
     list_in_itself: ((X,), "S2S201", "items.append(items)", "holds itself"),
     object_returned: ((X,), "S2S304", "", "Holder"),

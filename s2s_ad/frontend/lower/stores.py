@@ -18,7 +18,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.references import Reference, is_immutable, settled
 from s2s_ad.frontend.lower.views import is_basic
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.rules.index_layout import is_array, layout, may_repeat
+from s2s_ad.rules.index_layout import check_bounds, is_array, layout, may_repeat
 from s2s_ad.rules.support import lengths
 
 
@@ -36,6 +36,7 @@ def set_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
     """`whole[index] = value`; the index has the form that rules take."""
     if isinstance(whole.fact, values.Scalar):
         raise TypeError(f"{whole.fact.kind.__name__!r} object does not support item assignment")
+    within_bounds(lowering, whole, settled(index))
     target, index = placed(writable(lowering, whole), settled(index))
     value = fitted(lowering, target, index, as_array(lowering, value))
     if index is Ellipsis and target.source is not None and target.view is None:
@@ -43,8 +44,20 @@ def set_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
     return update(lowering, target, runtime.index_set, index, value)
 
 
+def within_bounds(lowering: Lowering, array: Symbol, index: Any) -> None:
+    """Let the path raise an IndexError where an index is certain to be out of bounds."""
+    if array.shape is None:
+        return
+    caught = lowering.is_caught(IndexError())  # the types of what follows depend on it
+    try:
+        check_bounds(lowering.builder, index, array.shape, assumed=caught)
+    except IndexError as error:
+        raise lowering.there_is_none(error) from None
+
+
 def add_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
     """`whole[index] += value`, which adds once for each time that an element is named."""
+    within_bounds(lowering, whole, settled(index))
     target, index = placed(writable(lowering, whole), settled(index))
     update(lowering, target, runtime.index_add, index, settled(as_array(lowering, value)))
 

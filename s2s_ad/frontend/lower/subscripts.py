@@ -32,10 +32,9 @@ from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_foreign
-from s2s_ad.frontend.lower.stores import set_item
+from s2s_ad.frontend.lower.stores import set_item, within_bounds
 from s2s_ad.frontend.lower.string_unions import is_word
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.rules.index_layout import check_bounds
 
 #: of what the compiler makes in the place of an object: kind -> (lowering, value, index)
 ITEMS: dict[type, Callable[[Lowering, Any, Any], Any]] = {}
@@ -78,10 +77,8 @@ def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
         text = f"'{value.fact.kind.__name__}' object is not subscriptable"
         raise lowering.there_is_none(TypeError(text))
     found = as_index(index)
+    within_bounds(lowering, value, found)
     try:
-        if value.shape is not None:
-            caught = lowering.is_caught(IndexError())  # the types of what follows depend on it
-            check_bounds(lowering.builder, found, value.shape, assumed=caught)
         return lowering.call(operator.getitem, value, found)
     except IndexError as error:
         raise lowering.there_is_none(error) from None
