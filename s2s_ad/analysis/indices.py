@@ -44,7 +44,7 @@ def _item_kind(item: gast.AST, facts: Callable[[gast.AST], Any]) -> str:
 
 
 def index_text(index: gast.AST | None) -> str:
-    """The same text for the same index."""
+    """A text that is equal for equal indices."""
     if isinstance(index, gast.Name):
         return index.id
     if isinstance(index, gast.Constant):

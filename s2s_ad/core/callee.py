@@ -82,7 +82,7 @@ class Compound(Rule):
         return self._gives("overflows")
 
     def judged_by(self, outputs: Iterable[Any]) -> Compound:
-        """The same; these values, computed in a wider context, say whether outputs are finite."""
+        """Note whether outputs are finite, as these values say, which know more around them."""
         outputs = [each for each in outputs if isinstance(each, Symbol)]
         for question, asked in MAGNITUDES.items():
             self.__dict__[question] = any(asked(each.builder, each) for each in outputs)
@@ -145,7 +145,7 @@ class Callee(Compound):
         return self.blocks[0]
 
     def with_program(self, change: Callable[[Program], Program]) -> Callee:
-        """The same call of a changed program, which calls what is made here where it calls this."""
+        """The callee with a changed program, which calls what is made here where it calls this."""
         made = copy.copy(self)
         made.function, made.derived = made, {}
         self.derived[change] = made

@@ -44,7 +44,7 @@ class Region(Compound):
         return tree.tuple_of(self.facts)
 
     def with_blocks(self, blocks: Sequence[Program]) -> Region:
-        """The same operation with other blocks, of the same leaves and outputs."""
+        """The region with other blocks, whose leaves and outputs are alike."""
         made = self._rebuilt(list(blocks))
         made.facts = self.facts
         return made
@@ -221,7 +221,7 @@ def _with_tried_call(statement: form.Statement) -> form.Statement:
 
 
 def everywhere(change: Callable[[Program], Program]) -> Callable[[Program], Program]:
-    """The same change of a program and of all blocks in it, the innermost first."""
+    """A change that is made in a program and in all blocks in it, the innermost first."""
 
     def changed(program: Program) -> Program:
         return change(map_blocks(program, changed))
@@ -230,7 +230,7 @@ def everywhere(change: Callable[[Program], Program]) -> Callable[[Program], Prog
 
 
 def everywhere_inwards(change: Callable[[Program], Program]) -> Callable[[Program], Program]:
-    """The same change of a program and of all blocks in it, the outermost first."""
+    """A change that is made in a program and in all blocks in it, the outermost first."""
 
     def changed(program: Program) -> Program:
         return map_blocks(change(program), changed)

@@ -22,8 +22,7 @@ def makers_in(body: Iterable[form.Statement]) -> Makers:
 def root_of(makers: Makers, atom: gast.AST, goal: str = "") -> str | None:
     """The value that this one is what updates make of: the goal, or one that no operation makes."""
     name = getattr(atom, "id", None)
-    while name != goal and name in makers:
-        statement = makers[name]
+    while name != goal and (statement := makers.get(name or "")) is not None:
         item = item_of(statement)
         if item is not None:
             return _before_region(makers, *item, goal)

@@ -61,7 +61,7 @@ def nearest_shapes(program: Program) -> Program:
 
 
 def nearest_shapes_in_block(program: Program) -> Program:
-    """The same of a block, whose inputs need not all be there when it runs."""
+    """`nearest_shapes` of a block, whose inputs need not all be there when it runs."""
     return _nearest(program, _read_anyway(program, program.leaves()))
 
 
@@ -165,7 +165,7 @@ def _with_known_shape(
     for_shapes: set[str],
     made: Made,
 ) -> list[form.Statement]:
-    """The same array made of its lengths, or else like something that takes less work."""
+    """The array made of its lengths, or else like something that takes less work."""
     found = _of_known_shape(program, statement, position, inputs, for_shapes)
     if found is not None:
         return found
@@ -275,7 +275,7 @@ def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | Non
 def _nearest_length(
     program: Program, statement: form.Statement, inputs: list[str]
 ) -> form.Statement:
-    """The same length, read off an input."""
+    """The length read off an input."""
     like, params = statement.operands[0].id, _params(statement)
     fact = program.facts[like]
     if like in inputs or not _is_array(fact):
@@ -295,7 +295,7 @@ def _nearest_length(
 def _before_elementwise(
     program: Program, statement: form.Statement, position: int, made: Made
 ) -> form.Statement:
-    """The same operation with what elementwise operations that nobody else reads, and that cannot
+    """The operation with what elementwise operations that nobody else reads, and that cannot
     fail, are applied to: it has the same shape.
 
     Before: `y = x[1:] - x[:-1]; b = unbroadcast(w, y)`; after: `b = unbroadcast(w, x[1:])`.

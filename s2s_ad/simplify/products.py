@@ -181,7 +181,7 @@ class _Product:
         return ("".join(found.values()), atom, before) if same and found else None
 
     def _without_none(self, source: form.Statement, own: Any, added: list[int]) -> form.Op:
-        """The same elements, without the axes that the index adds."""
+        """The operand without the axes of length one that the index adds."""
         items = [each for each in source.parameters["index"].elts if not _is_none(each)]
         index = items[0] if len(items) == 1 else gast.Tuple(items, gast.Load())
         name = fresh_name()

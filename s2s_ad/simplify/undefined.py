@@ -184,7 +184,7 @@ def _lacking(scope: _Scope, atom: gast.AST, path: Path) -> Iterator[Output]:
 
 
 def _open_sides(scope: _Scope, name: str, path: Path) -> dict[int, tuple[_Scope, gast.AST]]:
-    """The same, by the number of the block, of those blocks that may have run on a path."""
+    """`_sides`, by the number of the block, for those blocks that may have run on a path."""
     sides = dict(enumerate(_sides(scope, name)))
     condition = _condition(scope.made[_item(scope, name)[0]]) if sides else None
     taken = None if condition is None else path.get(_meaning(scope, condition, path))

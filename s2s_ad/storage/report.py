@@ -124,7 +124,7 @@ def _reason(program: Program, atom: gast.AST) -> tuple[Origin | None, str]:
 def _reason_of_item(
     program: Program, item: form.Op, result: str, index: int
 ) -> tuple[Origin | None, str]:
-    """The same for an output of a call, a loop, or of the side of a branch that has it."""
+    """`_reason` of an output of a call, a loop, or of the side of a branch that has it."""
     source = next(each for each in program.body if each.target == result)
     region = region_of(source)
     if region is None or isinstance(region, Loop):

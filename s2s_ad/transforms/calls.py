@@ -83,7 +83,7 @@ def without_effects(program: Program) -> Program:
 
 
 def quiet(call: Callee) -> Callee:
-    """The same function without its effects."""
+    """The function without its effects."""
     if "quiet" not in call.derived:
         call.derived["quiet"] = Callee(call.program, stub=True)  # for the calls of itself
         call.derived["quiet"].define(without_effects(call.program))

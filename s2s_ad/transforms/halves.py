@@ -143,7 +143,7 @@ def halve(
 
 
 def recomputing(program: Program, results: Iterable[Any]) -> Halves:
-    """The same with nothing kept: the second half begins with the whole first."""
+    """Both halves with nothing kept: the second begins with the whole first."""
     body = list(program.body)
     return Halves([], body, [], _outside(program, body, results))
 

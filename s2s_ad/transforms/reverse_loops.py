@@ -224,7 +224,7 @@ class Backward:
         return Pass(sweep, changed, joint, made, saved, shadows, still)
 
     def _restoring(self, best: Pass, carried: list, lasting: set[str], options: dict) -> Pass:
-        """The same, with elements put back into arrays, where less is kept that way."""
+        """The pass with elements put back into arrays, where less is kept that way."""
         places: dict[int, tuple[str, str]] = {}
         joint, results = best.joint, [value for _, value in best.adjoints]
         for place, (leaf, value) in enumerate(zip(self.leaves.carried, carried, strict=True)):

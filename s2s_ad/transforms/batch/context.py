@@ -181,7 +181,7 @@ class Batch:
         return np.broadcast_to(value, shape)
 
     def _spread_any(self, value: Symbol) -> Symbol:
-        """The same of a value whose rank only the run will tell."""
+        """A value with a batch axis, whose rank only the run will tell."""
         call = self.builder.call
         ones = call(np.ones, (self.size,), {})
         ones = call(runtime.pad_samples, (ones, np.ndim(value) + 1), {})
