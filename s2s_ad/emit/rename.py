@@ -73,6 +73,7 @@ class Naming:
         self.foreign = _reached(outside, lines, variables)
         arrays = {each for each in outside if not _is_immutable(program.facts.get(each))}
         arrays |= {line.name for line in flat(lines) if _may_be_array(program, line)}
+        arrays |= {name for line in flat(lines) for name in _handed_over(program, line)}
         self.arrays = _reached(arrays, lines, variables)
         self.sums = _partial_sums(program, lines)
         self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
@@ -350,6 +351,14 @@ def _may_be_array(program: Program, line: Line) -> bool:
         kind = index_kind(op.parameters["index"], fact, program.fact)
         return isinstance(fact, values.List) or kind not in ("number", "new")
     return op.rule.is_view(op.operands, program.fact) or op.rule.keeps_array
+
+
+def _handed_over(program: Program, line: Line) -> Iterator[str]:
+    """What has no axes and comes out of a list or a function: perhaps an array that went in."""
+    for name in line.assigns() if line.kind in ("store", "unpack") else ():
+        fact = program.facts.get(name)
+        if values.shape_of(fact) == () and not _is_immutable(fact):
+            yield name
 
 
 def _reached(names: Iterable[str], lines: list[Line], variables: Variables) -> set[str]:

@@ -74,3 +74,29 @@ def test_the_same_dict_twice_is_refused():
     assert grad(counted, 1)({"n": 1.0}, {"n": 2.0}) == {"n": 3.0}
     with pytest.raises(S2SError, match="may share memory"):
         grad(counted, 1)(*2 * ({"n": 1.0},))
+
+
+def scaled_by(x):
+    scale = x[0]
+    for v in x[1:]:
+        scale = divided(scale, v)
+    return scale
+
+
+def divided(a, b):
+    try:
+        return a / b if abs(b) > 0.3 else 1 / 0
+    except ZeroDivisionError:
+        return a * b
+
+
+def test_a_captured_array_without_axes_is_not_divided_in_place():
+    """It travels through lists as the first adjoint of a loop, where numbers follow it."""
+    weight, x = np.array(0.5), np.array([1.0, 0.5, 0.2, -0.7])
+    gradient = grad(lambda x: np.sum(weight * scaled_by(x)))
+    along = grad(lambda x: np.sum(np.arange(1.0, 5.0) * gradient(x)))
+    first = along(x)
+    np.testing.assert_array_equal(weight, 0.5)
+    np.testing.assert_array_equal(along(x), first)
+    steps = [(gradient(x + h) - gradient(x - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(first, np.array(steps) @ np.arange(1.0, 5.0), rtol=1e-6)
