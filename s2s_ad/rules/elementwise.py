@@ -408,9 +408,15 @@ class Helpers:
 
 
 def broadcast_source(builder: Builder, value: Any) -> tuple[Any, Symbol] | None:
-    """(s, x) where the value is broadcast_like(s, x)."""
+    """(s, x) where the value is broadcast_like(s, x).
+
+    In the user's own code that is np.full_like: a number of Python's does not say its dtype.
+    """
     rule, operands, _ = builder.definition(value)
-    return tuple(operands) if rule is not None and rule.function is runtime.broadcast_like else None
+    if rule is None or rule.function is not runtime.broadcast_like:
+        return None
+    weak = isinstance(builder.fact(operands[0]), values.Scalar)
+    return tuple(operands) if builder.derived or not weak else None
 
 
 def one_number(builder: Builder, value: Any) -> Any:

@@ -290,6 +290,19 @@ def test_an_array_like_one_without_axes_has_its_dtype(dtype):
         np.testing.assert_array_equal(found, shifted(x))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("part", [np.sum, np.mean, np.max, lambda a: a[0]])
+def test_a_part_of_what_is_full_of_one_number_has_the_dtype_of_the_array(part, dtype):
+    """It was a number of Python's, and took on the dtype of whatever stood beside it."""
+
+    def beside(x, y):
+        return part(np.full_like(x, 0.5)) * y
+
+    x, y = np.ones(3, dtype), np.ones(2, np.float32)
+    assert jit(beside)(x, y).dtype == beside(x, y).dtype == dtype
+    np.testing.assert_array_equal(jit(beside)(x, y), beside(x, y))
+
+
 def narrowed_in_passes(x, n):
     for _ in range(n):
         x = np.float32(x)
