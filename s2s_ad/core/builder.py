@@ -506,6 +506,13 @@ class Builder:
                 self.replay(statement, atoms, program)
         return tree.tree_map(lambda atom: self.view(atom, atoms), program.output)
 
+    def know_captures(self, programs: Sequence[Program]) -> None:
+        """Say of what the programs capture what it is, where a block around them captures it."""
+        for program in programs:
+            for capture in program.captured():
+                if capture.name not in self.facts:
+                    self.import_name(program, capture.name)
+
     def import_name(self, program: Program, name: str) -> Symbol:
         """A leaf or captured name of `program` under its own name."""
         symbol = self.adopt(name, program.facts[name], program.hints.get(name, TEMPORARY))

@@ -353,6 +353,7 @@ def _selected(
     inner.origin, inner.phase = builder.origin, builder.phase
     leaves = [inner.symbol(builder.fact(each)) for each in (position, *operands)]
     outputs = _selected(inner, leaves[0], sides[1:], leaves[1:], first + 1)
+    inner.know_captures(sides[1:])
     rest = block(inner, [each.name for each in leaves], outputs)
     captures = {each.text: each for side in sides[1:] for each in side.captures}
     unread = fresh_name()

@@ -340,6 +340,7 @@ class Choice:
             leaves = [inner.symbol(builder.fact(each)) for each in operands]
             results = self._chain(inner, others, leaves, ran + 1)
             captures = [each for program in others for each in program.captures]
+            inner.know_captures(others)
             orelse = block(inner, [each.name for each in leaves], results, captures=captures)
         condition = builder.call(operator.eq, (operands[0], ran), {})
         return Branch(first, orelse).call(builder, [condition, *operands])

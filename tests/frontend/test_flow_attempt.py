@@ -505,6 +505,38 @@ def test_each_of_several_handlers_has_its_own_slope(k, slope, second):
     np.testing.assert_allclose(vmap(tangent)(np.full(2, x), np.full(2, k)), slope)
 
 
+WEIGHTS = [0.5, 2.0, 3.0]
+
+
+def weighted_by_handler(x):
+    total = 0.0
+    for k in (0, 2, 9, 1):
+        try:
+            v = x[k] * WEIGHTS[0]
+            if v < -1:
+                raise ArithmeticError
+            v = math.log(v)
+        except IndexError:
+            v = x[0] ** 2 * WEIGHTS[1]
+        except ArithmeticError:
+            v = -x[k]
+        except ValueError:
+            v = np.sin(x[k] * WEIGHTS[2])
+        else:
+            v = v * WEIGHTS[1]
+        finally:
+            total += 0.1 * x[0]
+        total += v
+    return total
+
+
+def test_handlers_may_read_what_was_captured():
+    x, h = np.array([0.3, 1.4, -0.2]), 1e-6 * np.eye(3)
+    slopes = [(weighted_by_handler(x + e) - weighted_by_handler(x - e)) / 2e-6 for e in h]
+    assert jvp(weighted_by_handler, (x,), (np.ones(3),))[1] == pytest.approx(sum(slopes))
+    np.testing.assert_allclose(grad(weighted_by_handler)(x), slopes, rtol=1e-6)
+
+
 def third(x, w):
     try:
         y = x[2]
