@@ -20,7 +20,7 @@ from s2s_ad.core.callee import Callee, item_of, reached
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.homes import is_optional
 from s2s_ad.core.passes import STORES, tell
-from s2s_ad.core.program import Input, Program
+from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import map_blocks
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin, UnsupportedError
@@ -378,7 +378,8 @@ def with_value_names(program: Program) -> Program:
     backward = any(each.phase == "backward" for each in program.body)
     own = len(program.outputs()) - program.kept
     for place, atom in enumerate(program.outputs()):
-        if isinstance(atom, gast.Name) and not hints[atom.id].text:
+        hint = hints.get(getattr(atom, "id", ""), TEMPORARY)  # a pass may have made the name
+        if isinstance(atom, gast.Name) and not hint.text:
             statement = made.get(atom.id)
             copied = statement is not None and statement.rule.copy
             if copied:
@@ -389,7 +390,7 @@ def with_value_names(program: Program) -> Program:
                 text = "value" if place < own else next(filter(None, words))
             else:
                 continue
-            hints[atom.id] = replace(hints[atom.id], text=text, kind="derived", of="")
+            hints[atom.id] = replace(hint, text=text, kind="derived", of="")
     return program.with_(hints=hints)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import grad, value_and_grad
+from s2s_ad import grad, value_and_grad, vmap
 from s2s_ad.check import central_differences
 
 rng = np.random.default_rng(3)
@@ -86,3 +86,14 @@ def test_a_product_may_read_what_was_made_of_nothing():
     _, found = value_and_grad(kronecker_sum, (0, 1))(*args)
     for mine, other in zip(found, central_differences(kronecker_sum, args), strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-6)
+
+
+def test_a_multiple_that_is_shared_with_its_negative_may_be_an_output():
+    def f(a, b):
+        ratio = b / b
+        return 0.8 * b + np.sin(a + a - ratio - ratio)
+
+    a, b = np.array([0.3, 0.4]), np.array([0.5, 2.0])
+    a_bar, b_bar = vmap(grad(f, (0, 1)))(a, b)
+    np.testing.assert_allclose(a_bar, 2 * np.cos(2 * a - 2))
+    np.testing.assert_allclose(b_bar, 0.8)
