@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+import gast
 
 from s2s_ad import runtime
 from s2s_ad.analysis.elements import (
@@ -23,7 +27,10 @@ from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, map_blocks, region_of
 from s2s_ad.core.rewriting import rewritten
+from s2s_ad.core.sizes import Atom
 from s2s_ad.simplify.sums import clears
+
+MOST = 100  # reads that an element is compared with; where there are more it is set to zero
 
 
 def keep_unread(program: Program) -> Program:
@@ -59,15 +66,15 @@ def keep_unread(program: Program) -> Program:
     names = [*program.leaves(), *(each.target for each in program.body if each.target)]
     facts = [program.facts[name] for name in names]
     fixed = frozenset(atom for fact in facts for atom in atoms_of_fact(fact))
+    blocks = _Blocks()
     uses: dict[str | None, _Uses | None] = {}
     gone = set()
     for path, statement in cleared:
-        root = _root(path, statement)
+        root = blocks.root(path, statement.operands[0])
         if root not in uses:
-            uses[root] = _Uses.of(program, root)
+            uses[root] = _Uses.of(program, root, blocks)
         found = uses[root]
-        zeros = None if found is None else found.zeros.get(statement.target)
-        if found and zeros and not any(meets(zeros, read, 1, fixed) for read in found.reads):
+        if found is not None and not found.may_read(statement.target, fixed):
             gone.add(statement.target)
     return _without(program, gone) if gone else program
 
@@ -87,42 +94,76 @@ def _cleared(program: Program, around: tuple = ()) -> Iterator[tuple[tuple, form
             yield path, statement
 
 
-def _root(path: Sequence[tuple[Program, form.Op | None]], statement: form.Statement) -> str | None:
-    """The name, in the function itself, of the array that elements are cleared in."""
-    name = getattr(statement.operands[0], "id", None)
-    for place in range(len(path) - 1, -1, -1):
-        block, around = path[place]
-        computed = {each.target: each for each in block.body if isinstance(each, form.Op)}
-        while name in computed and (source := _updated(computed, computed[name])):
-            name = source
-        if around is None:
-            return name
-        name = _handed_in(around, block, name)
-        if name is None:
-            return None
-    return None
+class _Block:
+    """Who makes a value of a block, and who reads it.
+
+    Attributes:
+        made: the operations, by the name of the value.
+        readers: the indices of the statements that read a name.
+        items: the name of an item, by the name of the tuple and its place there.
+    """
+
+    def __init__(self, block: Program):
+        self.made = {each.target: each for each in block.body if isinstance(each, form.Op)}
+        self.items = {found: name for name, op in self.made.items() if (found := item_of(op))}
+        self.readers: dict[str, list[int]] = {}
+        for place, statement in enumerate(block.body):
+            for name in dict.fromkeys(statement.reads):
+                self.readers.setdefault(name, []).append(place)
 
 
-def _updated(computed: dict[str, form.Op], statement: form.Op) -> str | None:
+class _Blocks:
+    """The blocks of a function, each looked at once."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, _Block] = {}
+        self._roots: dict[str, str | None] = {}
+
+    def of(self, block: Program) -> _Block:
+        if id(block) not in self._blocks:
+            self._blocks[id(block)] = _Block(block)
+        return self._blocks[id(block)]
+
+    def root(self, path: Sequence[tuple[Program, form.Op | None]], array: gast.AST) -> str | None:
+        """The name, in the function itself, of the array that one in a block of it is."""
+        name, passed = getattr(array, "id", None), []
+        for block, around in reversed(path):
+            made = self.of(block).made
+            while name in made and name not in self._roots:
+                passed.append(name)
+                source = _updated(made, made[name])
+                if source is None:
+                    break
+                name = source
+            if name is None or name in self._roots or around is None:
+                break
+            passed.append(name)
+            name = _handed_in(around, block, name)
+        root = self._roots.get(name, name) if name is not None else None
+        self._roots |= dict.fromkeys(passed, root)
+        return root
+
+
+def _updated(made: Mapping[str, form.Op], statement: form.Op) -> str | None:
     """The array that an operation gives with other elements."""
     if statement.rule.updates:
         return getattr(statement.operands[0], "id", None)
     item = item_of(statement)
-    source = computed.get(item[0]) if item else None
+    source = made.get(item[0]) if item else None
     region = None if source is None else region_of(source)
     if item and source and isinstance(region, Loop) and item[1] < region.carried:
         return getattr(region.parts(source.operands).carried[item[1]], "id", None)
     return None
 
 
-def _handed_in(statement: form.Op, block: Program, leaf: str | None) -> str | None:
+def _handed_in(statement: form.Op, block: Program, leaf: str) -> str | None:
     """The operand of a region that a leaf of one of its blocks stands for."""
     region = region_of(statement)
     operands = statement.operands[1:]
     if isinstance(region, Loop):
         parts = region.parts(statement.operands)
         operands = [*parts.bounds[: region.indices], *parts.carried, *parts.fixed]
-    found = dict(zip(block.leaves(), operands, strict=True)).get(leaf or "")
+    found = dict(zip(block.leaves(), operands, strict=True)).get(leaf)
     return getattr(found, "id", None)
 
 
@@ -131,21 +172,37 @@ class _Uses:
     """What a function does with an array.
 
     Attributes:
-        reads: where it reads elements.
-        zeros: where it sets elements to zero, by the name of the result.
+        reads: where it reads elements, in the order of the text.
+        at: the numbers of those reads, by the first index where that is known, else by None.
+        zeros: where it sets elements to zero, by the name of the result, with the number of reads
+            that stand before.
     """
 
+    blocks: _Blocks
     reads: list[Access] = field(default_factory=list)
-    zeros: dict[str, Access] = field(default_factory=dict)
+    at: dict[int | None, list[int]] = field(default_factory=dict)
+    zeros: dict[str, tuple[Access, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, program: Program, root: str | None) -> _Uses | None:
+    def of(cls, program: Program, root: str | None, blocks: _Blocks) -> _Uses | None:
         """None where more is done with it than to read and write elements."""
-        made = cls()
         if root is None:
             return None
-        outputs = made._follow(program, {root}, (ONCE,), ())
-        return made if outputs == set() else None
+        made = cls(blocks)
+        return made if made._follow(program, {root}, (ONCE,), ()) == set() else None
+
+    def may_read(self, name: str, fixed: frozenset[Atom]) -> bool:
+        """Whether an element that was set to zero may be read when it is that."""
+        if name not in self.zeros:
+            return True
+        access, before = self.zeros[name]
+        place = _first_index(access)
+        groups = self.at.values() if place is None else (self.at.get(e, []) for e in (place, None))
+        first = before if access.levels == (ONCE,) else 0
+        numbers = [number for group in groups for number in group[bisect_left(group, first) :]]
+        if len(numbers) > MOST:
+            return True
+        return any(meets(access, self.reads[number], 1, fixed) for number in numbers)
 
     def _follow(
         self,
@@ -159,12 +216,16 @@ class _Uses:
 
         None where it does anything else with it.
         """
-        names = set(names)
-        items = {found: each.target for each in block.body if (found := item_of(each))}
-        for place, statement in enumerate(block.body):
-            where = (*position, place if at is None else at)
-            if names.isdisjoint(statement.reads):
+        names, known = set(names), self.blocks.of(block)
+        waiting = [place for name in names for place in known.readers.get(name, ())]
+        heapify(waiting)
+        last = -1
+        while waiting:
+            place = heappop(waiting)
+            if place == last:
                 continue
+            last, statement = place, block.body[place]
+            where = (*position, place if at is None else at)
             region = region_of(statement)
             if isinstance(region, Loop) and at is None:
                 found = self._loop(statement, region, names, levels, where)
@@ -174,10 +235,13 @@ class _Uses:
                 found = self._access(block, statement, names, Access(levels, where, ()))
             if found is None:
                 return None
-            if region is None:
-                names.update([statement.target] if found else [])
-            else:
-                names.update(items.get((statement.target, index), "") for index in found)
+            results = [statement.target] if found else []
+            if region is not None:
+                results = [known.items.get((statement.target, index), "") for index in found]
+            for name in (each for each in results if each not in names):
+                names.add(name)
+                for reader in known.readers.get(name, ()):
+                    heappush(waiting, reader)
         outputs = [getattr(each, "id", None) for each in block.outputs()]
         return {index for index, name in enumerate(outputs) if name in names}
 
@@ -195,8 +259,9 @@ class _Uses:
         index = statement.parameters["index"]
         access = Access(access.levels, access.position, spans(index, block.fact(array), block.fact))
         if clears(block, statement):
-            self.zeros[statement.target] = access
+            self.zeros[statement.target] = access, len(self.reads)
         elif statement.function is not runtime.index_set:
+            self.at.setdefault(_first_index(access), []).append(len(self.reads))
             self.reads.append(access)
         return {0} if rule.updates else set()
 
@@ -251,6 +316,14 @@ class _Uses:
                 return None
             found |= outputs
         return found
+
+
+def _first_index(access: Access) -> int | None:
+    """The index along the first axis, where it is one number that is known."""
+    span = access.spans[0] if access.spans else None
+    if span is None or span[1] is None or span[0].known is None:
+        return None
+    return span[0].known if span[1].known == span[0].known + 1 else None
 
 
 def _without(program: Program, gone: set[str]) -> Program:
