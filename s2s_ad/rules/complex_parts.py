@@ -124,7 +124,7 @@ class Real(Part):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         (x,) = operands
-        if not builder.may_be_complex(x) and (builder.derived or values.is_real(x.fact)):
+        if not builder.may_be_complex(x) and (builder.derived or values.is_real(builder.fact(x))):
             return x
         rule, inner, _ = builder.definition(x)
         if rule is None or not builder.derived:
@@ -150,9 +150,10 @@ class Imag(Part):
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         (x,) = operands
-        if not values.is_real(x.fact):
+        fact = builder.fact(x)  # of a constant, where a branch hands one over
+        if not values.is_real(fact):
             return None
-        return 0.0 if x.shape == () and builder.derived else np.zeros_like(x)
+        return 0.0 if values.shape_of(fact) == () and builder.derived else np.zeros_like(x)
 
 
 class Sign(Elementwise):
