@@ -131,7 +131,7 @@ def refused_call(
     if isinstance(function, np.ufunc) and set("".join(function.types)) == set("O->"):
         return UnsupportedError(
             "S2S203",
-            f"a call of {label}, which np.frompyfunc made outside the function",
+            "a call of what np.frompyfunc made outside the function",
             origin=origin,
             why="NumPy does not tell which Python function it calls",
             help="call np.frompyfunc inside the function, or make it by np.vectorize",
