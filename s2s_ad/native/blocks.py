@@ -195,8 +195,17 @@ class Blocks(State):
             self._statements(body, local=carried(line))
         self.writer.place = place
         head = form.constant(True) if tested else condition
+        if getattr(head, "value", None) is True:
+            head = self._always()
         self.writer.emit(gast.While(head, statements or [gast.Pass()], []))
         self._hand_over(line)
+
+    def _always(self) -> gast.AST:
+        """A variable that is true: Numba 0.68 never leaves `while True` where what leads to a break
+        assigns a variable that the rest of the pass assigns, too."""
+        text = self.writer.fresh("goes_on")
+        self.writer.emit(assign(text, form.constant(True)))
+        return name(text)
 
     def _break(self, line: Line) -> None:
         self.writer.emit(gast.Break())

@@ -286,3 +286,28 @@ def test_text_runs_by_itself(tmp_path):
     done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
     expected = grad(function)(np.arange(9.0), 0.5).sum()
     assert float(done.stdout) == pytest.approx(expected, rel=1e-12)
+
+
+def small_enough(x):
+    n, y, s = 0, x, 0.0
+    while True:
+        y = y * 0.7
+        n += 1
+        if np.abs(y).max() < 0.2:
+            break
+        if n % 2:
+            continue
+        s = s + y.sum() * n
+    return s + y @ y
+
+
+def test_no_loop_is_endless_by_its_head():
+    """Numba 0.68 never leaves `while True` where the way to a break assigns what is carried."""
+    x = np.array([1.0, 2.0, 0.3])
+    assert "while True" not in jit(small_enough).source(x, native=True)
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_left_by_its_break():
+    x = np.array([1.0, 2.0, 0.3])
+    np.testing.assert_allclose(loops_alone(jit(small_enough), x), small_enough(x), rtol=1e-12)
