@@ -11,6 +11,7 @@ import gast
 
 from s2s_ad.core import form, sizes, values
 from s2s_ad.core.program import TEMPORARY
+from s2s_ad.core.regions import region_of
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
 from s2s_ad.emit.folding import length_of, negative_of, settings_of
@@ -193,7 +194,15 @@ class Statements:
             length = gast.Call(form.name("len"), [form.name(sources[0])], [])
             (loop.iter.args[0] if line.backwards else loop.iter).args = [length]
         made = sweetened(loop, reads=self._reads_of_index(line), equal=sources)
-        return [turned_round(made) if line.backwards else made]
+        return [turned_round(made) if line.backwards and self._counts_python(line) else made]
+
+    def _counts_python(self, line: Line) -> bool:
+        """Whether the bounds are whole numbers of Python's: 0 - 1 of NumPy's may be 255."""
+        if region_of(line.statement) is None:
+            return False
+        bounds, facts = line.statement.operands[:3], self.naming.program.facts
+        named = [each.id for each in bounds if isinstance(each, gast.Name)]
+        return all(facts.get(each) == values.Scalar(int) for each in named)
 
     def _reads_of_index(self, line: Line) -> int:
         variables = self.naming.variables

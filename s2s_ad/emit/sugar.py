@@ -50,7 +50,8 @@ def _over(loop: gast.For, sources: Sequence[str], reads: int) -> gast.For:
 def turned_round(loop: gast.For) -> gast.For:
     """Before: `for i in reversed(range(n))`; after: `for i in range(n - 1, -1, -1)`.
 
-    Numba reads this one, too. Where the range has another step than 1 or -1 the former says more.
+    Numba reads this one, too. The bounds are whole numbers of Python's. Where the range has another
+    step than 1 or -1 the former says more.
     """
     source = loop.iter.args[0] if _is_call(loop.iter, "reversed") else None
     if not _is_call(source, "range"):

@@ -287,7 +287,7 @@ def _fit(one: gast.For, other: gast.For, kin: Kin) -> bool:
     if a.is_opaque or b.is_opaque or _scattered([*one.body, *other.body]) > MOST_SCATTERED:
         return False
     numbers = (a.writes & (b.reads | b.writes)) | (b.writes & a.reads)
-    if not all(_is_own(each, one.body) and _is_own(each, other.body) for each in numbers):
+    if not all(is_own(each, one.body) and is_own(each, other.body) for each in numbers):
         return False
     for left, right in ((a.stores, b.loads | b.stores), (b.stores, a.loads | a.stores)):
         for name in left:
@@ -336,14 +336,14 @@ def is_shared(indices: Sequence[tuple], index: str, written: set[str]) -> bool:
     )
 
 
-def _is_own(name: str, body: list[gast.stmt]) -> bool:
+def is_own(name: str, body: list[gast.stmt]) -> bool:
     """Whether a pass assigns a number before it reads it, or does not read it at all."""
     for each in body:
         if isinstance(each, gast.For) and each.target.id == name:
             return True
         uses = uses_of([each])
         if name in uses.reads:
-            inner = isinstance(each, gast.For) and name in uses.writes and _is_own(name, each.body)
+            inner = isinstance(each, gast.For) and name in uses.writes and is_own(name, each.body)
             return inner
         if name in uses.writes:
             return isinstance(each, gast.Assign)

@@ -1,12 +1,14 @@
 """The order of loops: the innermost goes up along memory of as many arrays as it may.
 
 A loop whose passes are independent, but for sums that they add to, is put inside of the loops in
-it. What a pass keeps in numbers is written where it is read; a sum goes to its element at once.
+it. What a pass keeps in numbers, and nothing else reads, is written where it is read; a sum goes to
+its element at once.
 """
 
 from __future__ import annotations
 
 import copy
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ import gast
 
 from s2s_ad.core import form
 from s2s_ad.native import affine
-from s2s_ad.native.fusion import Kin, is_shared, uses_of
+from s2s_ad.native.fusion import Kin, is_own, is_shared, uses_of
 from s2s_ad.native.spelling import (
     Expression,
     assign,
@@ -28,6 +30,7 @@ from s2s_ad.native.spelling import (
     same,
     value_of,
 )
+from s2s_ad.native.support import SUPPORT
 
 #: what an element costs that does not stand behind the one before, of those that do
 GAP = 4
@@ -47,7 +50,7 @@ def reordered(body: list[gast.stmt], parameters: Iterable[str]) -> list[gast.stm
                 assigned.update(each.id for each in parts if isinstance(each, gast.Name))
         elif isinstance(node, gast.For):
             assigned[node.target.id] += 0
-    order = _Order(Kin(body, parameters), _of_floats(body), assigned)
+    order = _Order(Kin(body, parameters), _of_floats(body), assigned, _reads(body))
     order.know(body)
     return order.block(body)
 
@@ -91,8 +94,8 @@ class Refused(Exception):
 
 
 class _Order:
-    def __init__(self, kin: Kin, of_floats: set[str], assigned: Counter[str]):
-        self.kin, self.of_floats, self.assigned = kin, of_floats, assigned
+    def __init__(self, kin: Kin, of_floats: set[str], assigned: Counter[str], reads: Counter[str]):
+        self.kin, self.of_floats, self.assigned, self.reads = kin, of_floats, assigned, reads
         self.meanings: dict[str, Expression] = {}  # of numbers that are assigned once
         self.taken = set(assigned)
 
@@ -142,6 +145,7 @@ class _Order:
             raise Refused
         if any(_may_raise(each) for each in gast.walk(loop)):
             raise Refused
+        self._check_numbers(loop, uses.writes)
         body = self._apart(loop, uses)
         parts = self._merged(body.parts)
         self._check_independent([e for p in parts for e in _as_statements(p)], index)
@@ -156,6 +160,18 @@ class _Order:
             raise Refused
         made = [self._nest(part, loop, turned) for part, turned in zip(parts, orders, strict=True)]
         return [*body.ahead, *made]
+
+    def _check_numbers(self, loop: gast.For, written: set[str]) -> None:
+        """Refuse where a number of a pass is read by another pass, or behind the loop.
+
+        Any other is written where it is read, and its assignment goes.
+        """
+        here = _reads([loop])
+        indices = {each.target.id for each in gast.walk(loop) if _is_for(each)}
+        for own in written - indices:
+            outside = self.reads[own] > here[own]
+            if outside or (self.reads[own] and not is_own(own, loop.body)):
+                raise Refused
 
     # ---- the body of a loop without numbers ------------------------------------------------------
 
@@ -455,7 +471,16 @@ def _may_raise(node: Any) -> bool:
     return isinstance(node, gast.Call) and getattr(node.func, "id", "") in MAY_RAISE
 
 
-MAY_RAISE = {"within", "add", "sub", "mul", "power", "left", "right", "bins_of", "convolved"}
+#: the helpers that raise, as the text of each tells
+MAY_RAISE = {each for each, text in SUPPORT.items() if re.search(r"^ +raise\b", text, re.MULTILINE)}
+
+
+def _reads(body: Sequence[gast.stmt]) -> Counter[str]:
+    """How often each name is read."""
+    nodes = (node for statement in body for node in gast.walk(statement))
+    return Counter(
+        node.id for node in nodes if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load)
+    )
 
 
 def _upwards(loop: gast.For) -> Expression | None:

@@ -529,16 +529,8 @@ class Difference(Elementwise):
         rule, inner, _ = builder.definition(operands[1])
         if rule is not None and rule.function is operator.neg and builder.derived:
             return operands[0] + inner[0]
-        if builder.phase == "backward" and is_same(*operands) and _is_single(builder, operands[0]):
-            return 0.0
         like = _like_terms(builder, *operands, -1) if builder.derived else None
         return super().shortcut(builder, operands, params) if like is None else like
-
-
-def _is_single(builder: Builder, value: Any) -> bool:
-    """Whether it is one number with a derivative."""
-    fact = builder.fact(value)
-    return values.shape_of(fact) == () and values.is_inexact(fact) is True
 
 
 def _like_terms(builder: Builder, a: Any, b: Any, sign: int) -> Any:

@@ -81,8 +81,7 @@ def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdim
 
 def _is_number_of_adjoint(builder: Builder, value: Any) -> bool:
     """Whether it is a number that, as an adjoint, stands for all elements."""
-    number = not isinstance(value, Symbol) or value.shape == ()
-    return builder.phase == "backward" and number
+    return builder.phase == "backward" and not isinstance(value, Symbol)
 
 
 def _is_apart(builder: Builder, y: Any, difference: Any, axes: tuple[int, ...]) -> bool:

@@ -235,7 +235,7 @@ def _axes(axis: Any, rank: int) -> list[int] | None:
 def numbers_first(program: Program) -> Program:
     """Numbers are multiplied before an array is: that takes one product of the array, and not two.
 
-    With a contraction they are multiplied after it, where its result is smaller than the array.
+    A known one, not below 1, is multiplied after a contraction whose result is smaller.
 
     Example:
         >>> from s2s_ad.check.passes import after
@@ -248,13 +248,13 @@ def numbers_first(program: Program) -> Program:
             t2 = s * t1
             t3 = t2 * x
             return t3
-        >>> def g(x, y, s):
-        ...     return (x * s) @ y
-        >>> print(after(NUMBERS_FIRST, g, np.ones(3), np.ones(3), 2.0, derived=True))
-        g(x: f64[n], y: f64[m], s: float):
-            t1 = x * s
+        >>> def g(x, y):
+        ...     return (x * 2.0) @ y
+        >>> print(after(NUMBERS_FIRST, g, np.ones(3), np.ones(3), derived=True))
+        g(x: f64[n], y: f64[m]):
+            t1 = x * 2.0
             t2 = contract(x, y, spec='a,a->')
-            t3 = t2 * s
+            t3 = 2.0 * t2
             return t3
     """
     counts = liveness.counts(program.body, program.outputs())
@@ -289,7 +289,7 @@ def _number_last(
 ) -> tuple[form.Op, form.Op] | None:
     """A contraction without the number that one of its arrays is multiplied by, and their product.
 
-    None where there is no such number, or the result has as many axes as the array.
+    None where there is no such number, it may be small, or the result has as many axes.
     """
     if isinstance(statement, form.Effect) or statement.function is not runtime.contract:
         return None
@@ -303,13 +303,13 @@ def _number_last(
     ranks: Any = values.rank_of(fact), values.rank_of(known)
     if values.strong_dtype(fact) != known.dtype or ranks[0] >= ranks[1]:
         return None
+    if not isinstance(number, gast.Constant) or abs(number.value) < 1:
+        return None  # who scales first may do so to keep the sum in range
     name = fresh_name()
     facts[name] = fact
     operands = [array if i == place else each for i, each in enumerate(statement.operands)]
     contracted = statement.beside(name, statement.rule, operands, statement.parameters)
-    pair = [number, form.name(name)]
-    pair = pair if isinstance(number, gast.Constant) else pair[::-1]
-    return contracted, statement.with_call(operator.mul, pair)
+    return contracted, statement.with_call(operator.mul, [number, form.name(name)])
 
 
 def _with_one_number(
@@ -374,10 +374,9 @@ def share_products(program: Program) -> Program:
         return program
     facts = dict(program.facts)
     positive: dict[tuple[float, str], str] = {}
-    multiples = iter(found)
 
     def change(statement: form.Statement) -> form.Statement | list[form.Statement] | gast.AST:
-        number, array = next(multiples) or (0.0, "")
+        number, array = _multiple(program, statement) or (0.0, "")
         key, name, made = (abs(number), array), statement.target, []
         if len(signs.get(key, ())) < 2:
             return statement

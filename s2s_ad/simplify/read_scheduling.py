@@ -93,7 +93,7 @@ class _Order:
     def _needed_by_readers(self, position: int, view: str) -> set[int]:
         """The places after the update of what reads the view, and of what that reads in turn.
 
-        None where one of them cannot move, or where they are too many.
+        Empty where one of them cannot move, or where they are too many.
         """
         if view in self.handed_out:
             return set()

@@ -89,10 +89,14 @@ def _shares_memory(
             changed.update(form.reads(statement.operands[0]))
     closed = set()
     for name, statement in computed.items():
-        if size(facts[name]) == 1 or not statement.rule.is_view(statement.operands, fact):
+        named = statement.operands and isinstance(statement.operands[0], gast.Name)
+        if not named or size(facts[name]) == 1:
             continue
-        array, *others = dict.fromkeys(statement.reads)
+        if not statement.rule.is_view(statement.operands, fact):
+            continue
+        array = getattr(statement.operands[0], "id", "")
+        others = {*statement.reads} - {array}
         known = array in closed or (array in described and described[array].keep is not None)
-        if known and array not in changed and not described.keys() & {*others}:
+        if known and array not in changed and not described.keys() & others:
             closed.add(name)
             yield name

@@ -459,3 +459,16 @@ def test_arrays_of_one_length_are_read_together():
     np.testing.assert_allclose(slope(xs, ys), ys**2)
     np.testing.assert_allclose(slope(xs, ys[:2]), [1.5**2, 0.3**2, 0.0])
     np.testing.assert_allclose(slope(xs[:1], ys), [1.5**2])
+
+
+def divided(a, n):
+    for i in range(n):
+        a = a / (i + 1.0)
+    return a
+
+
+def test_a_loop_over_numbers_of_numpy_goes_back_as_it_is():
+    """Of eight bits without a sign 0 - 1 is 255."""
+    assert "range(n - 1, -1, -1)" in grad(divided).source(2.0, 3)
+    assert grad(divided)(2.0, np.uint8(0)) == 1.0
+    np.testing.assert_allclose(grad(divided)(2.0, np.uint8(3)), 1 / 6)

@@ -286,3 +286,17 @@ def a_list_that_changes_meanwhile(x):
 def test_a_generator_that_would_see_a_change_is_refused(f):
     with pytest.raises(S2SError):
         jit(f)(0.5)
+
+
+class Pair:
+    def __init__(self, x):
+        self.x, self.y = x, 2.0
+
+
+def test_attributes_are_updated_by_objects_and_keywords():
+    def updated(a):
+        p, q = Pair(a[0]), Pair(a[1])
+        p.__dict__.update(q.__dict__, x=a[1] * 5)
+        return p.x * p.y
+
+    np.testing.assert_allclose(grad(updated)(np.array([0.3, 0.4])), [0.0, 10.0])

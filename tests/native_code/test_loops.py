@@ -94,6 +94,25 @@ def total(items):
     return sum(items) * items[0]
 
 
+def number_behind_a_loop(A, x):
+    """Of the last pass; the loop stays where it is."""
+    A, t = A.copy(), 1.0
+    for i in range(A.shape[1]):
+        t = x[i] * 2
+        for j in range(len(A)):
+            A[j, i] = A[j, i] * t
+    return np.sum(A**2) * t
+
+
+def number_of_the_pass_before(A, x):
+    A, t = A.copy(), 0.0
+    for i in range(A.shape[1]):
+        for j in range(len(A)):
+            A[j, i] = A[j, i] * 2 + t
+        t = x[i] * 3
+    return np.sum(A**2)
+
+
 def called_like_a_value(x):
     first = total([x[0], x[1], x[2]])
     total_ = total([x[1], x[0], x[3]])
@@ -121,6 +140,8 @@ LOOPS = {
     "elements beside each other": (shifted, (x,)),
     "lengths that differ": (shrinking, (x, 1.5)),
     "what a path lacks": (resampled, (x, np.array([0.7, 0.2, 0.9]))),
+    "a number behind a loop": (number_behind_a_loop, (A, x)),
+    "a number of the pass before": (number_of_the_pass_before, (A, x)),
     "called like a function": (called_like_a_value, (x,)),
     "one of two": (least_of_sums, (A,)),
     "rows that change places": (exchanged, (A,)),

@@ -208,8 +208,6 @@ def by_rule(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any
     kwargs = {key: value for key, value in kwargs.items() if key != "out"}
     plain = [as_argument(lowering, each) for each in args]
     named = {key: as_argument(lowering, value) for key, value in kwargs.items()}
-    if any(isinstance(each, str) for each in named.values()):
-        _check_texts(lowering, function, plain, named)
     result = lowering.call(function, *plain, **named)
     return (
         tree.from_object(result, lambda leaf, _: leaf)
@@ -225,25 +223,6 @@ def check_keywords(function: Any, kwargs: dict[str, Any]) -> None:
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     if "where" in kwargs and isinstance(function, np.ufunc) and function.signature is not None:
         raise TypeError(f"{function.__name__}() got an unexpected keyword argument 'where'")
-
-
-def _check_texts(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> None:
-    """Raise what the library says of a text that is no option of its, whatever the arrays are."""
-    if rule_for(function).effects:
-        return
-    examples = [
-        np.ones((1,) * (each.ndim or 0)) if isinstance(each, Symbol) else each for each in args
-    ]
-    if any(True for _ in symbols([*examples, *kwargs.values()])):
-        return
-    try:
-        with np.errstate(all="ignore"):
-            function(*examples, **kwargs)
-    except ValueError as error:
-        if any(repr(each) in str(error) for each in kwargs.values() if isinstance(each, str)):
-            raise lowering.python_raises(error) from None
-    except Exception:  # of this example
-        return
 
 
 def as_argument(lowering: Lowering, value: Any) -> Any:

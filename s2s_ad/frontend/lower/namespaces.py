@@ -53,10 +53,13 @@ def attributes_of(lowering: Lowering, value: Any) -> Any:
 def _update(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
     """The handler of itself: `obj.__dict__.update(...)`."""
     holder, *others = args
-    of_another = [each.holder for each in others if isinstance(each, Namespace)]
-    given = of_another[0] if of_another else HANDLERS[dict](lowering, others, kwargs)
-    for name, item in zip(given.keys, given.items, strict=True):
-        put_entry(lowering, holder, name, item)
+    given = [
+        each.holder if isinstance(each, Namespace) else HANDLERS[dict](lowering, [each], {})
+        for each in others
+    ]
+    for each in (*given, HANDLERS[dict](lowering, [], kwargs)):
+        for name, item in zip(each.keys, each.items, strict=True):
+            put_entry(lowering, holder, name, item)
 
 
 def _namespace(lowering: Lowering, value: Any) -> Any:

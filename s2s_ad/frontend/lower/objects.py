@@ -21,7 +21,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.attributes import SETTERS, Method, kept_by, read_attribute
+from s2s_ad.frontend.lower.attributes import NAMESPACES, SETTERS, Method, kept_by, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
 from s2s_ad.frontend.lower.classes import is_generated, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
@@ -83,6 +83,13 @@ def _without_init(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any
     """`object.__new__(kind)`: an object whose `__init__` does not run."""
     kind = known_object(args[0])
     refuse_special(lowering, kind)
+    if len(args) > 1 or kwargs or any("__slots__" in vars(each) for each in kind.__mro__[:-1]):
+        raise UnsupportedError(
+            "S2S201",
+            f"object.__new__ of class {kind.__name__}",
+            why="its attributes are slots, or it is given arguments",
+            help="call the class",
+        )
     return lowering.memory.box(Tree(kind, (), ()))
 
 
@@ -190,7 +197,7 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
         if value is not held:  # `self.steps += 1` has changed it already
             set_item(lowering, held, Ellipsis, value)
         return
-    if not isinstance(holder, Box):
+    if not isinstance(holder, Box) or name in NAMESPACES:
         raise _not_its_own(holder, name)
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -237,6 +244,9 @@ def _is_tuple(holder: Tree) -> bool:
 
 
 def _not_its_own(holder: Any, name: str) -> UnsupportedError:
+    if isinstance(holder, Box):
+        what = f"the attribute {name!r}, which holds all others, is set"
+        return UnsupportedError("S2S201", what, help="set the attributes one by one")
     if isinstance(holder, Tree):
         what = f"object of class {holder.kind.__name__}"
     elif isinstance(unwrap(holder), type | types.ModuleType):

@@ -174,6 +174,9 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
 
 def _by_method(lowering: Lowering, value: Any, name: str, args: list) -> None:
     """An item of an object whose class says what that means."""
+    if type(value) in ITEMS:
+        what, help_ = "an item of `obj.__dict__` is set or deleted", "write obj.name = value"
+        raise UnsupportedError("S2S201", what, help=help_)
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
     if not is_written(kind, name):
         raise TypeError(f"{kind.__name__!r} object does not support item assignment or deletion")
