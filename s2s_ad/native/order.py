@@ -98,6 +98,7 @@ class _Order:
         self.kin, self.of_floats, self.assigned, self.reads = kin, of_floats, assigned, reads
         self.meanings: dict[str, Expression] = {}  # of numbers that are assigned once
         self.taken = set(assigned)
+        self.indices: set[str] = set()  # of all loops
 
     def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
         made: list[gast.stmt] = []
@@ -110,8 +111,10 @@ class _Order:
         return made
 
     def know(self, body: Sequence[gast.stmt]) -> None:
-        """Note the numbers that are sums of others which stay as they are."""
+        """Note the indices, and the numbers that are sums of others which stay as they are."""
         for each in (node for statement in body for node in gast.walk(statement)):
+            if isinstance(each, gast.For):
+                self.indices.add(each.target.id)
             if not isinstance(each, gast.Assign) or not isinstance(each.targets[0], gast.Name):
                 continue
             own, form_ = each.targets[0].id, affine.form_of(each.value)
@@ -267,6 +270,8 @@ class _Order:
                     raise Refused
                 inner = sorted({each for form_ in places for each in _names(form_)})
                 indices = [each for each in inner if each in uses.writes]
+                if not self.indices.issuperset(indices):
+                    raise Refused  # a number that may be another one in each pass
                 for place in places:
                     if affine.distances(place, forms, indices) is not None:
                         raise Refused
