@@ -235,8 +235,6 @@ def _axes(axis: Any, rank: int) -> list[int] | None:
 def numbers_first(program: Program) -> Program:
     """Numbers are multiplied before an array is: that takes one product of the array, and not two.
 
-    A known one, not below 1, is multiplied after a contraction whose result is smaller.
-
     Example:
         >>> from s2s_ad.check.passes import after
         >>> def f(x, s, t):
@@ -247,14 +245,6 @@ def numbers_first(program: Program) -> Program:
             p = x * s
             t2 = s * t1
             t3 = t2 * x
-            return t3
-        >>> def g(x, y):
-        ...     return (x * 2.0) @ y
-        >>> print(after(NUMBERS_FIRST, g, np.ones(3), np.ones(3), derived=True))
-        g(x: f64[n], y: f64[m]):
-            t1 = x * 2.0
-            t2 = contract(x, y, spec='a,a->')
-            t3 = 2.0 * t2
             return t3
     """
     counts = liveness.counts(program.body, program.outputs())
@@ -270,46 +260,11 @@ def numbers_first(program: Program) -> Program:
             numbers = number, parts[0]
             *first, statement = _with_one_number(program, statement, numbers, array, facts)
             before, parts = first, None
-        contracted = _number_last(program, statement, products, facts)
-        if contracted:
-            before, statement = [*before, contracted[0]], contracted[1]
-            parts = _number_and_array(program.with_(facts=facts), statement)
         if parts is not None and counts[statement.target] == 1:
             products[statement.target] = parts
         return [*before, statement]
 
     return rewritten(program, change, facts)
-
-
-def _number_last(
-    program: Program,
-    statement: form.Statement,
-    products: Mapping[str, tuple[gast.AST, gast.AST]],
-    facts: dict,
-) -> tuple[form.Op, form.Op] | None:
-    """A contraction without the number that one of its arrays is multiplied by, and their product.
-
-    None where there is no such number, it may be small, or the result has as many axes.
-    """
-    if isinstance(statement, form.Effect) or statement.function is not runtime.contract:
-        return None
-    scaled = [getattr(each, "id", None) in products for each in statement.operands]
-    fact = program.facts[statement.target]
-    if True not in scaled or statement.phase not in DERIVED:
-        return None
-    place = scaled.index(True)
-    number, array = products[statement.operands[place].id]
-    known = facts[array.id]
-    ranks: Any = values.rank_of(fact), values.rank_of(known)
-    if values.strong_dtype(fact) != known.dtype or ranks[0] >= ranks[1]:
-        return None
-    if not isinstance(number, gast.Constant) or abs(number.value) < 1:
-        return None  # who scales first may do so to keep the sum in range
-    name = fresh_name()
-    facts[name] = fact
-    operands = [array if i == place else each for i, each in enumerate(statement.operands)]
-    contracted = statement.beside(name, statement.rule, operands, statement.parameters)
-    return contracted, statement.with_call(operator.mul, [number, form.name(name)])
 
 
 def _with_one_number(
