@@ -182,6 +182,10 @@ class ArgumentValueError(S2SError, ValueError):
     """An argument of the right kind and a wrong value."""
 
 
+class LengthError(ArgumentValueError):
+    """Lengths of arrays that do not fit together, where Python raises a ValueError."""
+
+
 class CellError(S2SError, AttributeError):
     """A Cell that is not complete: it lacks a method, or its parent's `__init__`."""
 

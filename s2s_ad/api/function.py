@@ -530,14 +530,14 @@ class Transformed:
     ) -> tuple[Loaded, Callable, Assumed]:
         self._first_calls = 0  # from now on it has a table of its own
         while True:
-            lengths = values.lengths_of_inputs(abstract, arguments) if assumes else {}
-            assumptions = sizes.Assumptions(lengths)
+            lengths = values.lengths_of_inputs(abstract, arguments)
+            assumptions = sizes.Assumptions(lengths, general=not assumes)
             with sizes.assuming(assumptions):
                 programs = self._programs(abstract, arguments)
             if programs is not None:
                 break
             abstract = self._prepare(arguments)
-        assumed = Assumed(abstract, assumptions.needed(), general=not assumes)
+        assumed = Assumed.of(abstract, assumptions)
         program, text = programs[0]
         programs[0] = program, replace(text, assumed=tuple(assumed.texts()))
         with faults.told():

@@ -379,25 +379,29 @@ class Assumptions:
 
     Args:
         lengths: of the call that it is compiled for.
+        general: nothing is assumed but that lengths are equal that have to be.
 
     A function of the program may be called with arguments of several sizes. `calls` says for each
     call after the first what the sizes of the first are there, and what is assumed for the one is
     assumed for all.
     """
 
-    def __init__(self, lengths: Mapping[Atom, int]):
-        self.lengths = dict(lengths)
+    def __init__(self, lengths: Mapping[Atom, int], *, general: bool = False):
+        self.lengths, self.general = dict(lengths), general
         self.guards: dict[Guard, None] = {}
+        self.required: dict[Guard, None] = {}  # where they do not hold, Python raises
+        self.captured: dict[Atom, tuple[str, str]] = {}  # the array's name, and the length as text
         self.calls: list[dict[Atom, Size]] = []
 
-    def decide(self, size: Size, relation: str) -> bool | None:
+    def decide(self, size: Size, relation: str, *, required: bool = False) -> bool | None:
         """Whether the relation holds; None where the lengths do not tell, or not for all calls."""
         every = self._in_all_calls([_positive(size) if relation == ZERO else size])
         answers = {_answer(each, relation, self.lengths) for each in every}
         (answer,) = answers if len(answers) == 1 else (None,)
         if answer is None:
             return None
-        self.guards |= {Guard(each, relation, answer): None for each in every}
+        guards = self.required if required and answer else self.guards
+        guards |= {Guard(each, relation, answer): None for each in every}
         return answer
 
     def _in_all_calls(self, sizes: Iterable[Size]) -> list[Size]:
@@ -418,16 +422,28 @@ class Assumptions:
             if not any(other != each and other.implies(each) for other in self.guards)
         )
 
+    def asked_of(self) -> dict[Atom, tuple[str, str]]:
+        """The lengths of captured arrays that guards are about."""
+        asked = set().union(*(atoms_of(each.size) for each in (*self.guards, *self.required)))
+        return {atom: said for atom, said in self.captured.items() if atom in asked}
+
+    def also_required(self) -> tuple[Guard, ...]:
+        """What Python requires, and does not follow from the guards."""
+        return tuple(
+            each for each in self.required if not any(other.implies(each) for other in self.guards)
+        )
+
     def add_call(self, sizes: Mapping[Atom, Size]) -> bool:
         """Let a function be called with other sizes than before; False where that cannot be."""
         changed = {atom: size for atom, size in sizes.items() if of(atom) != size}
         if not changed or changed in self.calls:
             return True
-        before, guards = list(self.calls), dict(self.guards)
+        before, guards, required = list(self.calls), dict(self.guards), dict(self.required)
         self.calls.append(changed)
-        for each in guards:
-            if self.decide(each.size, each.relation) is not each.answer:
-                self.calls, self.guards = before, guards
+        for each in (*guards, *required):
+            is_required = each in required
+            if self.decide(each.size, each.relation, required=is_required) is not each.answer:
+                self.calls, self.guards, self.required = before, guards, required
                 return False
         return True
 
@@ -449,6 +465,14 @@ def assuming(assumptions: Assumptions | None) -> Iterator[None]:
         yield
     finally:
         _assumptions.reset(token)
+
+
+def capture(name: str, lengths: Mapping[Atom, int], texts: Mapping[Atom, str]) -> None:
+    """Let questions be answered by the lengths of a captured array, too."""
+    current = _assumptions.get()
+    if current is not None and not current.general:
+        current.lengths |= lengths
+        current.captured |= {atom: (name, texts[atom]) for atom in lengths}
 
 
 def differs(size: Size, number: int) -> bool:
@@ -489,8 +513,27 @@ def _are_alike(one: Size, other: Size) -> bool:
 def may_equal(one: Size, other: Size) -> bool:
     """Whether neither the forms nor the lengths of the call tell that two sizes differ."""
     current = _assumptions.get()
-    answer = None if current is None else _answer(one - other, ZERO, current.lengths)
+    asks = current is not None and not current.general
+    answer = _answer(one - other, ZERO, current.lengths) if asks else None
     return answer is not False and not is_never(one - other, 0)
+
+
+def fit(one: Size, other: Size) -> bool | None:
+    """Whether two lengths are equal that have to be; None where only the running code can tell.
+
+    What the lengths of the call answer is a guard, for a call where they do not fit is refused.
+    """
+    current, difference = _assumptions.get(), one - other
+    if difference.known is not None:
+        return difference.known == 0
+    answer = None if current is None else current.decide(difference, ZERO, required=True)
+    return False if answer is None and is_never(difference, 0) else answer
+
+
+def number_of(size: Size) -> int | None:
+    """Which number a size is in the call that is compiled for."""
+    current = _assumptions.get()
+    return value_of(size, {} if current is None else current.lengths)
 
 
 def at_least(one: Size, other: Size) -> bool:
@@ -501,7 +544,7 @@ def at_least(one: Size, other: Size) -> bool:
 def _assumed(size: Size, relation: str, wanted: bool) -> bool:
     """Whether the answer is the wanted one; another answer is not assumed."""
     current = _assumptions.get()
-    if current is None or size.known is not None:
+    if current is None or current.general or size.known is not None:
         return False
     if _answer(size, relation, current.lengths) is not wanted:
         return False

@@ -13,7 +13,7 @@ import numpy as np
 from s2s_ad.core import sizes
 from s2s_ad.core import tree as trees
 from s2s_ad.core.sizes import Atom, Size
-from s2s_ad.diagnostics import ArgumentTypeError
+from s2s_ad.diagnostics import ArgumentTypeError, LengthError
 from s2s_ad.tensors import Parameter, Tensor, plain
 
 ARRAY_TYPES: set[type] = {np.ndarray, np.memmap, Parameter, Tensor}
@@ -321,15 +321,49 @@ def known_not_one(dim: int | Dim) -> bool:
 
 
 def broadcast_dims(a: int | Dim, b: int | Dim) -> int | Dim:
+    """The length that two lengths are broadcast to.
+
+    Raises:
+        LengthError: NumPy raises.
+    """
     if a == b or b == 1:
         return a
     if a == 1:
         return b
-    if known_not_one(a) and known_not_one(b):  # equal, or NumPy raises
+    if known_not_one(a) and known_not_one(b):
+        check_fit(a, b)
         return a if isinstance(a, int) else b
     if known_not_one(a):
         return a
     return b if known_not_one(b) else a if same_dim(a, b) else fresh_dim()
+
+
+def check_fit(a: int | Dim, b: int | Dim, what: str = "lengths that do not fit together") -> None:
+    """Refuse two lengths that have to be equal and are not, in the call that is compiled for.
+
+    Raises:
+        LengthError: they are certain to differ.
+    """
+    check_sizes(size_of_dim(a), size_of_dim(b), what)
+
+
+def check_sizes(one: Size, other: Size, what: str) -> None:
+    """Refuse two sizes that have to be equal, as `check_fit` does."""
+    if sizes.fit(one, other) is False:
+        numbers = [sizes.number_of(each) for each in (one, other)]
+        shown = "" if missing(numbers) else f": {numbers[0]} and {numbers[1]}"
+        raise LengthError("S2S502", f"{what}{shown}", why="Python raises a ValueError here")
+
+
+def check_stored(whole: Shape | None, part: Shape | None) -> None:
+    """Refuse an array that does not broadcast to the shape that it is to be stored in.
+
+    Raises:
+        LengthError: NumPy raises.
+    """
+    for wide, narrow in zip(reversed(whole or ()), reversed(part or ()), strict=False):
+        if wide != narrow and known_not_one(narrow):
+            check_fit(wide, narrow)
 
 
 def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:

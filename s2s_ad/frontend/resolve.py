@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import tree, values
+from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.program import (
     CLOSURE,
@@ -330,6 +330,10 @@ class Captures:
             shape = place.inside(value, ("attribute", "shape"))
             self._guard(shape, value.shape, same=operator.eq)
         self._found(place, value, name)
+        if is_array(value):
+            inputs = {place.text: fact}
+            lengths = values.lengths_of_inputs(inputs, {place.text: value})
+            sizes.capture(name, lengths, values.names_of_inputs(inputs))
         if not is_array(value):
             self.numbers[name] = place.key
         elif not isinstance(value, np.generic):

@@ -16,7 +16,7 @@ import numpy as np
 
 from s2s_ad.core import sizes, tree, values
 from s2s_ad.core.program import Capture, Program
-from s2s_ad.core.sizes import Guard
+from s2s_ad.core.sizes import Assumptions, Atom, Guard
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.load.module import Loaded
 from s2s_ad.load.tensor_entry import with_door
@@ -110,24 +110,42 @@ def pattern(value: Any) -> Any:
 class Assumed:
     """What code assumes of the lengths of its arguments.
 
-    `abstract` are the abstract values that it was compiled for, by parameter.
+    `abstract` are the abstract values that it was compiled for, by parameter; `captured` are the
+    lengths of captured arrays that it depends on, each with the array's Core name and as text.
     """
 
     abstract: dict[str, Any]
     guards: tuple[Guard, ...]
+    required: tuple[Guard, ...] = ()  # by Python: the text does not depend on it
+    captured: tuple[tuple[Atom, int, str, str], ...] = ()
     general: bool = False  # it may assume nothing, for what others assume has failed
+
+    @classmethod
+    def of(cls, abstract: dict[str, Any], assumptions: Assumptions) -> Assumed:
+        asked = assumptions.asked_of().items()
+        captured = tuple((atom, assumptions.lengths[atom], *said) for atom, said in asked)
+        guards, required = assumptions.needed(), assumptions.also_required()
+        return cls(abstract, guards, required, captured, assumptions.general)
 
     def holds(self, arguments: dict[str, Any]) -> bool:
         """Whether the code serves a call with these arguments, which have the same signature."""
-        if not self.guards:
+        guards = (*self.guards, *self.required)
+        if not guards:
             return True
         lengths = values.lengths_of_inputs(self.abstract, arguments)
-        return all(each.holds(lengths) for each in self.guards)
+        lengths |= {atom: length for atom, length, *_ in self.captured}
+        return all(each.holds(lengths) for each in guards)
 
     def texts(self) -> list[str]:
-        """What is assumed, in terms of the parameters."""
+        """What is assumed, in terms of the parameters and of what is captured."""
         names = values.names_of_inputs(self.abstract)
+        names |= {atom: text for atom, *_, text in self.captured}
         return [sizes.guard_text(each, names) for each in self.guards]
+
+    def kind_of(self, capture: Capture, value: Any) -> Any:
+        """What tells numbers and arrays apart that need code of their own where this one stands."""
+        has_lengths = any(name == capture.name for _, _, name, _ in self.captured)
+        return (kind_of(value), np.shape(value)) if has_lengths else kind_of(value)
 
 
 NOTHING = Assumed({}, ())
@@ -170,7 +188,8 @@ class Specialisation:
         for capture, value, before in zip(self.captures, now, self.bound, strict=True):
             if not capture.same(value, before):
                 free = capture.name is not None  # it did not shape the code
-                if not free or kind_of(value) != kind_of(before):
+                kinds = [self.assumed.kind_of(capture, each) for each in (value, before)]
+                if not free or kinds[0] != kinds[1]:
                     return None
                 changes[capture.name] = value
         loaded = self.loaded.rebound(changes)

@@ -20,7 +20,6 @@ from s2s_ad.load.dispatch import (
     Specialisation,
     assembled,
     exact_key,
-    kind_of,
     read,
 )
 from s2s_ad.load.module import Loaded
@@ -46,16 +45,17 @@ class Part:
     known: set[Any]
     is_item: bool
     is_tuple: bool
+    assumed: Assumed
 
     @classmethod
-    def of(cls, capture: Capture, function: Any) -> Part:
+    def of(cls, capture: Capture, function: Any, assumed: Assumed) -> Part:
         value = capture.value
         if capture.name is not None:
-            value = kind_of(value)
+            value = assumed.kind_of(capture, value)
         elif value is function:
             value = Itself
         is_item, is_tuple = capture.holder is not None, capture.whole is not None
-        return cls(_unbound(capture), value, set(), is_item, is_tuple)
+        return cls(_unbound(capture), value, set(), is_item, is_tuple, assumed)
 
     def fits(self, now: Any, function: Any) -> bool:
         """Whether the code is the code for what stands there."""
@@ -64,7 +64,7 @@ class Part:
         kind = exact_key(now)
         if kind in self.known:
             return True
-        if kind_of(now) != self.value:
+        if self.assumed.kind_of(self.capture, now) != self.value:
             return False
         if len(self.known) < MOST_KINDS:
             self.known.add(kind)
@@ -138,7 +138,9 @@ class Template:
     def of(cls, made: Specialisation, function: Any) -> Template:
         """What serves other functions with the code of `function`, which this was compiled for."""
         own = [each for each in made.all_captures() if each.path is not None]
-        parts = tuple(Part.of(each, function) for each in own if each.path not in IMPLIED)
+        parts = tuple(
+            Part.of(each, function, made.assumed) for each in own if each.path not in IMPLIED
+        )
         others = [
             (each, value)
             for each, value in zip(made.captures, made.bound, strict=True)

@@ -220,6 +220,9 @@ class Update(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x, value = operands
         if not isinstance(x, values.List):
+            shape = values.shape_of(x)
+            found = None if shape is None else layout(params["index"], shape)
+            values.check_stored(found and found.shape, values.shape_of(value))
             return x
         several = isinstance(params["index"], slice) and isinstance(value, values.List)
         return values.List(values.join_items((x.item, value.item if several else value)))

@@ -1,7 +1,7 @@
 """Shapes that a library refuses where the NumPy that its function is written as would broadcast.
 
-What facts leave open, two lengths that are not known, the text finds out when it runs, for lengths
-that are not 1 broadcast only where they are equal.
+Lengths of arguments are compared where the function is called. What they leave open the text finds
+out when it runs, for lengths that are not 1 broadcast only where they are equal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 from s2s_ad.core import values
 from s2s_ad.core.measure import rank, shape
-from s2s_ad.rules.support import may_equal
 
 
 def check_rank(x: Any, ranks: int | tuple[int, ...], message: str) -> None:
@@ -30,8 +29,12 @@ def check_equal(a: values.Shape | None, b: values.Shape | None, message: str) ->
     Raises:
         ValueError: as the library says it.
     """
-    if a is not None and b is not None and not may_equal(a, b):
+    if a is None or b is None:
+        return
+    if len(a) != len(b):
         raise ValueError(message)
+    for one, other in zip(a, b, strict=True):
+        values.check_fit(one, other, message)
 
 
 def ends(*arrays: Any, axes: slice = slice(-1, None)) -> list[values.Shape | None]:

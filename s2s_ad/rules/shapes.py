@@ -64,6 +64,7 @@ class Reshape(Structural):
         if isinstance(params["shape"], Symbol):
             return values.with_shape(x, None)
         dims = [dim_of(each) for each in params["shape"]]
+        self._check_total(x.shape, dims, params["shape"])
         left = [i for i, each in enumerate(params["shape"]) if type(each) is int and each == -1]
         others = [each for i, each in enumerate(dims) if i not in left]
         whole = [values.size_of_dim(dim) for dim in x.shape or ()]
@@ -72,6 +73,22 @@ class Reshape(Structural):
             total = functools.reduce(sizes.product, whole, sizes.of(1))
             dims[left[0]] = values.dim_of_size(sizes.quotient(total, math.prod(others)))
         return values.with_shape(x, tuple(dims))
+
+    def _check_total(self, old: values.Shape | None, new: list, asked: tuple) -> None:
+        """There are as many elements as before; -1 stands for a whole number of them."""
+        open_ = [type(each) is int and each == -1 for each in asked]
+        if old is None or sum(open_) > 1:
+            return
+        counted = [dim for dim, is_open in zip(new, open_, strict=True) if not is_open]
+        before, after = (
+            functools.reduce(sizes.product, map(values.size_of_dim, dims), sizes.of(1))
+            for dims in (old, counted)
+        )
+        if not any(open_):
+            values.check_sizes(before, after, "a reshape to another number of elements")
+        elif after.known:
+            whole = sizes.quotient(before, after.known).times(after.known)
+            values.check_sizes(before, whole, "a reshape whose -1 is no whole number")
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
         shape = params["shape"]
@@ -168,10 +185,11 @@ class BroadcastTo(Structural):
         return True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        x = operands[0]
+        x, shape = operands[0], tuple(dim_of(each) for each in params["shape"])
         if isinstance(x, values.Unknown):
             return support.unknown(x)
-        return values.with_shape(x, tuple(dim_of(each) for each in params["shape"]))
+        values.check_stored(shape, x.shape)
+        return values.with_shape(x, shape)
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         x = operation.operands[0]

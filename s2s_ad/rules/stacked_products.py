@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, static
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
@@ -29,8 +30,7 @@ def _check(name: str, core: str, x1: Any, x2: Any) -> None:
         support.shape(x)[axes.index("n") - len(axes)]
         for x, axes in zip((x1, x2), core.split(","), strict=True)
     )
-    if not support.may_equal((first,), (second,)):
-        raise ValueError(f"{name}: the operands have a mismatch in their core dimension")
+    values.check_fit(first, second, f"{name}: a mismatch in the core dimension of the operands")
 
 
 def _vecdot(x1: Any, x2: Any, axis: Any) -> Any:

@@ -64,9 +64,8 @@ class System(Rule):
         if not of_a or not of_b:
             return
         rows = of_b[0] if len(of_b) == 1 else of_b[-2]
-        if not support.may_equal((of_a[-1],), (rows,)):
-            what = f"{describe(self.function)}: b has as many rows as the matrix has"
-            raise ArgumentValueError("S2S203", what, origin=builder.origin)
+        what = f"{describe(self.function)}: b has as many rows as the matrix has"
+        values.check_fit(of_a[-1], rows, what)
 
     def solved(self, builder: Builder, a: Symbol, b: Any, params: dict[str, Any]) -> Any:
         return builder.emit(self, [a, b], params)

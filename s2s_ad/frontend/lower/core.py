@@ -19,7 +19,7 @@ from s2s_ad.core import faults, form, tree
 from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import NestingError, Origin, S2SError, UnsupportedError
+from s2s_ad.diagnostics import LengthError, NestingError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.chosen import Choices
 from s2s_ad.frontend.lower.entries import may_lack, there_for_sure
 from s2s_ad.frontend.lower.exits import (
@@ -232,6 +232,11 @@ class Lowering:
         """Whether a handler around is for such errors."""
         return any(isinstance(error, kinds) for kinds in self.caught)
 
+    def _is_reached(self) -> bool:
+        """Whether what is lowered now runs in each call, and nothing before it can be noticed."""
+        before = any(isinstance(each, form.Effect) for each in self.builder.body)
+        return not self.memory.explores and not before
+
     def _raised_here(self, error: Exception) -> Exception:
         self.builder.effect(_raise(error), {})
         return Raises()
@@ -291,6 +296,10 @@ class Lowering:
         with self.builder.at(origin):
             try:
                 yield
+            except LengthError as error:
+                if self._is_reached() and not self.is_caught(error):
+                    raise error.at(origin) from None
+                raise self._raised_here(ValueError(error.what)) from None
             except S2SError as error:
                 if error.origin is None:
                     raise error.at(origin) from None

@@ -1,0 +1,152 @@
+"""Where Python raises because lengths do not fit together, so does every transform: also where the
+derivative does not need what would raise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad, jit, jvp, value_and_grad, vmap
+from s2s_ad.diagnostics import LengthError
+
+CAPTURED = np.arange(4.0)
+SAID = "fit|broadcast|shape|mismatch|match|rows"  # by Python, or by us
+
+
+def dropped(x, w):
+    x * w
+    return np.sum(x)
+
+
+def stored(x, w):
+    z = np.zeros(4)
+    z[:] = w
+    return np.sum(x * 2)
+
+
+def added_to_a_part(x, w):
+    y = x.copy()
+    y[1:] += w
+    return np.sum(y)
+
+
+def in_a_loop(x, w):
+    total = 0.0
+    for _ in range(3):
+        total = total + x @ w
+    return total
+
+
+def helper(x, w):
+    y = x
+    for _ in range(2):
+        y = y * 1.1
+    if np.sum(y) > 100.0:
+        return 2 * y @ w
+    return y @ w
+
+
+def in_a_helper(x, w):
+    return helper(x, w) * 2
+
+
+CASES = [  # function, shapes that fit, shapes that do not
+    (lambda x, w: x @ w, [(3,), (3,)], [(3,), (4,)]),
+    (lambda x, w: np.sum(x + w), [(3,), (3,)], [(3,), (4,)]),
+    (lambda x, w: np.sum(np.stack([x, w])), [(3,), (3,)], [(4,), (3,)]),
+    (lambda x, w: np.sum(np.concatenate([x, w])), [(2, 3), (4, 3)], [(2, 3), (2, 4)]),
+    (lambda x, w: np.sum(np.einsum("ij,jk->ik", x, w)), [(2, 3), (3, 4)], [(2, 3), (4, 2)]),
+    (lambda x, w: np.sum(np.where(x > 0, x, w)), [(3,), (3,)], [(3,), (4,)]),
+    (lambda x, w: np.sum(x[:2] * w), [(4,), (2,)], [(4,), (3,)]),
+    (lambda x, w: np.sum(x.reshape(2, 2)) * w[0], [(4,), (2,)], [(5,), (2,)]),
+    (lambda x, w: np.sum(x.reshape(-1, 2)) * w[0], [(4,), (2,)], [(5,), (2,)]),
+    (lambda x, w: np.sum(np.linalg.solve(x, w)), [(2, 2), (2,)], [(2, 2), (3,)]),
+    (lambda x, w: np.sum(np.broadcast_to(x, (2, 3))) * w[0], [(3,), (2,)], [(4,), (2,)]),
+    (lambda x, w: x @ CAPTURED * w[0], [(4,), (2,)], [(3,), (2,)]),
+    (dropped, [(3,), (3,)], [(3,), (4,)]),
+    (stored, [(2,), (4,)], [(2,), (3,)]),
+    (added_to_a_part, [(4,), (3,)], [(4,), (4,)]),
+    (in_a_loop, [(3,), (3,)], [(3,), (4,)]),
+    (in_a_helper, [(3,), (3,)], [(3,), (4,)]),
+]
+
+
+def filled(shapes):
+    rng = np.random.default_rng(3)
+    return [rng.uniform(0.5, 1.5, shape) for shape in shapes]
+
+
+def batched(f):
+    return lambda *arrays: vmap(f)(*[np.stack([each, each]) for each in arrays])
+
+
+TRANSFORMS = {
+    "jit": jit,
+    "grad": grad,
+    "both": lambda f: grad(f, (0, 1)),
+    "value_and_grad": value_and_grad,
+    "jvp": lambda f: lambda *arrays: jvp(f, arrays, arrays),
+    "vmap": lambda f: batched(f),
+    "vmap(grad)": lambda f: batched(grad(f)),
+    "grad(grad)": lambda f: grad(lambda *arrays: np.sum(grad(f)(*arrays))),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("f, good, bad", CASES)
+def test_what_python_refuses_every_transform_refuses(f, good, bad, transform):
+    with pytest.raises(ValueError, match=SAID):
+        f(*filled(bad))
+    transformed = TRANSFORMS[transform](f)
+    for _ in range(2):  # also where code for other lengths is at hand
+        with pytest.raises(ValueError, match=SAID):
+            transformed(*filled(bad))
+        transformed(*filled(good))
+
+
+def test_a_new_captured_array_counts_by_its_lengths():
+    derived = grad(lambda x: x @ held[0])
+    for length in (3, 4, 3, 4):
+        held = [np.full(length, 2.0)]
+        np.testing.assert_array_equal(derived(np.ones(length)), np.full(length, 2.0))
+        with pytest.raises(ValueError, match=SAID):
+            derived(np.ones(length + 1))
+
+
+def checked(x, w):
+    assert x.shape == w.shape, "shapes"
+    return np.sum(x * w)
+
+
+def chosen(x, w):
+    return np.sum(x * w) if len(x) == len(w) else np.sum(x) * 5
+
+
+def caught(x, w):
+    try:
+        return x @ w
+    except ValueError:
+        return np.sum(x) * 7
+
+
+def turns(x, w):
+    total = np.sum(x)
+    for _ in range(int(w[0])):
+        total = total + x @ w
+    return total
+
+
+def test_only_what_runs_has_to_fit():
+    x, w = np.ones(3), np.zeros(4)
+    np.testing.assert_array_equal(grad(chosen)(x, w), [5, 5, 5])
+    np.testing.assert_array_equal(grad(caught)(x, w), [7, 7, 7])
+    np.testing.assert_array_equal(grad(turns)(x, w), [1, 1, 1])
+    with pytest.raises(ValueError, match=SAID):
+        grad(turns)(x, w + 1)
+    with pytest.raises(AssertionError, match="shapes"):
+        grad(checked)(x, w)
+
+
+def test_the_refusal_says_where_and_which():
+    with pytest.raises(LengthError, match=r"(?s)do not fit together: 3 and 4.*x \* w\n.*\^"):
+        grad(dropped)(np.ones(3), np.ones(4))
