@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -72,8 +73,16 @@ class Backward:
             lists, lasting, count = saving.write(made)
             items = self._backward(made, lists, lasting, count)
             pairs = zip(carried, items, strict=False)
-            found += [(each.operand, item) for each, item in pairs if each.operand is not None]
+            found += [self._shaped(*pair) for pair in pairs if pair[0].operand is not None]
         return found
+
+    def _shaped(self, each: Carried, adjoint: Symbol) -> tuple[str, Symbol]:
+        """The adjoint of an operand, which has the shape of that."""
+        primal = values.shape_of(self.builder.fact(self.outer.atoms[each.operand]))
+        fact = adjoint.fact
+        if isinstance(fact, values.Array) and primal and fact.rank == len(primal):
+            self.builder.facts[adjoint.name] = replace(fact, shape=primal)
+        return each.operand, adjoint
 
     def _active(self, statement: form.Op, given: dict[int, Any]) -> list[Carried]:
         """The adjoints to carry, with what they start from."""
@@ -124,6 +133,7 @@ class Backward:
                 for each in self.adjoints
             }
             if all(halves.same_kind(facts[name], more[name]) for name in facts):
+                self.facts = facts  # between passes
                 return sweep, results
             facts = more
 
@@ -169,7 +179,8 @@ class Backward:
         before = {}
         for each in self.adjoints:
             hint = self.body.hints.get(each.leaf, TEMPORARY).derived("_bar")
-            before[each] = builder.adopt(each.name, facts[each.name], hint)
+            fact = self._in_pass(sweep, each, facts[each.name])
+            before[each] = builder.adopt(each.name, fact, hint)
             hand_in(builder, [each.name], bounded=bounded)
             if each.out is None:
                 sweep.adjoints[each.leaf] = before[each]
@@ -180,6 +191,13 @@ class Backward:
         with builder.at(self.body.origin, "backward"):
             after = [(each, self._after(sweep, each, before[each])) for each in self.adjoints]
         return sweep, [(each, value) for each, value in after if value is not before[each]]
+
+    def _in_pass(self, sweep: Any, each: Carried, fact: Any) -> Any:
+        """The fact of a carried adjoint in one pass: it has the shape of what the pass leaves."""
+        if each.out is None or not isinstance(fact, values.Array) or self._keeps_shape(each):
+            return fact
+        left = values.shape_of(sweep.builder.fact(sweep.output(self.body.outputs()[each.out])))
+        return fact if left is None or len(left) != fact.rank else replace(fact, shape=left)
 
     def _after(self, sweep: Any, each: Carried, before: Symbol) -> Any:
         """An adjoint after a pass; zero where the pass does not read the value."""
@@ -351,6 +369,7 @@ class Backward:
         names += [*arrays, *made.lasting]
         nexts = [Symbol(writer, leaves.carried[place]) for place in made.shadows.values()]
         outputs = [*(value for _, value in made.adjoints), *rests, *nexts]
+        writer.facts |= {each.name: self.facts[each.name] for each, _ in made.adjoints}
         body = halves.written(writer, made.joint, names, outputs)
         indexed = self.loop.is_for and index[0] in made.halves.read
         bounds, backwards = self._bounds(indexed, lists, count)

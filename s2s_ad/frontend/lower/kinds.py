@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad import runtime
@@ -112,14 +112,50 @@ class Leaf:
     hint: Hint
     free: frozenset = frozenset()
 
-    def joined(self, fact: Any) -> Leaf:
+    def joined(self, fact: Any, alike: Alike | None = None) -> Leaf:
         """The leaf that holds for values of this kind, too."""
-        if values.accepts(self.fact, fact, self.free):
+        shape = None if alike is None else self._shape(fact, alike)
+        accepted = values.accepts(self.fact, fact, self.free)
+        if accepted and (shape is None or shape == self.fact.shape):
             return self
         general = values.join(self.fact, fact)
+        general = general if shape is None else replace(general, shape=shape)
         made = values.dims_of(general) - values.dims_of(self.fact) - values.dims_of(fact)
-        free = self.free | made
-        return Leaf(general, self.hint, free)
+        return Leaf(general, self.hint, self.free | made)
+
+    def _shape(self, fact: Any, alike: Alike) -> values.Shape | None:
+        """The lengths of an array that is this before a pass and that after it, of equal ranks."""
+        ranks = [
+            each.rank if isinstance(each, values.Array) else None for each in (self.fact, fact)
+        ]
+        if ranks[0] is None or ranks[0] != ranks[1]:
+            return None
+        pairs = zip(self.fact.shape, fact.shape, strict=True)
+        return tuple(alike.joined(a, b, free=a in self.free) for a, b in pairs)
+
+
+class Alike:
+    """The lengths that one pass of a loop changes alike: they were equal, and stay it.
+
+    A free length of which one array makes another one than the next does is divided.
+    """
+
+    def __init__(self) -> None:
+        self._after: dict[Any, Any] = {}
+        self._made: dict[tuple, values.Dim] = {}
+
+    def joined(self, before: Any, after: Any, *, free: bool) -> Any:
+        """The length that is this one before a pass, and this one after it."""
+        if before == after and not free:
+            return before
+        not_one = values.known_not_one(after)
+        stands_for = free and (before.maybe_one or not_one)
+        if stands_for and self._after.setdefault(before, after) == after:
+            return before
+        if (before, after) not in self._made:
+            not_one = not_one and values.known_not_one(before)
+            self._made[before, after] = values.fresh_dim(not not_one)
+        return self._made[before, after]
 
 
 class Kinds(Exception):

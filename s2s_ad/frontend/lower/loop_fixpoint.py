@@ -23,7 +23,7 @@ from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.carrying import Carrying
 from s2s_ad.frontend.lower.exits import BREAK, CONTINUE, FLAGS, RESULT, RETURN, Exits
 from s2s_ad.frontend.lower.joins import joined_array
-from s2s_ad.frontend.lower.kinds import Kinds, Leaf, hint_of, hint_of_name
+from s2s_ad.frontend.lower.kinds import Alike, Kinds, Leaf, hint_of, hint_of_name
 from s2s_ad.frontend.lower.optional import is_partial, settled_by, whole
 from s2s_ad.frontend.lower.paths import Path, block, explore, free_names
 from s2s_ad.frontend.lower.poisons import (
@@ -280,14 +280,14 @@ class Rolling:
 
     def learns(self, path: Path) -> bool:
         """Make the templates more general, as far as the pass asks for it."""
-        learned = self.fill_holes(path)
+        learned, alike = self.fill_holes(path), Alike()
         for key, (each, _) in path.changed.items():
             if key not in self.objects and each.born <= self.clock:
                 self.carry_object(each)
                 learned = True
         for key, template, before in [*self.templates()]:
             end = self.end(path, key, before)
-            made = self._general(template, end, self.hint(key))
+            made = self._general(template, end, self.hint(key), alike)
             deleted = end is UNDEFINED and before is not UNDEFINED and not path.stops
             if deleted and not is_unreadable(template):
                 what = f"the local name {key!r}, or was deleted in a pass of the loop"
@@ -311,9 +311,9 @@ class Rolling:
         self.holes.clear()
         return any(end is not UNDEFINED for end in ends.values())
 
-    def _general(self, template: Any, end: Any, hint: Hint) -> Any:
+    def _general(self, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
         try:
-            return general(self.lowering, template, end, hint)
+            return general(self.lowering, template, end, hint, alike)
         except Kinds as kinds:
             poison = Unjoined(self.lowering, str(kinds), self.origin, self)
             poison.entries = kinds.entries

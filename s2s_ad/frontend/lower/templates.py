@@ -16,6 +16,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.kinds import (
+    Alike,
     Kinds,
     Leaf,
     are_entries,
@@ -63,8 +64,11 @@ def _of_item(builder: Builder, value: Any, hint: Hint) -> Any:
     return value if is_array else template_of(builder, value, hint)
 
 
-def general(lowering: Lowering, template: Any, end: Any, hint: Hint) -> Any:
+def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
     """The template that holds for what a pass leaves, too.
+
+    Args:
+        alike: the lengths that the pass was seen to change.
 
     Raises:
         Kinds: there is none.
@@ -76,15 +80,15 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint) -> Any:
         return after_pass(end)
     kind = kind_of_nothing((template, end))
     if kind is not None:
-        return _optional(lowering, template, end, hint, kind)
+        return _optional(lowering, template, end, hint, kind, alike)
     if isinstance(template, Reference):
         template = Leaf(builder.fact(template), hint)
     if isinstance(template, Leaf) and is_leaf(end):
-        return template.joined(builder.fact(end))
+        return template.joined(builder.fact(end), alike)
     if not isinstance(template, Leaf | Tree) and is_same(template, end):
         return template
     content = content_template(builder, template, hint), contents(end)
-    found = _content(lowering, *content, hint)
+    found = _content(lowering, *content, hint, alike)
     if found is None:
         first = "a number or an array" if isinstance(template, Leaf) else describe(template)
         what = f"{first} before the loop and {describe(end)} after a pass"
@@ -92,18 +96,18 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint) -> Any:
     return found
 
 
-def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint) -> Any:
+def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: Alike) -> Any:
     """The template of what containers hold; None where there is none."""
     if isinstance(opened, Tree) and is_alike(opened, content):
         columns = zip(opened.keys, opened.items, content.items, strict=True)
-        items = [general(lowering, a, b, inner_hint(hint, key)) for key, a, b in columns]
+        items = [general(lowering, a, b, inner_hint(hint, key), alike) for key, a, b in columns]
         return Tree(opened.kind, opened.keys, tuple(items))
     if is_text(opened) and is_text(content):
         texts = map(text_of, (opened, content))
         facts = (x.fact if isinstance(x, Leaf) else lowering.builder.fact(x) for x in texts)
         return word(Leaf(values.join(*facts), hint))
     if lowering.lacks_entries and are_entries((opened, content)):
-        return _entries(lowering, opened, content, hint)
+        return _entries(lowering, opened, content, hint, alike)
     lists = [list_fact(lowering.builder, each) for each in (opened, content)]
     if None not in lists:
         return Leaf(lists[0], hint).joined(lists[1])
@@ -112,17 +116,19 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint) -> Any:
     return None
 
 
-def _entries(lowering: Lowering, template: Tree, end: Tree, hint: Hint) -> Tree:
+def _entries(lowering: Lowering, template: Tree, end: Tree, hint: Hint, alike: Alike) -> Tree:
     """The template of what a dict or an object holds that has other entries after a pass."""
     keys = tuple(dict.fromkeys((*template.keys, *end.keys)))
     items = [
-        general(lowering, entry_in(template, key), entry_in(end, key), inner_hint(hint, key))
+        general(lowering, entry_in(template, key), entry_in(end, key), inner_hint(hint, key), alike)
         for key in keys
     ]
     return Tree(partial_of(whole(template.kind)), keys, tuple(items))
 
 
-def _optional(lowering: Lowering, template: Any, end: Any, hint: Hint, kind: type) -> Tree:
+def _optional(
+    lowering: Lowering, template: Any, end: Any, hint: Hint, kind: type, alike: Alike
+) -> Tree:
     """The template of what is None, or missing, on some paths or before the loop."""
     flag = Leaf(values.Scalar(bool), inner_hint(hint, KEYS[kind][0]))
     if isinstance(end, Box) and _nests(end.content, end.kind):
@@ -136,7 +142,7 @@ def _optional(lowering: Lowering, template: Any, end: Any, hint: Hint, kind: typ
         flag = flag.joined(known.fact)
     if held is UNDEFINED:
         held = template_of(lowering.builder, now, hint)
-    return Tree(kind, KEYS[kind], (flag, general(lowering, held, now, hint)))
+    return Tree(kind, KEYS[kind], (flag, general(lowering, held, now, hint, alike)))
 
 
 def _nests(value: Any, kind: type) -> bool:
