@@ -19,10 +19,10 @@ import numpy as np
 from s2s_ad.core import form, sizes, tree, values
 from s2s_ad.core.homes import home_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import METHODS, rule_for
+from s2s_ad.core.registry import METHODS, rule_of
 from s2s_ad.core.rule import ITEM, Operation, Rule
 from s2s_ad.core.sizes import Size
-from s2s_ad.diagnostics import ArgumentTypeError, InternalError, Origin, S2SError
+from s2s_ad.diagnostics import ArgumentTypeError, Origin, S2SError
 
 _counter = itertools.count()
 DERIVED = ("backward", "tangent")  # the phases of what the user did not write
@@ -335,9 +335,7 @@ class Builder:
 
     def call(self, function: Callable, args: Iterable, kwargs: Mapping[str, Any]) -> Any:
         """Emit what a call of `function` with these arguments stands for."""
-        rule = rule_for(function)
-        if rule is None:  # calls of the user's are looked at before they come here
-            raise InternalError("S2S901", f"no rule for {function!r}", origin=self.origin)
+        rule = rule_of(function, self.origin)  # the user's calls were looked at before
         args = map(self._computed, args if rule.lists else map(self._as_array, args))
         return self._computed(rule.bind(self, tuple(args), dict(kwargs)))
 

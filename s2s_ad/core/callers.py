@@ -72,7 +72,8 @@ class Caller(Compound):
         return self._count
 
     @property
-    def fields(self) -> tuple[str, ...]:  # type: ignore[override]
+    def fields(self) -> tuple[str, ...]:
+        """What the results are called where they are attributes of one object."""
         return self.library.fields
 
     def with_program(self, program: Program) -> Caller:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gast
 import numpy as np
 
-from s2s_ad.core.registry import rule_for
+from s2s_ad.core.registry import rule_of
 from s2s_ad.core.rule import EFFECT, Rule
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import InternalError, Origin
@@ -125,10 +125,7 @@ def op(
     phase: str = "",
 ) -> Op:
     """The operation that applies a function for which there is a rule."""
-    rule = rule_for(function)
-    if rule is None:
-        raise InternalError("S2S901", f"no rule for {function!r}", origin=origin)
-    return Op(target, rule, tuple(operands), parameters, origin, phase)
+    return Op(target, rule_of(function, origin), tuple(operands), parameters, origin, phase)
 
 
 _CONTEXTS = {kind: kind() for kind in (gast.Load, gast.Store, gast.Param)}
@@ -162,12 +159,6 @@ def _keyword(arg: str, value: gast.AST) -> gast.keyword:
     node = gast.keyword.__new__(gast.keyword)
     node.arg, node.value = arg, value
     return node
-
-
-def place(line: gast.stmt, origin: Origin | None, phase: str = "") -> gast.stmt:
-    """Note on a fresh line of text where it comes from and which sweep it belongs to."""
-    line.origin, line.phase = origin, phase
-    return line
 
 
 def reads(node: Any) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import rule_for
+from s2s_ad.core.registry import rule_of
 
 
 def real_part(builder: Builder, value: Any) -> Any:
@@ -61,8 +61,7 @@ def _is_single(dtype: np.dtype | None) -> bool:
 def as_dtype(value: Symbol, dtype: np.dtype) -> Any:
     """The value in another precision; what has no axes may be a Python number when it runs."""
     if value.shape == ():
-        rule: Any = rule_for(dtype.type)
-        return value.builder.emit(rule, [value], {})
+        return value.builder.emit(rule_of(dtype.type), [value], {})
     return value.astype(dtype)
 
 

@@ -43,13 +43,15 @@ class Region(Compound):
     def infer(self, operands: list, params: dict[str, Any]) -> Any:
         return tree.tuple_of(self.facts)
 
-    def with_blocks(self, blocks: Sequence[Program]) -> Region:
-        """The region with other blocks, whose leaves and outputs are alike."""
-        made = self._rebuilt(list(blocks))
-        made.facts = self.facts
+    def with_blocks(self, blocks: Sequence[Program], facts: Sequence[Any] | None = None) -> Region:
+        """The region with other blocks; `facts` are those of their outputs where these differ."""
+        facts = self.facts if facts is None else tuple(facts)
+        made = self.like(blocks, len(facts))
+        made.facts = facts
         return made
 
-    def _rebuilt(self, blocks: list[Program]) -> Region:
+    def like(self, blocks: Sequence[Program], carried: int = 0) -> Region:
+        """A region of this kind with other blocks; a loop then has so many carried values."""
         raise NotImplementedError
 
 
@@ -68,7 +70,7 @@ class Branch(Region):
         super().__init__("if", (then, orelse), facts)
         self.then, self.orelse = then, orelse
 
-    def _rebuilt(self, blocks: list[Program]) -> Branch:
+    def like(self, blocks: Sequence[Program], carried: int = 0) -> Branch:
         return Branch(*blocks)
 
 
@@ -86,7 +88,7 @@ class Attempt(Region):
         super().__init__("try", blocks, [*facts, values.Scalar(int)])
         self.body, self.errors, self.handlers = body, tuple(errors), tuple(handlers)
 
-    def _rebuilt(self, blocks: list[Program]) -> Attempt:
+    def like(self, blocks: Sequence[Program], carried: int = 0) -> Attempt:
         return Attempt(blocks[0], self.errors, blocks[1:])
 
 
@@ -117,10 +119,9 @@ class Loop(Region):
         names = body.leaves()[self.indices : self.indices + carried]
         super().__init__("for" if self.is_for else "while", blocks, [body.facts[n] for n in names])
 
-    def _rebuilt(self, blocks: list[Program]) -> Loop:
+    def like(self, blocks: Sequence[Program], carried: int = 0) -> Loop:
         test = None if self.test is None else blocks[0]
-        options = {"backwards": self.backwards, "exits": self.exits}
-        return Loop(blocks[-1], self.carried, test=test, **options)
+        return Loop(blocks[-1], carried, test=test, backwards=self.backwards, exits=self.exits)
 
     @property
     def is_for(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from s2s_ad.core.rule import Rule
+from s2s_ad.diagnostics import InternalError, Origin
 
 RULES: dict[Any, Rule] = {}  # by function
 FINDERS: list[Callable[[Any], Rule | None]] = []  # for functions that are made as objects are
@@ -14,6 +15,14 @@ METHODS: dict[str, Callable] = {}  # ndarray method -> function that takes the a
 
 def register(rule: Rule) -> Rule:
     RULES[rule.function] = rule
+    return rule
+
+
+def rule_of(function: Any, origin: Origin | None = None) -> Rule:
+    """The rule of a function that is certain to have one."""
+    rule = rule_for(function)
+    if rule is None:
+        raise InternalError("S2S901", f"no rule for {function!r}", origin=origin)
     return rule
 
 

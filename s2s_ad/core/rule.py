@@ -186,8 +186,6 @@ class Rule:
     of_shape = False
     #: the number of results where they are a tuple, which ITEM takes apart; None where it is one
     count: int | None = None
-    #: what the results are called where they are attributes of one object
-    fields: tuple[str, ...] = ()
 
     def __init__(self, function: Any, name: str):
         self.function, self.name = function, name
@@ -204,6 +202,10 @@ class Rule:
         """Whether the result is real wherever all operands are."""
         known = self.elementwise or self.reduction or self.view or self.updates or self.copy
         return known and not self.gives_complex
+
+    def may_repeat(self, index: Any, builder: Emitter) -> bool:
+        """Whether an index of an update may name an element more than once."""
+        return True
 
     def may_raise(self, operands: list[AbstractValue], result: AbstractValue) -> bool:
         """Whether the operation may raise an exception for such operands, where it can be run."""

@@ -291,7 +291,9 @@ class _Function:
         slot = slot if places is None else places[slot]
         return [self._made(statement, ITEM, statement.operands, index=slot)]
 
-    def _made(self, statement: form.Op, function: Any, args: list, **params: Any) -> form.Op:
+    def _made(
+        self, statement: form.Op, function: Any, args: Sequence[gast.AST], **params: Any
+    ) -> form.Op:
         nodes = {key: form.constant(value) for key, value in params.items()}
         return statement.with_call(function, args, nodes)
 
@@ -319,7 +321,7 @@ class _Function:
             for s, fact in enumerate(region.facts)
         ]
         self.kept[name] = {slot: i for i, slot in enumerate(left)}
-        made = _remade(region, blocks, [facts[slot] for slot in left])
+        made = region.with_blocks(blocks, [facts[slot] for slot in left])
         return self._made(statement, made, operands)
 
     def _root(self, name: str, slot: int = -1) -> Node:
@@ -353,11 +355,12 @@ class _Updates:
     """
 
     def __init__(self, function: _Function, block: Program):
-        self.function, self.block = function, block
+        self.function = function
+        self.ops = {i: each for i, each in enumerate(block.body) if isinstance(each, form.Op)}
         self.instead: dict[int, list[form.Statement]] = {}
         updates: defaultdict[tuple, dict[Node, int]] = defaultdict(dict)
         roots = {each: first for first, group in function.change.tuples.items() for each in group}
-        for position, statement in enumerate(block.body) if roots else ():
+        for position, statement in self.ops.items() if roots else ():
             kind = statement.function
             if statement.rule.at_end:
                 root = function._root(getattr(statement.operands[0], "id", ""))
@@ -374,8 +377,8 @@ class _Updates:
         """Tuples without the parts that are gone."""
         pops: dict[str, set[int]] = {}  # the result of a pop -> the parts that are gone
         wholes: dict[str, int] = {}  # an item -> where it is taken of the result of a pop
-        for position, statement in enumerate(self.block.body):
-            if isinstance(statement, form.Effect) or not statement.operands:
+        for position, statement in self.ops.items():
+            if not statement.operands:
                 continue
             first, item = getattr(statement.operands[0], "id", ""), item_of(statement)
             function, name = statement.function, statement.target
@@ -388,7 +391,7 @@ class _Updates:
             elif item is not None and first in pops and item[1] == 0:
                 wholes[name] = position
             elif isinstance(function, Unpack) and first in wholes:
-                result = form.reads(self.block.body[wholes[first]])[0]
+                result = self.ops[wholes[first]].reads[0]
                 self._narrow_parts(position, statement, wholes[first], pops[result])
 
     def _gone(self, items: str) -> set[int]:
@@ -402,47 +405,45 @@ class _Updates:
         self.instead[position] = [self.function._made(statement, runtime.list_append, args)]
 
     def _narrow_parts(self, position: int, statement: form.Op, whole: int, gone: set[int]) -> None:
-        body = self.block.body
         rule, result = statement.function, statement.target
         left = [slot for slot in range(rule.count) if slot not in gone]
         parts = {}
-        for at, each in enumerate(body):
+        for at, each in self.ops.items():
             item = item_of(each)
             if item is not None and item[0] == result:
                 parts[item[1]], self.instead[at] = each.target, []
         names = [parts.get(slot) for slot in left]
         self.instead[position] = []
+        source = self.ops[whole]
         if len(left) == 1:
-            source = body[whole]
             name = names[0] or source.target
             made = statement.beside(name, source.rule, source.operands, source.parameters)
             self.instead[whole] = [made]
         else:
-            name = body[whole].target
-            self.instead[position] = [*self._unpacked(statement, name, names)]
+            self.instead[position] = [*self._unpacked(statement, source.target, names)]
 
     def _append(self, first: Node, positions: Mapping[Node, int]) -> None:
         """One tuple for the items, when the last of them is there."""
-        change, body = self.function.change, self.block.body
-        items = [body[positions[each]].operands[1] for each in change.parts(first)]
+        parts = self.function.change.parts(first)
+        items = [self.ops[positions[part]].operands[1] for part in parts]
         item = items[0] if len(items) == 1 else gast.Tuple(items, gast.Load())
-        own, last = body[positions[first]], max(positions.values())
+        own, last = self.ops[positions[first]], max(positions.values())
         operands = [own.operands[0], item]
-        self.instead[last] = [body[last].beside(own.target, runtime.list_append, operands)]
+        self.instead[last] = [self.ops[last].beside(own.target, runtime.list_append, operands)]
 
     def _pop(self, first: Node, positions: Mapping[Node, int]) -> None:
         """One tuple, and its parts, when the first of them is needed."""
-        function, own = self.function, self.block.body[positions[first]]
-        lists = {self.block.body[p].target: each for each, p in positions.items()}
+        function, own = self.function, self.ops[positions[first]]
+        lists = {self.ops[p].target: each for each, p in positions.items()}
         names: dict[Node, str] = {}
-        for position, statement in enumerate(self.block.body):
+        for position, statement in self.ops.items():
             item = item_of(statement)
             if item is not None and item[0] in lists and item[1] == 0:
                 names[lists[item[0]]] = statement.target
                 self.instead[position] = []
         parts = [names.get(each) for each in function.change.parts(first)]
         whole = function.new(values.Saved(), Hint("step", "derived"))
-        made = [own]
+        made: list[form.Statement] = [own]
         if len(parts) == 1:
             whole = parts[0] or whole
         made.append(own.beside(whole, ITEM, [form.name(own.target)], {"index": form.constant(0)}))
@@ -452,27 +453,13 @@ class _Updates:
 
     def _unpacked(self, own: form.Op, whole: str, parts: Sequence[str | None]) -> Iterator[form.Op]:
         function = self.function
-        rule = Unpack([function.facts.get(name, values.Unknown()) for name in parts])
+        rule = Unpack([function.facts.get(name or "", values.Unknown()) for name in parts])
         result = function.new(rule.infer([], {}))
         yield own.beside(result, rule, [form.name(whole)])
         for slot, name in enumerate(parts):
             if name is not None:
                 index = {"index": form.constant(slot)}
                 yield own.beside(name, ITEM, [form.name(result)], index)
-
-
-def _remade(region: Region, blocks: list[Program], facts: list[Any]) -> Region:
-    """A region with other blocks, which are handed, and hand over, other values."""
-    if isinstance(region, Loop):
-        test = None if region.test is None else blocks[0]
-        options = {"backwards": region.backwards, "exits": region.exits}
-        made: Region = Loop(blocks[-1], len(facts), test=test, **options)
-    elif isinstance(region, Branch):
-        made = Branch(*blocks)
-    else:
-        made = Attempt(blocks[0], region.errors, blocks[1:])
-    made.facts = tuple(facts)
-    return made
 
 
 def _numbered(text: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -48,15 +49,13 @@ class Update:
 
 
 def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
-    builder = None
+    builder = functools.cache(functools.partial(Builder.of, program))
     for position, statement in enumerate(program.body):
         if isinstance(statement, form.Effect):
             continue
         region = region_of(statement)
         for number, block in enumerate(() if region is None else region.blocks):
             yield from updates_in(block, (*path, (position, number)))
-        if statement.function is runtime.index_add and builder is None:
-            builder = Builder.of(program)
         kind = _kind(program, statement, builder)
         if kind:
             yield (path, position), Update(kind, program, statement)
@@ -66,7 +65,7 @@ def updates_in(program: Program, path: Path) -> Iterator[tuple[Site, Update]]:
                 yield (path, position), Update("update", program, statement, place)
 
 
-def _kind(program: Program, statement: form.Op, builder: Builder | None) -> str:
+def _kind(program: Program, statement: form.Op, builder: Callable[[], Builder]) -> str:
     """What the update of elements or of a list is in the text; "" where it is an expression."""
     function, operands = statement.function, statement.operands
     base = operands[0] if operands else None
@@ -83,8 +82,8 @@ def _kind(program: Program, statement: form.Op, builder: Builder | None) -> str:
     if function is runtime.index_add and is_array and fact.shape:
         if not _takes(fact, program, operands[1]):
             return ""
-        rule, _, params = builder.definitions[statement.target]
-        return "add at" if rule.may_repeat(params["index"], builder) else "add"
+        rule, _, params = builder().definitions[statement.target]
+        return "add at" if rule.may_repeat(params["index"], builder()) else "add"
     return ""
 
 
@@ -108,8 +107,8 @@ def _whole(program: Program, statement: form.Op) -> int | None:
         return None
     name = statement.target
     for place in (0, 1) if AUGMENTED[function] else (0,):
-        base = getattr(statement.operands[place], "id", None)
-        fits = base is not None and _same_kind(program.facts[name], program.facts[base])
+        base = getattr(statement.operands[place], "id", "")
+        fits = base and _same_kind(program.facts[name], program.facts[base])
         if fits and _is_variable(program, statement, base):
             return place
     return None

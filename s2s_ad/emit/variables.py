@@ -55,8 +55,9 @@ class Opening:
             yield Line("effect", statement, expression=self.atom(statement.node))
             return
         name = statement.target
-        if item_of(statement) is not None:
-            source, index = item_of(statement)
+        item = item_of(statement)
+        if item is not None:
+            source, index = item
             first = items[source][index]
             if first != name:
                 self._alias(name, self._variable(first))
@@ -73,7 +74,7 @@ class Opening:
             yield self._pop(statement, used)
         elif name in self.stores:
             yield from self._store(statement, self.stores[name])
-        elif rule.fields:
+        elif isinstance(rule, Caller) and rule.fields:
             yield from self._object(statement, rule, used)
         elif rule.count is not None:
             names = tuple(used.get(i) for i in range(rule.count))
@@ -210,8 +211,8 @@ def _leave_inside(body: list[Line], stop: gast.AST, end: Line, statement: form.O
     last = body[-1] if body else None
     if last is None or last.kind != "if" or not isinstance(stop, gast.Name):
         return False
-    values = _said(last, stop)
-    if any(each is None for each in values) or not all(map(_is_decided, values, last.blocks)):
+    values = [value for value in _said(last, stop) if value is not None]
+    if len(values) < len(last.blocks) or not all(map(_is_decided, values, last.blocks)):
         return False
     handed_on = any(stop.id in form.reads(atom) for _, atom in end.moves)
     for block, value in zip(last.blocks, values, strict=True):

@@ -15,7 +15,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import register, rule_for
+from s2s_ad.core.registry import register, rule_of
 from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.rules import support
@@ -262,7 +262,7 @@ class SamplesArray(OfLists):
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
         items, _ = operation.operands
-        return batch.builder.emit(rule_for(runtime.list_array), [items], {"axis": 2})
+        return batch.builder.emit(rule_of(runtime.list_array), [items], {"axis": 2})
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """np.stack(items, axis=1) if items else np.empty((len(example), 0))"""
@@ -339,7 +339,7 @@ class ListConcatenate(OfLists):
         shape = values.shape_of(items.fact.item)
         if shape is None or not isinstance(shape[1], int):
             raise Ragged
-        side_by_side = batch.builder.emit(rule_for(runtime.list_array), [items], {"axis": 1})
+        side_by_side = batch.builder.emit(rule_of(runtime.list_array), [items], {"axis": 1})
         samples, count, each, *rest = support.lengths(side_by_side, range(len(shape) + 1))
         return np.reshape(side_by_side, (samples, count * each, *rest))
 

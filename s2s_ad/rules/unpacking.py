@@ -14,7 +14,7 @@ from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.magnitudes import may_be_steep
-from s2s_ad.core.registry import rule_for
+from s2s_ad.core.registry import rule_of
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.indexing import zeros_like
@@ -104,7 +104,7 @@ def _full(adjoint: Any, item: Symbol) -> Any:
         return adjoint
     if not isinstance(adjoint, Symbol):
         return item.dtype.type(adjoint)
-    return item.builder.emit(rule_for(item.dtype.type), [adjoint], {})
+    return item.builder.emit(rule_of(item.dtype.type), [adjoint], {})
 
 
 @functools.cache

@@ -336,10 +336,8 @@ class _Sides(_Use):
         blocks = [_with_leaves(_with_outputs(each, outputs), stay) for each in self.blocks]
         first = self.operands[: self.first]
         operands = [*first, *(self.operands[self.first + place] for place in stay)]
-        return self._rebuilt(blocks, operands, outputs)
-
-    def _rebuilt(self, blocks: list[Program], operands: list, outputs: list[int]) -> _Swept:
-        return self._made(Branch(*blocks), operands, outputs)
+        last = [self.region.count - 1] if isinstance(self.region, Attempt) else []
+        return self._made(self.region.like(blocks), operands, [*outputs, *last])
 
 
 class _Tries(_Sides):
@@ -354,11 +352,6 @@ class _Tries(_Sides):
     def _sweep(self) -> _Swept:
         self.outputs.discard(self.region.count - 1)
         return super()._sweep()
-
-    def _rebuilt(self, blocks: list[Program], operands: list, outputs: list[int]) -> _Swept:
-        body, *handlers = blocks
-        region = Attempt(body, self.region.errors, handlers)
-        return self._made(region, operands, [*outputs, self.region.count - 1])
 
 
 class _Passes(_Use):
@@ -402,11 +395,11 @@ class _Passes(_Use):
         old = self.region
         outputs, fixed = sorted(self.outputs), sorted(self.fixed)
         after = [*outputs, old.carried] if old.exits else outputs
-        body = _with_leaves(_with_outputs(self.blocks[-1], after), self._stay(old.indices))
-        test = None
+        blocks = [_with_leaves(_with_outputs(self.blocks[-1], after), self._stay(old.indices))]
         if old.test is not None:
-            test = _with_leaves(self.blocks[0].swept(old.test.output), self._stay(0))
-        made = Loop(body, len(outputs), test=test, backwards=old.backwards, exits=old.exits)
+            test = self.blocks[0].swept(old.test.output)
+            blocks.insert(0, _with_leaves(test, self._stay(0)))
+        made = old.like(blocks, len(outputs))
         carried = [self.parts.carried[i] for i in outputs]
         operands = [*self.parts.bounds, *carried, *(self.parts.fixed[i] for i in fixed)]
         return self._made(made, operands, outputs)

@@ -238,17 +238,11 @@ def _with_carried_tangents(region: Loop, body: _Walked, varies: Sequence[bool]) 
     outputs = body.outputs[: region.carried]
     leaving = body.outputs[region.carried :]
     made = body.block(leaves, [*outputs, *body.dots_of(places), *leaving])
-    test = region.test
-    if test is not None:
-        facts = {name: body.builder.facts[name] for name in body.tangents}
-        test = _with_more_leaves(region, test, dots, body.tangents[count:], facts)
-    return Loop(
-        made,
-        region.carried + count,
-        test=test,
-        backwards=region.backwards,
-        exits=region.exits,
-    )
+    if region.test is None:
+        return region.like([made], region.carried + count)
+    facts = {name: body.builder.facts[name] for name in body.tangents}
+    test = _with_more_leaves(region, region.test, dots, body.tangents[count:], facts)
+    return region.like([test, made], region.carried + count)
 
 
 def _with_more_leaves(
@@ -315,7 +309,7 @@ def _divided(walk: Walk, region: Attempt, given: Facts, wanted: tuple) -> _Divid
         before, after, _ = parts[place]
         early.append(side.block(leaves, outputs).with_(body=tuple(before)))
         late.append(side.block(names, found).with_(body=tuple(after)))
-    return _Divided(Attempt(early[0], region.errors, early[1:]), late, varies)
+    return _Divided(region.like(early), late, varies)
 
 
 def _stand_in(side: _Walked, other: _Walked, name: str) -> str:

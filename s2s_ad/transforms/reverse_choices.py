@@ -241,7 +241,7 @@ class Choice:
             return
         blocks = [self._forward_block(i, side, slots) for i, side in enumerate(sides)]
         is_attempt = isinstance(self.region, Attempt)
-        made = Attempt(blocks[0], self.region.errors, blocks[1:]) if is_attempt else Branch(*blocks)
+        made = self.region.like(blocks)
         first = self.region.count - is_attempt  # the position of the block that ran stays last
         operands = [each for (kind, _), each in self.known.items() if kind == "leaf"]
         if is_attempt:

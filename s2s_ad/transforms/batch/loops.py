@@ -79,13 +79,8 @@ def _uniform(
     outputs = body.spread(
         [*region.facts, *[None] * region.exits], [*carried, *[False] * region.exits]
     )
-    made = Loop(
-        body.program_with(body.leaves, outputs),
-        region.carried,
-        test=None if test is None else test.program_with(test.leaves, test.outputs),
-        backwards=region.backwards,
-        exits=region.exits,
-    )
+    blocks = [] if test is None else [test.program_with(test.leaves, test.outputs)]
+    made = region.like([*blocks, body.program_with(body.leaves, outputs)], region.carried)
     read = {name for each in region.body.body for name in each.reads}
     columns = zip(
         region.leaves(region.body).carried, parts.carried, region.facts, carried, strict=True

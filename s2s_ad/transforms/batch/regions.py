@@ -7,7 +7,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
 from s2s_ad.core.rule import Ragged
 from s2s_ad.transforms.batch import samples
-from s2s_ad.transforms.batch.blocks import batched_block
+from s2s_ad.transforms.batch.blocks import Block, batched_block
 from s2s_ad.transforms.batch.choices import select
 from s2s_ad.transforms.batch.context import Batch
 from s2s_ad.transforms.batch.kept import mirrored
@@ -43,11 +43,7 @@ def _branch(
         return context.walk(side, dict(zip(side.leaves(), operands[1:], strict=True)))
     facts = [context.builder.fact(each) for each in operands[1:]]
     blocks = [batched_block(context, each, facts, flags[1:]) for each in region.blocks]
-    varies = [any(column) for column in zip(*(each.batched for each in blocks), strict=True)]
-    made = Branch(
-        *(each.program_with(each.leaves, each.spread(region.facts, varies)) for each in blocks)
-    )
-    return made.call(context.builder, [*operands, context.example]), varies
+    return _for_all(context, region, blocks, operands)
 
 
 def _attempt(
@@ -59,9 +55,15 @@ def _attempt(
     blocks = [batched_block(context, each, facts, flags) for each in region.blocks]
     if not blocks[0].is_quiet():
         raise Ragged
+    results, varies = _for_all(context, region, blocks, operands)
+    return results, [*varies, False]
+
+
+def _for_all(
+    context: Batch, region: Region, blocks: list[Block], operands: list
+) -> tuple[list, list[bool]]:
+    """The outputs of a region of which one block runs for all samples, and which are batched."""
     varies = [any(column) for column in zip(*(each.batched for each in blocks), strict=True)]
-    body, *handlers = [
-        each.program_with(each.leaves, each.spread(region.facts[:-1], varies)) for each in blocks
-    ]
-    made = Attempt(body, region.errors, handlers)
-    return made.call(context.builder, [*operands, context.example]), [*varies, False]
+    facts = region.facts[: len(varies)]
+    made = region.like([b.program_with(b.leaves, b.spread(facts, varies)) for b in blocks])
+    return made.call(context.builder, [*operands, context.example]), varies

@@ -11,7 +11,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name, to_node
 from s2s_ad.core.program import Input, Program
-from s2s_ad.core.registry import register, rule_for
+from s2s_ad.core.registry import register, rule_of
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.core.tree import tuple_of
 from s2s_ad.diagnostics import BatchError
@@ -76,14 +76,14 @@ class EachSample(Rule):
     def _inner(self, operation: Operation) -> tuple[Rule, tuple[bool, ...], dict[str, Any]]:
         options = dict(operation.params)
         function, flags = options.pop("function"), options.pop("batched")
-        return rule_for(function), flags, options
+        return rule_of(function), flags, options
 
     def surface(self, call: gast.Call, facts: Any) -> gast.AST:
         """each_sample(np.sort, (True,), x, axis=0), or with a lambda: lambda x: x[1:]."""
         function, flags, *params = call.keywords
         names = _parameters(len(call.args))
         one = gast.Call(function.value, [form.name(each) for each in names], params)
-        spelled = rule_for(function.value.value).surface(one, lambda node: values.Unknown())
+        spelled = rule_of(function.value.value).surface(one, lambda node: values.Unknown())
         if spelled is one and not any(isinstance(each.value, gast.Slice) for each in params):
             first = [function.value, flags.value]
             return gast.Call(func=call.func, args=[*first, *call.args], keywords=params)
@@ -113,7 +113,7 @@ def _with_lambda(
         kwarg=None,
         defaults=[],
     )
-    body = rule_for(function).surface(one, lambda node: values.Unknown())
+    body = rule_of(function).surface(one, lambda node: values.Unknown())
     batched = [*flags.elts, *(form.constant(False) for _ in free)]
     first = [gast.Lambda(arguments, body), gast.Tuple(batched, gast.Load())]
     return gast.Call(call.func, [*first, *call.args, *map(form.name, free)], [])
