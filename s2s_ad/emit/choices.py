@@ -70,19 +70,19 @@ def chosen(branch: gast.If, *, truth: bool, plain: bool) -> gast.stmt:
         truth: whether the choice is one of truths, of which only that they are true counts.
         plain: whether only names and numbers may be chosen.
     """
-    sides = [_assigned(block) for block in (branch.body, branch.orelse)]
-    if None in sides or sides[0].targets[0].id != sides[1].targets[0].id:
+    first, second = _assigned(branch.body), _assigned(branch.orelse)
+    if first is None or second is None or first.targets[0].id != second.targets[0].id:
         return branch
-    then, orelse = (each.value for each in sides)
+    then, orelse = first.value, second.value
     value = _decided(branch.test, then, orelse) if truth else None
-    atoms = all(isinstance(each, gast.Name | gast.Constant) for each in (then, orelse))
-    if value is None and (atoms or (not plain and _in_one_line(*sides, branch))):
+    atoms = all(isinstance(side, gast.Name | gast.Constant) for side in (then, orelse))
+    if value is None and (atoms or (not plain and _in_one_line(first, second, branch))):
         value = _either(branch.test, then, orelse)
     if value is None or _is_nested(then, orelse) or len(print_expression(value)) > LONGEST:
         return branch
-    assignment = gast.Assign([sides[0].targets[0]], value, None)
+    assignment = gast.Assign([first.targets[0]], value, None)
     assignment.branch = branch
-    absorb(assignment, sides)
+    absorb(assignment, [first, second])
     return assignment
 
 
@@ -99,8 +99,10 @@ def _either(test: gast.AST, then: gast.AST, orelse: gast.AST) -> gast.AST:
 
 
 def _assigned(block: list[gast.stmt]) -> gast.Assign | None:
-    single = len(block) == 1 and isinstance(block[0], gast.Assign)
-    return block[0] if single and isinstance(block[0].targets[0], gast.Name) else None
+    only = block[0] if len(block) == 1 else None
+    if isinstance(only, gast.Assign) and isinstance(only.targets[0], gast.Name):
+        return only
+    return None
 
 
 def _decided(test: gast.AST, then: gast.AST, orelse: gast.AST) -> gast.AST | None:

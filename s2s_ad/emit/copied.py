@@ -82,7 +82,8 @@ class _Copies:
                 operand, origin = made.statement.operands[0], made.statement.origin
                 fact = self.written.program.fact(operand)
             why = self._why(made, origin)
-            yield Copied(self.tree.name, ast.unparse(node), origin, lines, fact, why)
+            name = self.written.program.name
+            yield Copied(name, ast.unparse(node), origin, lines, fact, why)
 
     def _row(self, node: Any) -> Row:
         """Where the line of a node comes from."""

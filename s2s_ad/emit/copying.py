@@ -97,8 +97,8 @@ class CopyPlan:
             if writes_back:
                 edges = [each for each in edges if each.kind != "view"]
             best = min(edges, key=self.costs.of, default=None)
-            spent += limit if best is None else self.costs.of(best)
-            if spent >= limit:
+            spent += 0.0 if best is None else self.costs.of(best)
+            if best is None or spent >= limit:
                 for edge in edges:
                     self.others.setdefault(edge, set()).add(base)
                 self.reasons[base] = reason

@@ -298,18 +298,17 @@ class ExpressionPrinter(Unparser):
             self._link(node, None)
 
     def _link(self, node: gast.AST, dot: Mark | None) -> None:
-        kind = type(node)
-        value = node.func if kind is gast.Call else node.value
+        value = node.func if isinstance(node, gast.Call) else node.value
         if type(value) in CHAIN:
             self._link(value, dot)
         else:
-            before_dot = kind is gast.Attribute and needs_parentheses_before_dot(value)
+            before_dot = isinstance(node, gast.Attribute) and needs_parentheses_before_dot(value)
             self.expression(value, Level.ATOM, before_dot)
-        if kind is gast.Attribute:
+        if isinstance(node, gast.Attribute):
             if dot is not None and may_start_line(node):
                 self.write(dot)
             self.write("." + node.attr)
-        elif kind is gast.Call:
+        elif isinstance(node, gast.Call):
             self._arguments_of(node)
         else:
             self._index(node.slice)
@@ -467,7 +466,9 @@ class ExpressionPrinter(Unparser):
         return "{" + text + "}"
 
 
-def parameters_of(arguments: gast.arguments) -> Iterator[tuple[str, gast.Name | None, gast.AST]]:
+def parameters_of(
+    arguments: gast.arguments,
+) -> Iterator[tuple[str, gast.Name | None, gast.AST | None]]:
     """Each parameter: the stars before it, its name and its default, None if it has none."""
     positional = arguments.posonlyargs + arguments.args
     without_default = len(positional) - len(arguments.defaults)

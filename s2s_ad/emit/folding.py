@@ -14,7 +14,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import has_effect
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.core.registry import rule_for
+from s2s_ad.core.registry import rule_of
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.lines import Line, flat
@@ -67,7 +67,7 @@ class Refold:
         if line.kind == "effect":
             self.read_by_effect.update(read)
         if line.kind == "assign":
-            rule = rule_for(line.expression.func.value)
+            rule = rule_of(line.expression.func.value)
             if rule.adds:
                 self.added.update(read)
             if rule.gathers and line.statement.phase in DERIVED:
@@ -170,7 +170,7 @@ class Refold:
     def _folds(self, line: Line, size: int, readers: Readers) -> bool:
         """Whether the value is better read where it is used."""
         name, statement = line.name, line.statement
-        rule = rule_for(line.expression.func.value)
+        rule = rule_of(line.expression.func.value)
         if name in self.bases or name in readers.tried or has_effect(statement):
             return False
         if self.read_under.get(name, set()) - {settings_of(statement)}:
@@ -187,7 +187,7 @@ class Refold:
         if name in self.read_by_effect or name in readers.nested:
             return False
         goes_on = name in self.added or name in self.stored
-        more = 2 if goes_on and rule_for(line.expression.func.value).adds else 1
+        more = 2 if goes_on and rule_of(line.expression.func.value).adds else 1
         return self.counts[name] == 1 and (size < more * LARGEST or self._is_users(statement))
 
     def _is_told(self, line: Line, size: int) -> bool:
@@ -206,7 +206,7 @@ class Refold:
         goes_on = hint.kind == "derived" and name in self.added
         return called is not None and (called.text == hint.text or (goes_on and not called.text))
 
-    def _is_users(self, statement: form.Op) -> bool:
+    def _is_users(self, statement: form.Statement) -> bool:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
 
@@ -217,7 +217,7 @@ class Refold:
         one = len(args) == 2 and len(numbers) == 1 and type(numbers[0]) is int
         fact = self.program.facts.get(line.name)
         whole = isinstance(fact, values.Scalar) and fact.kind is int
-        return one and whole and rule_for(line.expression.func.value).adds
+        return one and whole and rule_of(line.expression.func.value).adds
 
 
 def _has_keys(output: Any) -> bool:
@@ -271,7 +271,7 @@ def settings_of(statement: form.Statement) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What happens in an line.
+    """What happens in a line.
 
     Attributes:
         reads: the names that its blocks read, and the condition of a while: in each pass.
@@ -285,7 +285,7 @@ class Inside:
 
 
 def inside_of(line: Line) -> Inside:
-    """What happens in an line: of blocks in blocks each is looked at once."""
+    """What happens in a line: blocks in blocks are looked at once."""
     if line.inside is None:
         reads = set(form.reads(line.expression)) if line.kind == "while" else set()
         changes = {name for name, _ in line.moves}
@@ -353,13 +353,12 @@ def _shape_of(lengths: list[gast.AST], fact: Callable[[gast.AST], Any]) -> gast.
     read = [length_of(each) for each in lengths]
     if len(read) < 2 or any(not name for name, _ in read):
         return None
-    shapes = {name: values.shape_of(fact(form.name(name))) for name, _ in read}
-    if any(shape is None for shape in shapes.values()):
+    shapes = {name: values.shape_of(fact(form.name(name))) or () for name, _ in read}
+    if not all(shapes.values()):
         return None
     wanted = tuple(shapes[name][axis] for name, axis in read)
-    whole = (name for name, shape in shapes.items() if shape == wanted)
-    name = next(whole, None)
-    return name and gast.Attribute(value=form.name(name), attr="shape", ctx=gast.Load())
+    named = (form.name(name) for name, shape in shapes.items() if shape == wanted)
+    return next((gast.Attribute(name, "shape", gast.Load()) for name in named), None)
 
 
 def length_of(value: gast.AST) -> tuple[str, int]:
@@ -395,7 +394,7 @@ def negative_of(value: gast.AST) -> gast.AST | None:
 
 def is_plain_view(call: gast.Call) -> bool:
     """x[1:], x[:, None] or x.T of a name: cheaper to write again than to keep."""
-    rule = rule_for(call.func.value)
+    rule = rule_of(call.func.value)
     if not rule.view or not call.args or not isinstance(call.args[0], gast.Name):
         return False
     params: Sequence[gast.AST] = [each.value for each in call.keywords]

@@ -10,7 +10,7 @@ import gast
 
 from s2s_ad.core import form
 from s2s_ad.emit.provenance import BLOCKS, absorb
-from s2s_ad.emit.sugar import names_of, sources_of
+from s2s_ad.emit.sugar import called_on, names_of, sources_of
 
 
 def idiomatic(body: list[gast.stmt]) -> list[gast.stmt]:
@@ -70,7 +70,8 @@ def _iterate(loop: gast.For, before: list[gast.stmt], loads: Callable[[], Counte
     Before: `for _ in range(len(xs)): x = xs.pop()`, perhaps of a copy made for that.
     """
     sources, pop = sources_of(loop.iter), loop.body[0]
-    popped = _popped(pop)
+    is_pop = isinstance(pop, gast.Assign) and not getattr(pop.value, "args", ())
+    popped = called_on(pop.value, "pop") if is_pop else ""
     if len(sources) != 1 or not popped or len(loop.body) < 2 or loads()[loop.target.id]:
         return
     (source,) = sources
@@ -85,14 +86,6 @@ def _iterate(loop: gast.For, before: list[gast.stmt], loads: Callable[[], Counte
     loop.iter = gast.Call(form.name("reversed"), [form.name(source)], [])
     absorb(loop, [pop])
     del loop.body[0]
-
-
-def _popped(statement: gast.stmt) -> str:
-    """xs of `x = xs.pop()`"""
-    call = statement.value if isinstance(statement, gast.Assign) else None
-    method = getattr(call, "func", None)
-    pops = isinstance(method, gast.Attribute) and method.attr == "pop" and not call.args
-    return getattr(method.value, "id", "") if pops else ""
 
 
 def _without_copy(before: list[gast.stmt], copy: str, source: str) -> bool:

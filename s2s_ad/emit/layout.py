@@ -140,7 +140,7 @@ def _nest(tokens: Iterable[str]) -> list[_Item]:
     """The tree that the opening and closing marks among tokens stand for."""
     enclosing = [_Nested(Mark("", Role.GROUP))]
     for token in tokens:
-        if type(token) is str or token.role in _LEAVES:
+        if not isinstance(token, Mark) or token.role in _LEAVES:
             enclosing[-1].items.append(token)
         elif token.role is Role.CLOSE:
             enclosing.pop().close(token)
@@ -165,9 +165,9 @@ class _Layout:
         self._push(items, indent, _Mode.OUTSIDE)
         while self.pending:
             item, indent, mode = self.pending.pop()
-            if type(item) is _Nested:
+            if isinstance(item, _Nested):
                 self._open(item, indent, mode)
-            elif type(item) is str or mode is not _Mode.BROKEN:
+            elif not isinstance(item, Mark) or mode is not _Mode.BROKEN:
                 self._write(str(item))
             elif item.role is Role.IF_BROKEN:
                 self._write(item.broken)
@@ -234,7 +234,7 @@ class _Layout:
                 item, indent, mode = self.pending[unread]
             else:
                 return True
-            if type(item) is _Nested:
+            if isinstance(item, _Nested):
                 if item.can_break(mode):
                     if mode is not _Mode.OPEN or column == self.width:
                         return column < self.width
@@ -244,7 +244,7 @@ class _Layout:
                     stack.append((item.closing, indent, mode))
                     stack.extend((inner, indent, mode) for inner in reversed(item.items))
                     column += len(item.opening)
-            elif type(item) is str or mode is not _Mode.BROKEN:
+            elif not isinstance(item, Mark) or mode is not _Mode.BROKEN:
                 column += display_width(item)
             elif item.role is Role.IF_BROKEN:
                 column += len(item.broken)

@@ -63,13 +63,14 @@ class Line:
             return [name for name, _ in self.moves]
         if self.kind == "for":
             return [self.name]
-        if self.kind == "store":
+        if self.store is not None:
             return [self.name] if self.store.kind == "pop" and self.name else []
-        return [each for each in (self.name, *self.names) if each]
+        return [name for name in (self.name, *self.names) if name]
 
-    def origins(self) -> list[Origin | None]:
+    def origins(self) -> list[Origin]:
         """Where it comes from: its statement, then what was folded into it."""
-        return [self.statement.origin, *self.folded]
+        own = self.statement.origin
+        return [*self.folded] if own is None else [own, *self.folded]
 
 
 def flat(lines: Sequence[Line]) -> Iterator[Line]:
@@ -78,7 +79,7 @@ def flat(lines: Sequence[Line]) -> Iterator[Line]:
     while waiting:
         line = waiting.pop()
         yield line
-        waiting += (each for block in reversed(line.blocks) for each in reversed(block))
+        waiting += (inner for block in reversed(line.blocks) for inner in reversed(block))
 
 
 __all__ = ["Line", "Moves", "flat"]

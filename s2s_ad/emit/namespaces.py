@@ -82,6 +82,8 @@ def array_namespace(*values):
     raise TypeError("no argument is an array")
 '''
 
+Located = ast.expr | ast.stmt  # what has a place in the text
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -214,16 +216,16 @@ class _Rewriting(ast.NodeVisitor):
     def at(self, line: int, column: int) -> int:
         return self.starts[line - 1] + column
 
-    def start(self, node: ast.AST) -> int:
+    def start(self, node: Located) -> int:
         return self.at(node.lineno, node.col_offset)
 
-    def end(self, node: ast.AST) -> int:
-        return self.at(node.end_lineno, node.end_col_offset)
+    def end(self, node: Located) -> int:
+        return self.at(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
     def replace(self, start: int, end: int, new: str) -> None:
         self.edits.append(((start, 2, 0), end, new))
 
-    def around(self, node: ast.AST, before: str, after: str) -> None:
+    def around(self, node: Located, before: str, after: str) -> None:
         """Write something around a node; what is around a larger one is further out."""
         start, end = self.start(node), self.end(node)
         self.edits.append(((start, 1, start - end), start, before))
@@ -233,14 +235,14 @@ class _Rewriting(ast.NodeVisitor):
         """Replace the attribute, and what follows up to `end`."""
         self.replace(self.end(node) - len(node.attr) - 1, end, new)
 
-    def use(self, node: ast.AST) -> str:
+    def use(self, node: Located) -> str:
         """The namespace, which the text then has a name for."""
         if self.dialect.module is None and not self.inside:
             raise self.refuse("a captured array, which is no argument,", node)
         self.uses = True
         return self.dialect.alias
 
-    def refuse(self, what: str, node: ast.AST) -> UnsupportedError:
+    def refuse(self, what: str, node: Located) -> UnsupportedError:
         return UnsupportedError(
             "S2S201",
             f"{what} has no form in {self.name}, in line {node.lineno} of the text: "
@@ -306,8 +308,10 @@ class _Rewriting(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
             self._store(node, node.target, UPDATES.get(type(node.op)), type(node.op) is ast.Sub)
-        else:
+        elif isinstance(node.target, ast.Name):
             self._changed(node, node.target)
+        else:
+            raise self.refuse("this assignment", node)
         self.visit(node.value)
 
     def _changed(self, node: ast.AugAssign, target: ast.Name) -> None:
@@ -335,7 +339,11 @@ class _Rewriting(ast.NodeVisitor):
             self.around(node.value, "(", ")")
 
     def _store(
-        self, node: ast.stmt, target: ast.Subscript, method: str | None, negative: bool = False
+        self,
+        node: ast.Assign | ast.AugAssign,
+        target: ast.Subscript,
+        method: str | None,
+        negative: bool = False,
     ) -> None:
         """x[i] = v, or x[i] += v."""
         base = target.value
@@ -424,11 +432,11 @@ class _Rewriting(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         path = _path(node)
-        if path is not None and path.startswith("np."):
+        if path.startswith("np."):
             self._named(node, path.removeprefix("np."))
             return
         self.generic_visit(node)
-        if path is not None and path.partition(".")[0] in ("math", "operator", "functools"):
+        if path.partition(".")[0] in ("math", "operator", "functools"):
             return
         if not self.dialect.standard:
             return
@@ -440,11 +448,12 @@ class _Rewriting(ast.NodeVisitor):
             raise self.refuse(f".{node.attr}", node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        path = _path(node.func)
-        method = METHODS.get(getattr(node.func, "attr", ""))
-        if self.dialect.standard and path is not None and path.startswith("np."):
+        path, function = _path(node.func), node.func
+        if not self.dialect.standard:
+            self.generic_visit(node)
+        elif path.startswith("np."):
             FUNCTIONS.get(path.removeprefix("np."), _Rewriting._called)(self, node)
-        elif self.dialect.standard and path == "len" and not self._is_container(node.args[0]):
+        elif path == "len" and not self._is_container(node.args[0]):
             self.visit(node.args[0])
             if isinstance(node.args[0], ast.Name):
                 self.replace(self.start(node), self.start(node.args[0]), "")
@@ -452,8 +461,12 @@ class _Rewriting(ast.NodeVisitor):
             else:
                 self.replace(self.start(node), self.start(node) + len("len"), "")
                 self.around(node, "", ".shape[0]")
-        elif self.dialect.standard and method and not self._is_container(node.func.value):
-            method(self, node)
+        elif (
+            isinstance(function, ast.Attribute)
+            and function.attr in METHODS
+            and not self._is_container(function.value)
+        ):
+            METHODS[function.attr](self, node, function)
         else:
             self.generic_visit(node)
 
@@ -567,37 +580,37 @@ class _Rewriting(ast.NodeVisitor):
         self.replace(self.end(left), self.start(right), ") * (")
         self.replace(self.end(right), self.end(node), "))")
 
-    def _wrapped(self, node: ast.Call, function: str, rest: str) -> None:
+    def _wrapped(self, node: ast.Call, method: ast.Attribute, function: str, rest: str) -> None:
         """x.method(...) as function(x, rest)."""
-        self.visit(node.func.value)
+        self.visit(method.value)
         self.around(node, f"{self.use(node)}.{function}(", "")
-        self.in_place_of(node.func, self.end(node), f", {rest})")
+        self.in_place_of(method, self.end(node), f", {rest})")
 
-    def _reshaped(self, node: ast.Call) -> None:
+    def _reshaped(self, node: ast.Call, method: ast.Attribute) -> None:
         """x.reshape(a, b)"""
         args = node.args
         if node.keywords or not args:
             raise self.refuse(".reshape with such arguments", node)
-        self.visit(node.func.value)
+        self.visit(method.value)
         for each in args:
             self.visit(each)
         whole = len(args) == 1 and isinstance(args[0], ast.Tuple | ast.Attribute | ast.Name)
         self.around(node, f"{self.use(node)}.reshape(", "")
-        self.in_place_of(node.func, self.end(node.func) + 1, ", " if whole else ", (")
+        self.in_place_of(method, self.end(method) + 1, ", " if whole else ", (")
         if not whole:
             self.replace(self.end(node) - 1, self.end(node), ",))" if len(args) == 1 else "))")
 
-    def _astype(self, node: ast.Call) -> None:
-        self.visit(node.func.value)
+    def _astype(self, node: ast.Call, method: ast.Attribute) -> None:
+        self.visit(method.value)
         self.visit(node.args[0])
         self.around(node, f"{self.use(node)}.astype(", "")
-        self.in_place_of(node.func, self.end(node.func) + 1, ", ")
+        self.in_place_of(method, self.end(method) + 1, ", ")
 
 
 METHODS: dict[str, Callable] = {
     "astype": _Rewriting._astype,
-    "copy": lambda self, node: self._wrapped(node, "asarray", "copy=True"),
-    "ravel": lambda self, node: self._wrapped(node, "reshape", "(-1,)"),
+    "copy": lambda self, *nodes: self._wrapped(*nodes, "asarray", "copy=True"),
+    "ravel": lambda self, *nodes: self._wrapped(*nodes, "reshape", "(-1,)"),
     "reshape": _Rewriting._reshaped,
 }
 FUNCTIONS: dict[str, Callable] = dict.fromkeys(DTYPES, _Rewriting._of_dtype)
@@ -605,14 +618,13 @@ FUNCTIONS |= {"array": _Rewriting._array, "transpose": _Rewriting._transposed}
 FUNCTIONS |= {"vdot": _Rewriting._product}
 
 
-def _path(node: ast.expr) -> str | None:
-    """The dotted name that an expression is."""
+def _path(node: ast.expr) -> str:
+    """The dotted name that an expression is; "" where it is none."""
     if isinstance(node, ast.Name):
         return node.id
-    if isinstance(node, ast.Attribute):
-        base = _path(node.value)
-        return base and f"{base}.{node.attr}"
-    return None
+    if isinstance(node, ast.Attribute) and (base := _path(node.value)):
+        return f"{base}.{node.attr}"
+    return ""
 
 
 def _is_slice(node: ast.expr) -> bool:
@@ -678,7 +690,7 @@ def _names_of(target: ast.expr) -> set[str]:
 def _is_computed(node: ast.expr) -> bool:
     """Whether an expression gives memory of its own."""
     if isinstance(node, ast.Call):
-        path = _path(node.func) or ""
+        path = _path(node.func)
         own = path.startswith("np.") and path.removeprefix("np.") in ALLOCATING
         return own or (
             isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import gast
 
 from s2s_ad.emit.literals import is_literal, is_negative
@@ -78,7 +80,7 @@ def is_simple_bound(node: gast.AST | None) -> bool:
     return node is None or _is_name_or_literal(node, object)
 
 
-def _is_signed(node: gast.AST | None) -> bool:
+def _is_signed(node: gast.AST | None) -> TypeGuard[gast.UnaryOp]:
     return type(node) is gast.UnaryOp and type(node.op) is not gast.Not
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import gast
 
@@ -31,6 +32,13 @@ class Row:
 
 
 NO_ROW = Row()  # a comment or an empty line
+Node = TypeVar("Node", bound=gast.AST)
+
+
+def with_origin(node: Node, origin: Origin | None, phase: str = "") -> Node:
+    """A fresh statement or handler, with where it comes from and the sweep that it belongs to."""
+    node.origin, node.phase = origin, phase
+    return node
 
 
 def mark(
@@ -67,4 +75,4 @@ def settle(body: Sequence[gast.AST], around: tuple[Origin, ...]) -> None:
                 settle(inner, statement.row.origins)
 
 
-__all__ = ["NO_ROW", "Row", "absorb", "mark", "settle"]
+__all__ = ["NO_ROW", "Node", "Row", "absorb", "mark", "settle", "with_origin"]

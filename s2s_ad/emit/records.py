@@ -87,8 +87,9 @@ def body_of(kind: type) -> str:
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     except (OSError, TypeError, ValueError, SyntaxError):
         return ""
-    plain = isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords
-    if not plain or not all(map(_is_method_or_constant, node.body)):
+    if not isinstance(node, ast.ClassDef) or node.decorator_list or node.keywords:
+        return ""
+    if not all(map(_is_method_or_constant, node.body)):
         return ""
     return textwrap.indent("\n".join(map(ast.unparse, node.body)), "    ") + "\n"
 

@@ -8,7 +8,7 @@ import operator
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 
@@ -21,6 +21,7 @@ from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.numbering import Numbering
+from s2s_ad.emit.tidy import popped_from
 
 WORDS = {
     gast.Add: "total",
@@ -80,7 +81,7 @@ class Naming:
         self.kept: dict[str, Any] = {  # a list -> what is appended to it
             variables.of(line.store.base): line.expression
             for line in reversed([*flat(lines)])
-            if line.kind == "store" and line.store.kind == "append"
+            if line.store is not None and line.store.kind == "append"
         }
         self.moved = [pair for line in flat(lines) for pair in line.moves]
         self._name_captures(program, captured, {*elsewhere})
@@ -153,7 +154,7 @@ class Naming:
     def _name_line(self, line: Line) -> None:
         if line.kind == "effect":
             self._name_bound(line)
-        if line.kind == "unpack" or (line.kind == "store" and line.store.kind == "pop"):
+        if line.kind == "unpack" or (line.store is not None and line.store.kind == "pop"):
             self._follow_lists(line)
         for name in line.assigns():
             variable = self.variables.of(name)
@@ -176,24 +177,22 @@ class Naming:
             return self.described.text(line.name) or self._word(line.expression), False
         if line.kind == "for":
             return "i", True
-        if line.kind == "store":  # the item of a pop
-            kept = self.shown[line.store.base].removesuffix("_saved")
-            if kept != self.shown[line.store.base]:
-                return kept, True
+        if line.store is not None:  # the item of a pop
+            shown = self.shown[line.store.base]
+            if shown.endswith("_saved"):
+                return shown.removesuffix("_saved"), True
         if line.kind == "unpack" and (kept := self._kept_as(line, variable)):
             return kept, True
         return next(filter(None, self._moved_words(variable)), "value"), False
 
     def _kept_as(self, line: Line, variable: str) -> str:
         """What an item was called when it was put into the tuple that a list is asked for."""
-        items = dict(self._items(line))
-        return self.shown.get(items.get(variable), "")
+        return self.shown.get(dict(self._items(line)).get(variable, ""), "")
 
     def _items(self, line: Line) -> Iterator[tuple[str, str]]:
         """Each variable that a line takes from a list, with what was put there."""
-        base = getattr(getattr(line.expression, "func", None), "value", None)
-        base = form.name(line.store.base) if line.kind == "store" else base
-        kept = self.kept.get(self.variables.of(getattr(base, "id", "")))
+        base = popped_from(line)
+        kept = self.kept.get(self.variables.of(base)) if base else None
         names = line.names if line.kind == "unpack" else (line.name,)
         items = kept.elts if line.kind == "unpack" and isinstance(kept, gast.Tuple) else [kept]
         if len(names) == len(items):
@@ -291,8 +290,8 @@ class Naming:
     def renamed(self, node: Any) -> Any:
         """The tree with Core names replaced by the names shown."""
         if isinstance(node, gast.Name):
-            context = type(node.ctx)
-            return form.name(self.shown.get(node.id, node.id), context)
+            name: str = node.id
+            return form.name(self.shown.get(name, name), type(node.ctx))
         if isinstance(node, list):
             return [self.renamed(item) for item in node]
         if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
@@ -317,14 +316,14 @@ def _partial_sums(program: Program, lines: list[Line]) -> dict[str, Hint]:
         first = line.expression
         while _is_sum(first):
             first = first.left
-        name = getattr(first, "id", None)
+        name = getattr(first, "id", "")
         own = program.hints.get(name, TEMPORARY).text
         if hint.kind == "derived" and name in made and not own and reads[name] == 1:
             found[name] = hint
     return found
 
 
-def _is_sum(node: Any) -> bool:
+def _is_sum(node: Any) -> TypeGuard[gast.BinOp]:
     return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Add | gast.Sub)
 
 

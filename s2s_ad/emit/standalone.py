@@ -118,7 +118,7 @@ def _exceptions(program: Program, objects: dict[str, Any], taken: set[str]) -> d
                 body = _body(program, each)
                 name = wanted.get(each) or _free(each.__name__, taken)
                 known = {of: own for of, (own, _) in made.items()}
-                bases = ", ".join(known.get(base, base.__name__) for base in each.__bases__)
+                bases = ", ".join(known.get(base) or base.__name__ for base in each.__bases__)
                 made[each] = name, f"class {name}({bases}):\n{body}"
     return dict(made.values())
 
@@ -166,9 +166,9 @@ def _import(program: Program, name: str, value: Any) -> str:
 
 def _homes(program: Program, value: Any) -> Iterator[tuple[str, str]]:
     """(module, name) where the object may be found."""
-    named = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if all(isinstance(each, str) for each in named):
-        yield named
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if isinstance(module, str) and isinstance(name, str):
+        yield module, name
     for capture in program.captures:
         holder, *keys = capture.source or (None,)
         if type(holder) is dict and len(keys) == 1 and capture.value is value:
@@ -245,7 +245,7 @@ def _short(value: float, dtype: np.dtype | None) -> float:
     """The number with the fewest digits that is `value` in its dtype: 0.1, not 0.10000000149."""
     if dtype is None or not np.isfinite(value):
         return value
-    part = np.empty(0, dtype.newbyteorder("=")).real.dtype.type
+    part = np.real(np.empty(0, dtype.newbyteorder("="))).dtype.type
     short = float(str(part(value)))
     return short if part(short) == value else value
 

@@ -16,8 +16,9 @@ from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
 from s2s_ad.emit.folding import length_of, negative_of, settings_of
 from s2s_ad.emit.lines import Line, flat
-from s2s_ad.emit.provenance import mark
+from s2s_ad.emit.provenance import Node, mark, with_origin
 from s2s_ad.emit.rename import Naming
+from s2s_ad.emit.stores import Store
 from s2s_ad.emit.sugar import sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
@@ -49,12 +50,13 @@ class Statements:
     def _plainly(self, lines: Sequence[Line]) -> list[gast.stmt]:
         found: list[gast.stmt] = []
         for line in lines:
-            made = getattr(self, f"_{line.kind}")(line)
+            write = getattr(self, f"_{line.kind}")
+            made = self._store(line, line.store) if line.store else write(line)
             plain = line.kind == "moves" and all(map(_is_atom, (a for _, a in line.moves)))
             origin = None if plain else line.statement.origin
             for each in made:
                 if not hasattr(each, "origin"):
-                    form.place(each, origin, line.statement.phase)
+                    with_origin(each, origin, line.statement.phase)
                 mark(each, line.origins(), _defined(line))
             found += made
         return found
@@ -124,16 +126,15 @@ class Statements:
 
     # ---- updates in place
 
-    def _store(self, line: Line) -> list[gast.stmt]:
-        store = line.store
+    def _store(self, line: Line, store: Store) -> list[gast.stmt]:
         array = form.name(self.naming.shown[store.base])
-        value = None if line.expression is None else self._renamed(line.expression)
+        value = self._renamed(line.expression)
         if store.kind == "pop":
             return self._pop(line, array)
         if store.kind == "append":
             append = gast.Attribute(array, "append", gast.Load())
             return [gast.Expr(gast.Call(append, [value], []))]
-        if store.kind == "update":
+        if store.operator is not None:
             array = form.name(array.id, gast.Store)
             return [_augmented(array, BINARY[store.operator](), value)]
         index = self._renamed(line.index)
@@ -231,16 +232,15 @@ class Statements:
         """The symbol that `len(x)` or `x.shape[axis]` stands for."""
         source, axis = length_of(length)
         shape = values.shape_of(self.surface.facts.get(source))
-        known = shape is not None and axis < len(shape)
-        return shape[axis] if known and isinstance(shape[axis], values.Dim) else None
+        dim = None if shape is None or axis >= len(shape) else shape[axis]
+        return dim if isinstance(dim, values.Dim) else None
 
     def _while(self, line: Line) -> list[gast.stmt]:
         test, body = (self.of(block) for block in line.blocks)
         condition = as_condition(self._renamed(line.expression))
         if not test:
             return [gast.While(condition, body or [gast.Pass()], [])]
-        leave = form.place(gast.If(negated(condition), [_placed(gast.Break(), line)], []), None)
-        form.place(leave, line.statement.origin, line.statement.phase)
+        leave = _placed(gast.If(negated(condition), [_placed(gast.Break(), line)], []), line)
         return [gast.While(form.constant(True), [*test, leave, *body], [])]
 
     def _try(self, line: Line) -> list[gast.stmt]:
@@ -250,7 +250,7 @@ class Statements:
             kinds = [self.surface.object(each) for each in errors]
             kind = kinds[0] if len(kinds) == 1 else gast.Tuple(kinds, gast.Load())
             handler = gast.ExceptHandler(type=kind, name=None, body=block)
-            made.append(form.place(handler, line.statement.origin, line.statement.phase))
+            made.append(_placed(handler, line))
         return [gast.Try(body=body, handlers=made, orelse=[], finalbody=[])]
 
 
@@ -271,7 +271,7 @@ def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[ga
     context = gast.Call(dotted("np", "errstate"), [], keywords)
     made = gast.With([gast.withitem(context, None)], body, None)
     mark(made, getattr(body[0], "origins", ()))
-    return [*before, form.place(made, None, getattr(body[0], "phase", "")), *after]
+    return [*before, with_origin(made, None, getattr(body[0], "phase", "")), *after]
 
 
 def _computes(statement: gast.stmt) -> bool:
@@ -303,8 +303,8 @@ def _leaves(block: list[gast.stmt]) -> bool:
     return isinstance(block[-1], gast.Break)
 
 
-def _placed(statement: gast.stmt, line: Line) -> gast.stmt:
-    return form.place(statement, line.statement.origin, line.statement.phase)
+def _placed(statement: Node, line: Line) -> Node:
+    return with_origin(statement, line.statement.origin, line.statement.phase)
 
 
 def _is(node: gast.AST, value: int) -> bool:

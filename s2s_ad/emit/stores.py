@@ -81,7 +81,7 @@ def _handed_out(program: Program, plan: CopyPlan) -> Program:
     }
     instead: dict[str, gast.AST] = {}
     for name in [each for each in cells if each in copies]:
-        source = getattr(copies[name], "id", None)
+        source = getattr(copies[name], "id", "")
         reads = plan.contents.reads.get(((), source), [])
         held = plan.memory.held.get(((), source))
         if held is None or held.own is None or len(reads) != 1 or reads[0] == len(program.body):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 
@@ -53,8 +53,8 @@ def turned_round(loop: gast.For) -> gast.For:
     Numba reads this one, too. The bounds are whole numbers of Python's. Where the range has another
     step than 1 or -1 the former says more.
     """
-    source = loop.iter.args[0] if _is_call(loop.iter, "reversed") else None
-    if not _is_call(source, "range"):
+    source = _forwards(loop.iter)
+    if source is loop.iter or not _is_call(source, "range"):
         return loop
     start, stop, *step = source.args if len(source.args) > 1 else [form.constant(0), *source.args]
     if not step:
@@ -123,23 +123,21 @@ def sources_of(iterable: gast.AST) -> list[str]:
     """xs, ys of `range(np.minimum(len(xs), len(ys)))`; nothing where it is another range."""
     if not _is_call(iterable, "range") or len(iterable.args) != 1:
         return []
-    found = list(_lengths(iterable.args[0]))
-    known = None not in found and len(set(found)) == len(found)
-    return found if known else []
+    sources = list(_lengths(iterable.args[0]))
+    known = "" not in sources and len(set(sources)) == len(sources)
+    return sources if known else []
 
 
-def _lengths(node: gast.AST) -> Iterator[str | None]:
+def _lengths(node: gast.AST) -> Iterator[str]:
     function = getattr(node, "func", None)
     if isinstance(function, gast.Attribute) and function.attr == "minimum":
-        for each in node.args:
-            yield from _lengths(each)
-    elif _is_call(node, "len") and isinstance(node.args[0], gast.Name):
-        yield node.args[0].id
+        for arg in node.args:
+            yield from _lengths(arg)
     else:
-        yield None
+        yield getattr(node.args[0], "id", "") if _is_call(node, "len") else ""
 
 
-def _is_call(node: Any, name: str) -> bool:
+def _is_call(node: Any, name: str) -> TypeGuard[gast.Call]:
     return isinstance(node, gast.Call) and getattr(node.func, "id", None) == name
 
 
@@ -153,6 +151,14 @@ def _takes_row(statement: gast.stmt, source: str, index: str) -> bool:
         and getattr(value.value, "id", None) == source
         and getattr(value.slice, "id", None) == index
     )
+
+
+def called_on(node: Any, method: str) -> str:
+    """xs of `xs.append(x)`, where that is the method; "" of anything else."""
+    function = getattr(node, "func", None)
+    if not isinstance(function, gast.Attribute) or function.attr != method:
+        return ""
+    return getattr(function.value, "id", "")
 
 
 def names_of(node: gast.AST) -> set[str]:

@@ -16,6 +16,7 @@ from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.folding import length_of
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
+from s2s_ad.emit.sugar import called_on
 
 LARGEST = 4  # operators in a value that is one of several on a line
 MOST = 3  # values on one line
@@ -108,7 +109,7 @@ class _Moves:
         if not values:
             return line
         before[first:] = [each for each in before[first:] if each.name not in values]
-        moves = [(name, values.get(getattr(atom, "id", None), atom)) for name, atom in line.moves]
+        moves = [(name, values.get(getattr(atom, "id", ""), atom)) for name, atom in line.moves]
         return replace(line, moves=moves, statement=origin, folded=folded)
 
     def _is_real(self, name: str, atom: gast.AST) -> bool:
@@ -236,9 +237,6 @@ class _Bound:
         return self._meet([*ends, *self.leaving.pop()[1]])
 
 
-__all__ = ["unbound", "with_values_in_moves", "without_dead"]
-
-
 # ---- tuples in lists -----------------------------------------------------------------------------
 
 
@@ -255,25 +253,22 @@ def _with_pops_unpacked(lines: list[Line], counts: Mapping[str, int]) -> list[Li
         if line.blocks:
             blocks = tuple(_with_pops_unpacked(each, counts) for each in line.blocks)
             line = replace(line, blocks=blocks)
-        last = found[-1] if found else None
         whole = getattr(line.expression, "id", "") if line.kind == "unpack" else ""
-        popped = last is not None and last.kind == "store" and last.store.kind == "pop"
-        if whole and popped and last.name == whole and counts[whole] == 1:
-            pop = gast.Attribute(form.name(last.store.base), "pop", gast.Load())
-            folded = [*line.folded, *last.origins()]
-            line = replace(line, expression=gast.Call(pop, [], []), folded=folded)
-            found.pop()
+        if whole and found and found[-1].name == whole and counts[whole] == 1:
+            items = popped_from(found[-1])
+            if items:
+                pop = gast.Attribute(form.name(items), "pop", gast.Load())
+                folded = [*line.folded, *found.pop().origins()]
+                line = replace(line, expression=gast.Call(pop, [], []), folded=folded)
         found.append(line)
     return found
 
 
 def popped_from(line: Line) -> str:
     """The list that a line takes its value off, if it does."""
-    if line.kind == "store" and line.store.kind == "pop":
+    if line.store is not None and line.store.kind == "pop":
         return line.store.base
-    method = getattr(line.expression, "func", None) if line.kind == "unpack" else None
-    is_pop = isinstance(method, gast.Attribute) and method.attr == "pop"
-    return getattr(method.value, "id", "") if is_pop else ""
+    return called_on(line.expression, "pop") if line.kind == "unpack" else ""
 
 
 # ---- lengths -------------------------------------------------------------------------------------

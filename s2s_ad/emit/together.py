@@ -202,7 +202,7 @@ def _saved_alike(travels: Travels, function: Callee, program: Program) -> list[S
     found = []
     for slots in alike.values():
         inputs = [_inputs(travels, roots[slot]) for slot in slots]
-        fine = inputs[0] and all(inputs) and len({frozenset(each) for each in inputs}) == 1
+        fine = all(inputs) and len({frozenset(each) for each in inputs}) == 1
         kept = any(event[0] == "item" for r in roots[slots[0]] for event in travels.events[r])
         if len(slots) >= (2 if kept else FEWEST) and fine:
             given = {g: tuple(each[g] for each in inputs) for g in inputs[0]}
@@ -211,7 +211,7 @@ def _saved_alike(travels: Travels, function: Callee, program: Program) -> list[S
     return found
 
 
-def _is_saved_alone(travels: Travels, function: Callee, slot: int, roots: Collection[Node]) -> bool:
+def _is_saved_alone(travels: Travels, function: Callee, slot: int, roots: frozenset[Node]) -> bool:
     """Whether classes hold nothing but one output of a function, on its way to other functions."""
     born = [each for root in roots for each in travels.given.get(root, ())]
     return (
@@ -222,14 +222,14 @@ def _is_saved_alone(travels: Travels, function: Callee, slot: int, roots: Collec
     )
 
 
-def _inputs(travels: Travels, roots: Collection[Node]) -> dict[Callee, int] | None:
-    """The functions that a value is handed to, and as which input: always this, in each call."""
+def _inputs(travels: Travels, roots: Collection[Node]) -> dict[Callee, int]:
+    """The functions that a value is handed to, and as which input; {} where calls differ."""
     found: defaultdict[Callee, list[int]] = defaultdict(list)
     for each in (each for root in roots for each in travels.handed.get(root, ())):
         found[each.function].append(each.slot)
     for function, slots in found.items():
         if len(set(slots)) > 1 or len(slots) != travels.calls[function]:
-            return None
+            return {}
     return {function: slots[0] for function, slots in found.items()}
 
 
@@ -297,7 +297,7 @@ def _given_beside(
     for each in travels.operands:
         if each.function is not function or each.slot != slot:
             continue
-        args = [getattr(atom, "id", None) for atom in each.call.operands]
+        args = [getattr(atom, "id", "") for atom in each.call.operands]
         parts, items = _parts_with(travels, each.node.function, each.block, args[slot])
         counts = liveness.counts(each.block.body, each.block.outputs())
         given = {
@@ -326,7 +326,8 @@ def _parts_with(
 ) -> tuple[dict[int, str], Node | None]:
     """The parts of the tuple that a name is a part of, and the list that it comes from."""
     made = {each.target: each for each in block.body if isinstance(each, form.Op)}
-    result = item_of(made[name])[0] if name in made and item_of(made[name]) else ""
+    item = item_of(made[name]) if name in made else None
+    result = "" if item is None else item[0]
     if result not in made or not isinstance(made[result].function, Unpack):
         return {}, None
     whole = form.reads(made[result])[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gast
@@ -200,11 +200,11 @@ class _Blocks:
             self.travels._note(target, "made", id(block))
         elif isinstance(function, Unpack):
             self.known.add(target.name)
-            whole = self._node(args[0])
+            whole = Node(self.function, args[0].id)
             slots = range(function.count)
             self.travels._slots += [(whole, i, target._replace(slot=i)) for i in slots]
         elif is_copy(statement) and _is_list(block, args[0]):
-            self.travels._join(target, self._node(args[0]))
+            self.travels._join(target, Node(self.function, args[0].id))
             self.travels._note(target, "copied", id(block))
         else:
             self._use(statement)
@@ -214,7 +214,7 @@ class _Blocks:
 
     def _update(self, block: Program, statement: form.Op, tried: bool) -> None:
         travels, args = self.travels, statement.operands
-        items, target = self._node(args[0]), Node(self.function, statement.target)
+        items, target = (Node(self.function, name) for name in (args[0].id, statement.target))
         if statement.function is runtime.list_pop:
             self.known.add(target.name)
             travels._join(items, target._replace(slot=1))
@@ -227,14 +227,14 @@ class _Blocks:
         if isinstance(args[1], gast.Tuple):
             whole = target._replace(slot=PACKED)
             travels._items.append((items, whole))
-            for slot, each in enumerate(args[1].elts):
-                if self._node(each) is not None:
-                    travels._slots.append((whole, slot, self._node(each)))
-                    travels._note(self._node(each), "item", id(block))
-        elif self._node(args[1]) is not None:
-            travels._items.append((items, self._node(args[1])))
-            travels.appended.append((self._node(args[1]), block))
-            travels._note(self._node(args[1]), "item", id(block))
+            for slot, part in enumerate(map(self._node, args[1].elts)):
+                if part is not None:
+                    travels._slots.append((whole, slot, part))
+                    travels._note(part, "item", id(block))
+        elif (item := self._node(args[1])) is not None:
+            travels._items.append((items, item))
+            travels.appended.append((item, block))
+            travels._note(item, "item", id(block))
 
     # ---- what is handed on
 
@@ -266,7 +266,7 @@ class _Blocks:
             self.travels._mixed.append(result._replace(slot=count))
 
     def _leaves(
-        self, statement: form.Op, operands: list, leaves: list[str], block: Program
+        self, statement: form.Op, operands: Sequence, leaves: list[str], block: Program
     ) -> None:
         for atom, leaf in zip(operands, leaves, strict=True):
             node = Node(self.function, leaf)
@@ -325,7 +325,7 @@ class _Blocks:
 
 
 def _is_list(block: Program, atom: Any) -> bool:
-    return isinstance(block.facts.get(getattr(atom, "id", None)), values.List)
+    return isinstance(block.facts.get(getattr(atom, "id", "")), values.List)
 
 
 def is_copy(statement: form.Op) -> bool:

@@ -31,7 +31,7 @@ from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
 from s2s_ad.emit.printer import print_rows, print_statements
-from s2s_ad.emit.provenance import BLOCKS, NO_ROW, Row, mark, settle
+from s2s_ad.emit.provenance import BLOCKS, NO_ROW, Row, mark, settle, with_origin
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
 from s2s_ad.emit.stores import plan_stores
@@ -109,8 +109,8 @@ class Text:
         bound = [*self.captured, *self.objects]
         note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
         if self.assumed:
-            marks = {"initial_indent": "# for arguments with ", "subsequent_indent": "# "}
-            note += textwrap.wrap(", ".join(self.assumed), WIDTH, **marks)
+            assumed, start = ", ".join(self.assumed), "# for arguments with "
+            note += textwrap.wrap(assumed, WIDTH, initial_indent=start, subsequent_indent="# ")
         return "\n".join([*imports, *(["", *note] if note else []), "", "", ""])
 
 
@@ -320,9 +320,9 @@ class Module:
 
 def _tell_pops(lines: list[Line], variables: Variables) -> None:
     """What is taken off a list comes from where it was put into it, too."""
-    put: dict[str, list[Origin | None]] = {}
+    put: dict[str, list[Origin]] = {}
     for line in flat(lines):
-        if line.kind == "store" and line.store.kind == "append":
+        if line.store is not None and line.store.kind == "append":
             put.setdefault(variables.of(line.store.base), []).extend(line.origins())
     for line in flat(lines) if put else ():
         if source := popped_from(line):
@@ -381,8 +381,7 @@ def with_value_names(program: Program) -> Program:
         hint = hints.get(getattr(atom, "id", ""), TEMPORARY)  # a pass may have made the name
         if isinstance(atom, gast.Name) and not hint.text:
             statement = made.get(atom.id)
-            copied = statement is not None and statement.rule.copy
-            if copied:
+            if statement is not None and statement.rule.copy:
                 inner = hints.get(statement.operands[0].id)
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"
             elif backward or counts[atom.id] > 1 or statement is None or item_of(statement):
@@ -398,7 +397,7 @@ def with_value_names(program: Program) -> Program:
 
 
 def _return(value: gast.AST, origins: list[Origin]) -> gast.stmt:
-    statement = form.place(gast.Return(value), None)
+    statement = with_origin(gast.Return(value), None)
     mark(statement, origins)
     return statement
 
@@ -437,7 +436,7 @@ def _destructuring(
         if each.tree.kind is tuple and each.tree.items and read.issuperset(each.tree.items):
             shown = [form.name(naming.shown[leaf], gast.Store) for leaf in each.tree.items]
             target = gast.Tuple(shown, gast.Store())
-            body.append(form.place(gast.Assign([target], form.name(each.name), None), None))
+            body.append(with_origin(gast.Assign([target], form.name(each.name), None), None))
             continue
         pairs = [
             (form.name(naming.shown[leaf], gast.Store), _path(each.name, path))
@@ -450,7 +449,7 @@ def _destructuring(
         single = len(pairs) == 1
         target = targets[0] if single else gast.Tuple(list(targets), gast.Store())
         value = values[0] if single else gast.Tuple(list(values), gast.Load())
-        body.append(form.place(gast.Assign([target], value, None), None))
+        body.append(with_origin(gast.Assign([target], value, None), None))
     return body
 
 
@@ -481,7 +480,10 @@ def _comment(program: Program, body: list[gast.stmt]) -> None:
 
 
 def _comment_lines(
-    body: list[gast.stmt], first: int | None, previous: int | None, named: set[int] | None = None
+    body: list[gast.stmt],
+    first: int | None,
+    previous: int | None,
+    named: set[int | None] | None = None,
 ) -> int | None:
     """Name the user's line where it is another than that of the statement before.
 
