@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import gast
 
@@ -81,7 +81,7 @@ class Compound(Rule):
         """Whether an output may be infinite because an exponential is."""
         return self._gives("overflows")
 
-    def judged_by(self, outputs: Iterable[Any]) -> Compound:
+    def judged_by(self, outputs: Iterable[Any]) -> Self:
         """Note whether outputs are finite, as these values say, which know more around them."""
         outputs = [each for each in outputs if isinstance(each, Symbol)]
         for question, asked in MAGNITUDES.items():

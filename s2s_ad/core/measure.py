@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.core import values
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedRank, Symbol
 from s2s_ad.core.rule import CannotBatch
 
 
@@ -27,6 +27,18 @@ def length(x: Any, axis: int) -> Any:
 
 def lengths(x: Symbol, axes: Any) -> list:
     return [length(x, axis) for axis in axes]
+
+
+def known_rank(x: Symbol) -> int:
+    """The rank of an array of which it is known that it is known."""
+    if x.ndim is None:
+        raise NeedRank(x.name, "the number of axes")
+    return x.ndim
+
+
+def all_lengths(x: Symbol) -> list:
+    """The lengths of all axes of an array of known rank."""
+    return lengths(x, range(known_rank(x)))
 
 
 def sample_rank(value: Any, batched: bool) -> int:

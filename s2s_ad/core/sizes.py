@@ -513,8 +513,9 @@ def _are_alike(one: Size, other: Size) -> bool:
 def may_equal(one: Size, other: Size) -> bool:
     """Whether neither the forms nor the lengths of the call tell that two sizes differ."""
     current = _assumptions.get()
-    asks = current is not None and not current.general
-    answer = _answer(one - other, ZERO, current.lengths) if asks else None
+    if current is None or current.general:
+        return not is_never(one - other, 0)
+    answer = _answer(one - other, ZERO, current.lengths)
     return answer is not False and not is_never(one - other, 0)
 
 

@@ -18,7 +18,7 @@ class Plan:
     """What is kept, and what is computed again, in the order of the forward pass."""
 
     kept: list[str]
-    again: list[form.Statement]
+    again: list[form.Op]
 
 
 def decide(

@@ -33,7 +33,7 @@ def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: A
         if axis is None:
             arguments[leaf] = builder.adopt(leaf, fact, hint)
             continue
-        whole = builder.adopt(leaf, values.add_axis(fact, axis, dim), hint)
+        whole: Any = builder.adopt(leaf, values.add_axis(fact, axis, dim), hint)
         arguments[leaf] = np.moveaxis(whole, axis, 0) if axis else whole
         batched.add(leaf)
     outputs, moved, context = batch(builder, program, arguments, batched)

@@ -9,6 +9,7 @@ import numpy as np
 
 from s2s_ad.core import tree
 from s2s_ad.core.builder import Builder
+from s2s_ad.core.measure import rank
 from s2s_ad.core.program import Program
 from s2s_ad.transforms.calls import without_effects
 from s2s_ad.transforms.common import Target, pair
@@ -32,7 +33,7 @@ def targets(program: Program, places: Sequence[int]) -> list[Target]:
 
 def derivative(builder: Builder, program: Program, place: int, values: Sequence[Any]) -> Any:
     """The derivative with respect to one leaf: a number of a number, the Jacobian of a vector."""
-    if builder.fact(values[place]).rank == 0:
+    if rank(values[place]) == 0:
         return along(builder, program, values, {place: 1.0})
     wanted = targets(without_effects(program), [place])
     made = jacobian(without_effects(program), wanted, bare=True, has_aux=False, reverse=False)

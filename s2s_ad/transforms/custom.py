@@ -10,9 +10,10 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import CustomCallee
 from s2s_ad.core.program import TEMPORARY, Hint, Program
-from s2s_ad.diagnostics import DerivativeError, NoForwardMode
+from s2s_ad.diagnostics import DerivativeError, InternalError, NoForwardMode
 from s2s_ad.transforms.calls import Passes, derived_callee, with_inputs
 
 
@@ -34,7 +35,7 @@ class Stand:
 
     def _hint(self, position: int) -> Hint:
         atom = self.call.program.outputs()[position]
-        hint = self.call.program.hints.get(getattr(atom, "id", None), TEMPORARY)
+        hint = self.call.program.hints.get(getattr(atom, "id", ""), TEMPORARY)
         return hint if hint.text else Hint("y", "derived")
 
     def derived(self, value: Symbol, suffix: str) -> Symbol:
@@ -120,33 +121,37 @@ def _adjoints(
 ) -> list:
     """The adjoint of each active operand, from the user's code for the mode that he gave."""
     call, wanted = stand.call, [i for i, flag in enumerate(active) if flag]
-    if call.reverse_program is None:
-        return _transposed(outer, stand, y_bars, wanted)
-    given = [y_bars[i] if i in y_bars else stand.zero(each) for i, each in enumerate(stand.outputs)]
-    results = stand.run(call.reverse_program, [*given, *stand.outputs, *stand.operands])
-    return [_fitted(stand, results[i], stand.operands[i]) for i in wanted]
+    if call.reverse_program is not None:
+        outputs = enumerate(stand.outputs)
+        given = [y_bars[i] if i in y_bars else stand.zero(each) for i, each in outputs]
+        results = stand.run(call.reverse_program, [*given, *stand.outputs, *stand.operands])
+        return [_fitted(stand, results[i], stand.operands[i]) for i in wanted]
+    if call.forward_program is None:
+        raise InternalError("S2S901", f"{call.program.name} has no derivative code")
+    return _transposed(outer, stand, call.forward_program, y_bars, wanted)
 
 
 def _fitted(stand: Stand, value: Any, like: Symbol) -> Any:
     """An adjoint or tangent in the shape of what it belongs to; None is zero."""
     if value is None:
         return stand.zero(like)
-    ranks = values.rank_of(stand.builder.fact(value)), like.ndim
-    if None not in ranks and ranks[0] > ranks[1]:
+    given, wanted = values.rank_of(stand.builder.fact(value)), like.ndim
+    if given is not None and wanted is not None and given > wanted:
         raise DerivativeError(
             "S2S305",
-            f"the derivative code of {stand.call.program.name} gives {ranks[0]} axes "
-            f"for a value of {ranks[1]}",
+            f"the derivative code of {stand.call.program.name} gives {given} axes "
+            f"for a value of {wanted}",
             origin=stand.call.program.origin,
             help="an adjoint or tangent has the shape of the value that it belongs to",
         )
     return stand.builder.call(runtime.broadcast_like, (value, like), {}) if like.shape else value
 
 
-def _transposed(outer: Any, stand: Stand, y_bars: dict[int, Symbol], wanted: list[int]) -> list:
+def _transposed(
+    outer: Any, stand: Stand, program: Program, y_bars: dict[int, Symbol], wanted: list[int]
+) -> list:
     """The forward code is linear in the tangents: its adjoint with respect to them."""
-    program, builder = stand.call.forward_program, stand.builder
-    own = stand.call.own
+    builder, own = stand.builder, stand.call.own
     dots = [stand.derived(each, "_dot") for each in stand.operands[:own]]
     inputs = [*dots, *stand.outputs, *stand.operands]
     renamed = _with_leaves(program, inputs)
@@ -196,9 +201,7 @@ def _read(stand: Stand, results: Sequence[Any]) -> set[str]:
 # ---- forward mode --------------------------------------------------------------------------------
 
 
-def custom_tangents(
-    call: CustomCallee, given: tuple[bool, ...]
-) -> tuple[CustomCallee, tuple[bool, ...]]:
+def custom_tangents(call: CustomCallee, given: tuple[bool, ...]) -> tuple[Callee, tuple[bool, ...]]:
     """(callee of the leaves and the tangents given, which outputs have a tangent)."""
     if call.forward_program is None:
         raise NoForwardMode(
@@ -277,13 +280,14 @@ def _batched_reverse(
     builder, names, results, varies, context = _batched_code(batch, program, all_facts, all_flags)
     adjoints = []
     for flag, result, varied in zip(flags, results, varies, strict=False):
-        if flag and result is not None:
-            result = context.spread(result, varied)
-        elif not flag and varied:
-            result = np.sum(result, axis=0)
-        elif not flag and result is not None and any(all_flags):
-            result = result * context.size
-        adjoints.append(result)
+        if result is None:
+            adjoints.append(None)
+        elif flag:
+            adjoints.append(context.spread(result, varied))
+        elif varied:
+            adjoints.append(np.sum(result, axis=0))
+        else:
+            adjoints.append(result * context.size if any(all_flags) else result)
     return _code(program, builder, names, adjoints)
 
 

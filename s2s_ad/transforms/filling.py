@@ -29,19 +29,19 @@ def filled(builder: Builder, adjoint: Any) -> Any:
     if not isinstance(fact, values.Array) or not fact.shape or fact.dtype is None:
         return adjoint
     zeros, added = _added(builder, adjoint)
-    places = [_place(index, len(fact.shape)) for index, _ in added]
-    axes = {None if place is None else place[0] for place in places}
-    if zeros is None or len(axes) != 1 or None in axes:
+    taken = [each for index, _ in added if (each := _taken(index, len(fact.shape))) is not None]
+    axes = {axis for axis, _ in taken}
+    if zeros is None or len(taken) < len(added) or len(axes) != 1:
         return adjoint
     (axis,), parts = axes, {}
-    for (_, item), (_, part) in zip(places, added, strict=True):
+    for (_, item), (_, part) in zip(taken, added, strict=True):
         key = key_of(item)
         parts[key] = (item, parts[key][1] + part if key in parts else part)
     dtypes = [values.strong_dtype(builder.fact(part)) for _, part in parts.values()]
     if not all(values.is_dtype(each, fact.dtype) for each in dtypes):
         return adjoint
     whole = _stacked if any(type(item) is int for item, _ in parts.values()) else _joined
-    made = whole(builder, parts, zeros, fact, axis)
+    made = whole(builder, parts, zeros, fact.shape, axis)
     return adjoint if made is None else made
 
 
@@ -49,14 +49,16 @@ def _added(builder: Builder, adjoint: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     """(the zeros, the indices and values that were added to them); None where it is no such sum."""
     base, sums = builder.applied(adjoint, runtime.index_add)
     rule, operands, _ = builder.definition(base)
-    place = None if rule is None else rule.like_position
-    number = operands[0] if place == 1 else None
-    zeros = number == 0 if type(number) in (int, float) else place == 0 and rule.zeros
-    found = [(params["index"], operands[1]) for operands, params in sums]
-    return (operands[place] if zeros and found else None), found
+    added = [(params["index"], operands[1]) for operands, params in sums]
+    if rule is None or rule.like_position is None:
+        return None, added
+    number = operands[0] if rule.like_position == 1 else None
+    is_number = type(number) in (int, float)
+    zeros = number == 0 if is_number else rule.like_position == 0 and rule.zeros
+    return (operands[rule.like_position] if zeros and added else None), added
 
 
-def _place(index: Any, rank: int) -> tuple[int, Any] | None:
+def _taken(index: Any, rank: int) -> tuple[int, Any] | None:
     """(axis, number or slice) of an index that takes a part of one axis and all of the others."""
     items = index if isinstance(index, tuple) else (index,)
     if len(items) > rank or not all(map(_is_constant, items)):
@@ -76,16 +78,16 @@ def _is_count(item: Any) -> bool:
     return type(item) is int and item >= 0
 
 
-def _stacked(builder: Builder, parts: Parts, zeros: Any, fact: values.Array, axis: int) -> Any:
+def _stacked(builder: Builder, parts: Parts, zeros: Any, whole: values.Shape, axis: int) -> Any:
     """Rows that are all there, side by side."""
-    rest = (*fact.shape[:axis], *fact.shape[axis + 1 :])
+    rest = (*whole[:axis], *whole[axis + 1 :])
     same = all(values.same_shape(_shape(builder, part), rest) for _, part in parts.values())
     items = {item: part for item, part in parts.values() if type(item) is int}
     if not same or len(items) < len(parts) or len(items) > MOST:
         return None
-    if sorted(items) != [*range(len(items))] or not _has_length(fact.shape[axis], len(items)):
+    if sorted(items) != [*range(len(items))] or not _has_length(whole[axis], len(items)):
         return None
-    return builder.call(np.stack, ([items[place] for place in sorted(items)],), {"axis": axis})
+    return builder.call(np.stack, ([items[i] for i in sorted(items)],), {"axis": axis})
 
 
 def _has_length(dim: int | values.Dim, length: int) -> bool:
@@ -94,30 +96,29 @@ def _has_length(dim: int | values.Dim, length: int) -> bool:
     return sizes.equals(size, sizes.of(length))
 
 
-def _joined(builder: Builder, parts: Parts, zeros: Any, fact: values.Array, axis: int) -> Any:
+def _joined(builder: Builder, parts: Parts, zeros: Any, whole: values.Shape, axis: int) -> Any:
     """Slices that follow each other, from the first element to the last."""
-    slices = sorted(parts.values(), key=lambda found: found[0].start or 0)
-    bounds = [(each.start or 0, each.stop) for each, _ in slices]
+    slices = sorted(parts.values(), key=lambda part: part[0].start or 0)
+    bounds = [(item.start or 0, item.stop) for item, _ in slices]
     follow = all(a[1] == b[0] for a, b in pairwise(bounds))
-    ends = bounds[-1][1] is None or bounds[-1][1] == fact.shape[axis]
+    ends = bounds[-1][1] is None or bounds[-1][1] == whole[axis]
     if len(slices) < 2 or bounds[0][0] != 0 or not follow or not ends:
         return None
     for item, part in slices:
         index = (*(slice(None),) * axis, item) if axis else item
-        if not _fits(builder, part, zeros, index, fact, axis):
+        if not _fits(builder, part, zeros, index, whole, axis):
             return None
     return builder.call(np.concatenate, ([part for _, part in slices],), {"axis": axis})
 
 
 def _fits(
-    builder: Builder, part: Any, zeros: Any, index: Any, fact: values.Array, axis: int
+    builder: Builder, part: Any, zeros: Any, index: Any, whole: values.Shape, axis: int
 ) -> bool:
     """Whether a part is certain to have the shape of the slice that it is added to."""
     shape = _shape(builder, part)
-    if shape is None or len(shape) != len(fact.shape):
+    if shape is None or len(shape) != len(whole):
         return False
-    others = [place for place in range(len(shape)) if place != axis]
-    if not all(values.same_dim(shape[place], fact.shape[place]) for place in others):
+    if not all(values.same_dim(shape[i], whole[i]) for i in range(len(shape)) if i != axis):
         return False
     taken = builder.found(operator.getitem, zeros, index=index)
     same = taken is not None and taken.shape is not None and taken.shape[axis] == shape[axis]

@@ -21,7 +21,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.callers import Caller, Library
-from s2s_ad.core.measure import length, lengths
+from s2s_ad.core.measure import all_lengths, length
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Branch, Loop, block
 from s2s_ad.core.rule import Operation
@@ -136,7 +136,9 @@ class Flow(Caller):
         after = self._step(then, places, before, (y, y_bar), (t, until), others)
         orelse, same = _inside(builder, *operands)
         n = length(same[1], 0)
-        rest = np.concatenate(_added(places, same[0], same[2], n)) if places else same[0] + same[2]
+        rest: Any = (
+            np.concatenate(_added(places, same[0], same[2], n)) if places else same[0] + same[2]
+        )
         orelse.facts[rest.name] = same[0].fact
         sides = (_block(then, leaves, after), _block(orelse, same, rest))
         return Branch(*sides).call(builder, [point[2] != start, *operands])[0]
@@ -189,7 +191,7 @@ class _Writer:
 
     def length(self, others: Any) -> Any:
         """The length of the first vector: there are two, and other numbers."""
-        known = self.flow.state.shape[0]
+        (known,) = self.flow.state.shape or (None,)
         if isinstance(known, int):
             return known
         size = np.size(self.z)
@@ -210,7 +212,7 @@ class _Writer:
 
     def program(self, name: str, parts: list, fixed: list) -> Program:
         program = self.flow.quiet
-        output = np.concatenate(parts)
+        output: Any = np.concatenate(parts)
         self.builder.facts[output.name] = self.z.fact
         names = [e.name for e in self.flow._arguments(self.z, self.t, fixed)]
         made = program.with_(
@@ -233,7 +235,7 @@ def _vector(builder: Builder, number: Any) -> Symbol:
     return builder.call(np.array, ([number],), {})
 
 
-def _joined(builder: Builder, number: Any, vector: Symbol) -> Symbol:
+def _joined(builder: Builder, number: Any, vector: Symbol) -> Any:
     return np.concatenate([_vector(builder, number), vector])
 
 
@@ -262,16 +264,17 @@ def _added(places: list[int], adjoint: Symbol, y_bar: Symbol, n: Any) -> list:
 def _total(counts: list) -> Any:
     """The sum; what is known of it is added up now."""
     known = sum(each for each in counts if isinstance(each, int))
-    unknown = [each for each in counts if not isinstance(each, int)]
-    return functools.reduce(operator.add, [*unknown, *([known] if known or not unknown else [])])
+    terms: list[Any] = [each for each in counts if not isinstance(each, int)]
+    if known or not terms:
+        terms.append(known)
+    return functools.reduce(operator.add, terms)
 
 
 def _size(value: Any) -> Any:
     """How many numbers a value holds."""
     if not isinstance(value, Symbol) or value.ndim == 0:
         return 1
-    sizes = lengths(value, range(value.ndim))
-    return functools.reduce(operator.mul, sizes)
+    return functools.reduce(operator.mul, all_lengths(value))
 
 
 def _flat(builder: Builder, value: Any) -> Any:
@@ -291,7 +294,7 @@ def _unpacked(builder: Builder, vector: Symbol, offset: Any, size: Any, like: An
     )
     if like.ndim == 1:
         return part
-    return np.reshape(part, tuple(np.size(like, axis) for axis in range(like.ndim)))
+    return np.reshape(part, tuple(all_lengths(like)))
 
 
 class Odeint(Flow):
@@ -441,7 +444,7 @@ class SolveIvp(Flow):
         ends = operation.operands[:2]
         if any(isinstance(each, Symbol) for each in ends):
             first, last = (_vector(builder, each) for each in ends)
-            times = np.concatenate([first, times[1:-1], last])
+            times: Any = np.concatenate([first, times[1:-1], last])
             builder.facts[times.name] = chosen.fact
         return builder, states, builder.named(times, Hint("times", "derived"))
 

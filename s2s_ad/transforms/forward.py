@@ -11,12 +11,12 @@ from s2s_ad.analysis import activity
 from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
-from s2s_ad.core.callee import Callee, callee_of, item_of, items_of
+from s2s_ad.core.callee import Callee, item_of, items_of
 from s2s_ad.core.custom import CustomCallee
 from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.parts import fitted
 from s2s_ad.core.program import TEMPORARY, Input, Program
-from s2s_ad.core.regions import region_of
+from s2s_ad.core.regions import Region
 from s2s_ad.core.rule import CannotBatch, Operation, Rule
 from s2s_ad.core.tree import tuple_of
 from s2s_ad.transforms.calls import derived_callee, with_inputs
@@ -38,8 +38,8 @@ def forward(
     """
     program = without_saved(program)
     asked = [
-        atom.id if isinstance(atom, gast.Name) and (wanted is None or place in wanted) else None
-        for place, atom in enumerate(program.outputs())
+        atom.id if isinstance(atom, gast.Name) and (wanted is None or slot in wanted) else ""
+        for slot, atom in enumerate(program.outputs())
     ]
     walk = _Walk(builder, program, tangents, [name for name in asked if name])
     for statement in program.body:
@@ -68,15 +68,17 @@ class _Walk:
             value, dot = (each[item[1]] for each in self.compounds[item[0]])
             self._enter(statement.target, value, dot)
             return
-        active = isinstance(statement, form.Op) and statement.target in self.active
+        rule = statement.rule
         with self.builder.at(statement.origin, statement.phase):
-            if active and (callee_of(statement) or region_of(statement)):
-                self._compound(statement)
+            if isinstance(statement, form.Effect) or statement.target not in self.active:
+                self.builder.replay(statement, self.atoms, self.program)
+                return
+            if isinstance(rule, Callee | Region):
+                self._compound(statement, rule)
                 return
             self.builder.replay(statement, self.atoms, self.program)
-        if active:
-            with self.builder.at(statement.origin, "tangent"):
-                self._operation(statement)
+        with self.builder.at(statement.origin, "tangent"):
+            self._operation(statement)
 
     def _enter(self, name: str, value: Any, dot: Any) -> None:
         """Note the value and the tangent of a name."""
@@ -86,7 +88,7 @@ class _Walk:
             self.dots[name] = self.builder.named(dot, hint)
 
     def _dot(self, operand: gast.AST) -> Any:
-        return self.dots.get(getattr(operand, "id", None))
+        return self.dots.get(getattr(operand, "id", ""))
 
     def _operation(self, statement: form.Op) -> None:
         refuse_parameters(statement, self.dots)
@@ -108,7 +110,7 @@ class _Walk:
             raise unknown_rank(view.rule.name, statement.origin) from None
         if isinstance(tangent, list):
             with self.builder.at(statement.origin, statement.phase):
-                results = [self.builder.emit_item(view.result, i) for i in range(view.rule.count)]
+                results = [self.builder.emit_item(view.result, i) for i in range(len(tangent))]
             pairs = zip(tangent, results, strict=True)
             fit = [x if x is None else fitted(self.builder, x, value) for x, value in pairs]
             self.compounds[name] = results, fit
@@ -118,28 +120,28 @@ class _Walk:
         self._enter(name, view.result, tangent)
 
     def _refuse_complex(self, statement: form.Op, rule: Rule, names: list[str]) -> None:
-        operands = [getattr(each, "id", None) for each in statement.operands]
+        operands = [getattr(each, "id", "") for each in statement.operands]
         varied = [each for each in operands if each in self.dots]
         refuse_complex(self.program, statement, rule, [*names, *varied])
 
     # ---- operations with programs inside
 
-    def _compound(self, statement: form.Op) -> None:
+    def _compound(self, statement: form.Op, rule: Callee | Region) -> None:
         """Run a region or call a function with the tangents of its operands."""
-        name, call, region = statement.target, callee_of(statement), region_of(statement)
+        name = statement.target
         operands = [self.builder.view(each, self.atoms) for each in statement.operands]
         tangents = [self._dot(each) for each in statement.operands]
-        self._refuse_complex(statement, region or call, [])
-        if region is not None:
+        self._refuse_complex(statement, rule, [])
+        if isinstance(rule, Region):
             items = items_of(self.program).get(name, {})
-            wanted = [place for place, item in items.items() if item in self.active]
+            wanted = [slot for slot, item in items.items() if item in self.active]
             self.compounds[name] = forward_region(
-                forward, self.builder, region, operands, tangents, wanted
+                forward, self.builder, rule, operands, tangents, wanted
             )
-        elif call.several:
-            self.compounds[name] = self._call(call, operands, tangents)
+        elif rule.several:
+            self.compounds[name] = self._call(rule, operands, tangents)
         else:
-            (value,), (dot,) = self._call(call, operands, tangents)
+            (value,), (dot,) = self._call(rule, operands, tangents)
             self._enter(name, value, dot)
 
     def _call(self, call: Callee, operands: list, tangents: list) -> tuple[list, list]:

@@ -69,7 +69,7 @@ def lengths(program: Program, like: Sequence[str]) -> dict[str, form.Op]:
     nearer = nearest_shapes(program.with_(inputs=leaves(present)))
     pairs = zip(program.body, nearer.body, strict=True)
     changed = [b for a, b in pairs if a is not b and not _is_late(b)]
-    return {b.target: b for b in changed if b.rule.length}
+    return {b.target: b for b in changed if isinstance(b, form.Op) and b.rule.length}
 
 
 def swept(builder: Builder, block: Program, results: Iterable[Any]) -> Program:

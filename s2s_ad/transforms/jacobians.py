@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.measure import all_lengths, known_rank, lengths
 from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.program import Program
 from s2s_ad.transforms.batches import batched_program
@@ -126,10 +127,9 @@ def _batch_along(builder: Builder, program: Program, atoms: dict, leaf: str, uni
 
 def _row_shape(row: Symbol, y: Symbol) -> Any:
     """(y.size, *x.shape) -> (*y.shape, *x.shape)."""
-    if y.ndim < 2:
+    if known_rank(y) < 2:
         return row
-    sizes = [np.size(y, axis) for axis in range(y.ndim)]
-    return np.reshape(row, (*sizes, *(np.size(row, axis) for axis in range(1, row.ndim))))
+    return np.reshape(row, (*all_lengths(y), *lengths(row, range(1, known_rank(row)))))
 
 
 def _jacobian_by_columns(
@@ -178,20 +178,16 @@ def _columns_of(builder: Builder, program: Program, leaf: str, atoms: dict) -> l
     ]
 
 
-def _column_shape(columns: Symbol, x: Symbol) -> Any:
+def _column_shape(columns: Any, x: Symbol) -> Any:
     """(x.size, *y.shape) -> (*y.shape, *x.shape)."""
-    last = np.moveaxis(columns, 0, -1)
+    last: Any = np.moveaxis(columns, 0, -1)
     if x.ndim == 1:
         return last
-    sizes = [np.size(x, axis) for axis in range(x.ndim)]
-    return np.reshape(last, (*(np.size(last, axis) for axis in range(last.ndim - 1)), *sizes))
+    return np.reshape(last, (*lengths(last, range(known_rank(last) - 1)), *all_lengths(x)))
 
 
-def basis(x: Symbol) -> Symbol:
+def basis(x: Symbol) -> Any:
     """The unit arrays in the shape of `x`, one after the other along axis 0."""
     plain = x.dtype is None or values.is_dtype(x.dtype, float)
-    dtype = {} if plain else {"dtype": x.dtype}
-    unit = np.eye(np.size(x), like=x, **dtype)
-    if x.ndim == 1:
-        return unit
-    return np.reshape(unit, (np.size(x), *(np.size(x, axis) for axis in range(x.ndim))))
+    unit = x.builder.call(np.eye, (np.size(x),), {} if plain else {"dtype": x.dtype})
+    return unit if x.ndim == 1 else np.reshape(unit, (np.size(x), *all_lengths(x)))

@@ -183,7 +183,7 @@ class Reverse:
 
     def take(self, result: Symbol, index: int, hint: Hint = TEMPORARY) -> Symbol:
         """One more output of a result; used within `instead_of`."""
-        item = self.builder.symbol(self.builder.facts[result.name].items[index], hint)
+        item = self.builder.symbol(ITEM.infer([result.fact], {"index": index}), hint)
         self.define(item.name, ITEM, [result], index=index)
         return item
 
@@ -235,7 +235,7 @@ class Reverse:
         if item is not None:
             name, index = item
             self._add_part(name, index, self.named(statement.target))
-        elif isinstance(compound, tuple(BACKWARD)):
+        elif compound is not None and isinstance(compound, tuple(BACKWARD)):
             self._compound(statement, compound)
         else:
             self._operation(statement)
@@ -384,5 +384,5 @@ class Reverse:
             return in_kind_of(self.builder, adjoint, fact)
         if isinstance(fact, values.List) or (adjoint == 0 and values.may_be_absent(fact)):
             return self.builder.call(runtime.zeros_like, (primal,), {})
-        kind = complex if type(adjoint) is complex else float
-        return self.builder.call(runtime.broadcast_like, (kind(adjoint), primal), {})
+        number = adjoint if isinstance(adjoint, complex) else float(adjoint)
+        return self.builder.call(runtime.broadcast_like, (number, primal), {})

@@ -5,7 +5,7 @@ Where the backward pass needs no more than arguments and outputs, the forward pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,18 +71,20 @@ def _forward(
             sweep.define(whole.name, forward, operands)
             if not call.several:
                 sweep.define(result.name, ITEM, [whole], index=0)
-            saved = [sweep.take(whole, count + i) for i in range(forward.count - count)]
+            saved = [
+                sweep.take(whole, count + i) for i in range(len(forward.program.outputs()) - count)
+            ]
         outputs = call.items(builder, result)
     values_ = [*outputs, *saved]
     for atom, value in zip(forward.program.outputs(), values_, strict=True):
-        hint = forward.program.hints.get(getattr(atom, "id", None), TEMPORARY)
+        hint = forward.program.hints.get(getattr(atom, "id", ""), TEMPORARY)
         builder.named(value, Hint(hint.text, "derived"))
     for value in outputs:
         builder.named(value, Hint(f"{call.program.name}_value", "temporary"))
     return outputs, saved
 
 
-def _worked_on(sweep: Any, args: list[gast.AST]) -> tuple[bool, ...]:
+def _worked_on(sweep: Any, args: Sequence[gast.AST]) -> tuple[bool, ...]:
     """Of which operands the block that calls has to do with all elements in any case.
 
     It computes the array, or computes with it: there an adjoint of all elements costs no more.

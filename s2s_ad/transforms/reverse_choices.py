@@ -46,9 +46,15 @@ class Side:
     sweep: Any
     adjoints: dict[int, Any]
     entered: dict[Key, Any]
-    joint: Program | None = None
-    halves: Halves | None = None
     results: list = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class Divided(Side):
+    """A block of which the two halves are apart."""
+
+    joint: Program
+    halves: Halves
 
 
 @dataclass
@@ -213,28 +219,25 @@ class Choice:
 
     def _in_two(self, sides: Sequence[Side], outputs: list[list]) -> list:
         """The adjoints, from a backward pass, to which the forward pass hands what it needs."""
-        for side, results in zip(sides, outputs, strict=True):
-            self._halve(side, results)
-        self._save(sides)
-        return self._backward(sides)
+        divided = [self._halve(*pair) for pair in zip(sides, outputs, strict=True)]
+        self._save(divided)
+        return self._backward(divided)
 
-    def _halve(self, side: Side, results: list) -> None:
+    def _halve(self, side: Side, results: list) -> Divided:
         more = [
             each.name
             for (kind, _), each in side.entered.items()
             if kind != "leaf" and isinstance(each, Symbol)
         ]
-        side.joint = halves.joint(side.sweep.builder, side.block, more, results)
-        side.halves = halves.halve(
-            side.joint,
-            side.results,
-            asked_again=_conditions(side.joint),
-            repeated=self.outer.repeated,
+        joint = halves.joint(side.sweep.builder, side.block, more, results)
+        made = halves.halve(
+            joint, side.results, asked_again=_conditions(joint), repeated=self.outer.repeated
         )
+        return Divided(**vars(side), joint=joint, halves=made)
 
     # ---- the forward pass
 
-    def _save(self, sides: Sequence[Side]) -> None:
+    def _save(self, sides: Sequence[Divided]) -> None:
         """Let the forward pass hand over what the backward halves need of it."""
         slots = self._slots(sides)
         if not slots:
@@ -251,7 +254,7 @@ class Choice:
             for i, slot in enumerate(slots):
                 self.known["saved", i] = self.outer.take(self.result, first + i, slot.hint)
 
-    def _slots(self, sides: Sequence[Side]) -> list[Slot]:
+    def _slots(self, sides: Sequence[Divided]) -> list[Slot]:
         """What is handed over besides the outputs; values of one kind share a place in a list."""
         slots: list[Slot] = []
         for i, side in enumerate(sides):
@@ -279,7 +282,7 @@ class Choice:
         slots.append(Slot(fact, hint, {side: name}))
         return len(slots) - 1
 
-    def _forward_block(self, place: int, side: Side, slots: Sequence[Slot]) -> Program:
+    def _forward_block(self, place: int, side: Divided, slots: Sequence[Slot]) -> Program:
         writer = halves.writer(side.joint)
         writer.body += side.halves.early
         outputs = [side.sweep.output(atom) for atom in side.block.outputs()]
@@ -299,7 +302,7 @@ class Choice:
 
     # ---- the backward pass
 
-    def _backward(self, sides: Sequence[Side]) -> list:
+    def _backward(self, sides: Sequence[Divided]) -> list:
         """The adjoints that the block that ran gives."""
         keys = [key for key in self.known if any(self._reads(side, key) for side in sides)]
         operands = [self.known[key] for key in keys]
@@ -311,10 +314,12 @@ class Choice:
         blocks = [self._backward_block(side, keys, operands) for side in sides]
         return self._chain(self.builder, blocks, operands, 0)
 
-    def _reads(self, side: Side, key: Key) -> bool:
+    def _reads(self, side: Divided, key: Key) -> bool:
         return getattr(side.entered.get(key), "name", None) in side.halves.read
 
-    def _backward_block(self, side: Side, keys: Sequence[Key], operands: Sequence[Any]) -> Program:
+    def _backward_block(
+        self, side: Divided, keys: Sequence[Key], operands: Sequence[Any]
+    ) -> Program:
         joint = side.joint.with_(tried=False)  # it runs behind the `try`
         writer = halves.writer(joint)
         writer.body += side.halves.late

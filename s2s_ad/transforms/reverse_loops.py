@@ -145,7 +145,7 @@ class Backward:
     def _fact(self, each: Carried, given: values.AbstractValue) -> Any:
         """The fact of a carried adjoint, of which `given` is known to be one."""
         primal = self.body.facts[each.leaf]
-        if not self._keeps_shape(each):
+        if each.out is not None and not self._keeps_shape(each):
             primal = values.join(primal, self.body.fact(self.body.outputs()[each.out]))
         if isinstance(given, values.Scalar):
             given = primal if values.shape_of(primal) != () else given
@@ -271,8 +271,9 @@ class Backward:
         known = {*self.leaves.fixed, *(each.name for each in joint.captured())}
         found = set()
         for each in joint.body:
-            same = not has_effect(each) and known.issuperset(each.reads)
-            if each.phase == "backward" or not same:
+            if isinstance(each, form.Effect) or has_effect(each) or each.phase == "backward":
+                continue
+            if not known.issuperset(each.reads):
                 continue
             name = each.target
             known.add(name)
@@ -307,11 +308,14 @@ class Backward:
     def _instead(self, sweep: Any) -> dict[str, form.Op]:
         """How values of a pass are read off the arrays that the outermost loop writes."""
         instead: dict[str, form.Op] = {}
-        for name, each in self.nest.elements() if sweep.nest is not None else ():
+        nest: Nest | None = sweep.nest
+        if nest is None:
+            return instead
+        for name, each in nest.elements():
             array, value = sweep.arrays.get((each.place, each.lasts)), sweep.atoms[name]
             if array is None or not isinstance(value, Symbol) or value.name in instead:
                 continue
-            if not each.lasts and not self._is_worth_it(array, value):
+            if not each.lasts and not self._is_worth_it(array, value, len(nest.levels)):
                 continue
             index = to_node(sweep.builder.view(each.index, sweep.atoms))
             place = each.statement.origin, "forward"
@@ -319,10 +323,10 @@ class Backward:
             instead[value.name] = form.op(*made, *place)
         return instead
 
-    def _is_worth_it(self, array: Symbol, value: Symbol) -> bool:
+    def _is_worth_it(self, array: Symbol, value: Symbol, depth: int) -> bool:
         """Whether the passes would keep as much as the whole array, which may have to be copied."""
-        ranks = values.rank_of(array.fact), values.rank_of(value.fact)
-        return None not in ranks and ranks[0] <= ranks[1] + len(self.nest.levels)
+        whole, kept = array.ndim, value.ndim
+        return whole is not None and kept is not None and whole <= kept + depth
 
     def _free(self, carried: list, kept: list[str]) -> set[str]:
         """What a pass carries on where what it started from is kept: that of the next is this."""

@@ -89,23 +89,24 @@ class Saving:
         if not made.saved and not made.lasting and not counts and same:
             return [], [], None
         lists = {name: list_leaf(writer, name) for name in made.saved}
-        count = writer.symbol(values.Scalar(int), Hint("passes", "derived")) if counts else None
+        fact, hint = values.Scalar(int), Hint("passes", "derived")
+        passes = [writer.symbol(fact, hint)] if counts else []
         with writer.at(self.loop.body.origin, "forward"):
             after = self._first_half(writer, made, lists)
-            after += [count + 1] if counts else []
+            after += [count + 1 for count in passes]
         outputs = [made.sweep.output(atom) for atom in self.loop.body.outputs()]
         after += [Symbol(writer, name) for name in made.lasting]
         before = [
             writer.symbol(values.as_absent(writer.facts[name]), writer.hints.get(name, TEMPORARY))
             for name in made.lasting
         ]
-        leaves = [*lists.values(), *([count] if counts else []), *before]
+        leaves = [*lists.values(), *passes, *before]
         more = [each.name for each in leaves]
         names = [*self.leaves.bounds, *self.leaves.carried, *more, *self.leaves.fixed]
         outputs[loop.carried : loop.carried] = after
         body = halves.written(writer, made.joint, names, outputs)
-        options = {"backwards": loop.backwards, "exits": loop.exits}
-        replaced = Loop(body, loop.carried + len(more), test=self._test(more, body), **options)
+        blocks = [self._test(loop.test, more, body), body] if loop.test is not None else [body]
+        replaced = loop.like(blocks, loop.carried + len(more))
         return self._replace(replaced, made, lists, counts)
 
     def _first_half(self, writer: Builder, made: Pass, lists: Mapping[str, Symbol]) -> list:
@@ -126,11 +127,8 @@ class Saving:
                 save(statement.target)
         return [after[name] for name in lists]
 
-    def _test(self, more: list[str], body: Program) -> Program | None:
+    def _test(self, test: Program, more: list[str], body: Program) -> Program:
         """The test of a `while`, which does not look at what else the loop carries."""
-        test = self.loop.test
-        if test is None:
-            return None
         parts = self.loop.leaves(test)
         facts = test.facts | {name: body.facts[name] for name in more}
         names = [*parts.carried, *more, *parts.fixed]

@@ -123,7 +123,7 @@ def _translated(builder: Builder, index: Any, atoms: Mapping[str, Any]) -> Any:
         return index
     if index.name in atoms:
         return atoms[index.name]
-    rule, operands, params = index.builder.definition(index)
+    rule, operands, params = index.builder.definitions[index.name]
     operands = [_translated(builder, each, atoms) for each in operands]
     given = {key: _translated(builder, each, atoms) for key, each in params.items()}
     return builder.emit(rule, operands, given)

@@ -12,6 +12,7 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
+from s2s_ad.core.measure import all_lengths
 from s2s_ad.core.program import Hint, Input
 from s2s_ad.transforms.reverse import Reverse
 
@@ -64,8 +65,8 @@ def require_same_shape(builder: Builder, a: Symbol, b: Symbol, names: tuple[str,
         tests = [gast.Compare(shapes[0], [gast.NotEq()], shapes[1:])]
         texts = [[gast.FormattedValue(shape, -1, None)] for shape in shapes]
     else:
-        sizes = [[np.size(x, axis) for axis in range(x.ndim)] for x in (a, b)]
-        columns = zip(*sizes, a.fact.shape, b.fact.shape, strict=True)
+        sizes = [all_lengths(x) for x in (a, b)]
+        columns = zip(*sizes, a.shape or (), b.shape or (), strict=True)
         tests = [
             gast.Compare(to_node(one), [gast.NotEq()], [to_node(other)])
             for one, other, one_length, other_length in columns

@@ -9,13 +9,11 @@ from typing import Any
 
 from s2s_ad.core import form, tree
 from s2s_ad.core.builder import fresh_name
-from s2s_ad.core.callee import callee_of, item_of
+from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import PACK, RestoringCallee, SavingCallee
 from s2s_ad.transforms.calls import quiet
-
-KINDS = (SavingCallee, RestoringCallee)
 
 
 def without_saved(program: Program, *, real: bool = True) -> Program:
@@ -23,20 +21,24 @@ def without_saved(program: Program, *, real: bool = True) -> Program:
 
     Where that is not to be `real`, because nothing will read it, it is an empty value.
     """
-    calls = [each for each in program.body if isinstance(callee_of(each), KINDS)]
-    if not calls:
+    if not any(isinstance(each.rule, SavingCallee | RestoringCallee) for each in program.body):
         return program
-    saving = {each.target: each for each in calls if isinstance(callee_of(each), SavingCallee)}
+    saving: dict[str, tuple[form.Op, SavingCallee]] = {}
     facts, body, plain = dict(program.facts), [], {}
     for statement in program.body:
-        call, item = callee_of(statement), item_of(statement)
-        if isinstance(call, RestoringCallee):
+        item = item_of(statement)
+        if isinstance(statement, form.Effect):
+            body.append(statement)
+        elif isinstance(call := statement.rule, RestoringCallee):
             args = statement.operands
             operands = [*args[: call.place], *args[call.place + 1 :]]
             body.append(statement.with_call(call.plain(), operands))
+        elif isinstance(call, SavingCallee):
+            saving[statement.target] = statement, call
+            body += [statement] if real else []
         elif item is not None and item[0] in saving:
-            body += _item(statement, saving[item[0]], item[1], real, plain, facts)
-        elif isinstance(statement, form.Effect) or statement.target not in saving or real:
+            body += _item(statement, *saving[item[0]], item[1], real, plain, facts)
+        else:
             body.append(statement)
     return program.with_(body=tuple(body), facts=facts)
 
@@ -44,13 +46,14 @@ def without_saved(program: Program, *, real: bool = True) -> Program:
 def _item(
     statement: form.Op,
     whole: form.Op,
+    call: SavingCallee,
     index: int,
     real: bool,
     plain: dict[str, str],
     facts: dict[str, Any],
 ) -> list[form.Op]:
     """An output of a call that saves, or what it saves; `plain` names results of plain calls."""
-    call, name = callee_of(whole), whole.target
+    name = whole.target
     if index == len(call.plain.program.outputs()):
         return [statement] if real else [statement.with_call(PACK, [])]
     function = quiet(call.plain) if real and call.plain.effects else call.plain

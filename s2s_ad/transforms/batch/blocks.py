@@ -51,9 +51,9 @@ class Block:
             return value
         if shape == ():
             return _number(value, fact)
-        known = all(isinstance(each, int) for each in shape) and fact.dtype is not None
-        call = self.context.builder.call
-        return call(np.zeros, (shape,), {"dtype": fact.dtype}) if known else value
+        dtype, call = values.strong_dtype(fact), self.context.builder.call
+        known = all(isinstance(each, int) for each in shape) and dtype is not None
+        return call(np.zeros, (shape,), {"dtype": dtype}) if known else value
 
     def is_quiet(self) -> bool:
         """Whether nothing that differs from sample to sample can raise anything.
@@ -151,8 +151,9 @@ def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
             value = context.builder.call(np.full, (context.size, value), {})
         elif not batched:
             value = context.spread(value, False)
-        known = None if values.missing((wanted, value.dtype)) else value.dtype
-        return value if known is None or known == wanted else value.astype(wanted.type)
+        if wanted is None or value.dtype is None or value.dtype == wanted:
+            return value
+        return value.astype(wanted.type)
     if type(value) not in values.PYTHON_NUMBERS and not isinstance(value, np.generic):
         raise BatchError(
             "S2S402",
@@ -173,5 +174,6 @@ def filled(context: Batch, lengths: Sequence[Any], value: Any, dtype: np.dtype |
     shape = (context.size, *lengths) if lengths else context.size
     if value in (0, 1) and dtype is not None:
         return call(np.ones if value else np.zeros, (shape,), {"dtype": dtype})
-    plain = isinstance(value, np.float64 | np.bool_ | np.int64)
-    return call(np.full, (shape, value.item() if plain else value), {})
+    if type(value) in (np.float64, np.bool_, np.int64):
+        value = np.asarray(value).item()
+    return call(np.full, (shape, value), {})

@@ -60,8 +60,9 @@ class Whole:
     @property
     def fact(self) -> values.Array:
         """The abstract value of those at the places."""
-        shape = self.array.shape
-        return values.Array(self.array.dtype, shape and (*self.places.shape, *shape[1:]))
+        shape, some = self.array.shape, self.places.shape
+        known = None if shape is None or some is None else (*some, *shape[1:])
+        return values.Array(self.array.dtype, known)
 
     def gathered(self) -> Symbol:
         return named_like(self.array, self.array[self.places])
@@ -119,8 +120,8 @@ class Batch:
     @property
     def positions(self) -> Symbol:
         """0, 1, ... for each sample."""
-        found = np.arange(self.size, like=self.example)
-        return self.builder.named(found, Hint("batch", "derived"))
+        numbers = self.builder.call(np.arange, (self.size,), {})
+        return self.builder.named(numbers, Hint("batch", "derived"))
 
     def is_batched(self, value: Any) -> bool:
         if isinstance(value, tuple | list):
@@ -170,11 +171,12 @@ class Batch:
             return value
         if not isinstance(value, Symbol):
             return self.builder.call(np.full, ((self.size,), value), {})
-        if isinstance(value.fact, values.List):
-            return self._spread_list(value)
+        fact = value.fact
+        if isinstance(fact, values.List):
+            return self._spread_list(value, fact)
         if value.ndim is None:
             return self._spread_any(value)
-        shape = (self.size, *measure.lengths(value, range(value.ndim)))
+        shape = (self.size, *measure.all_lengths(value))
         rule, _, _ = self.builder.definition(value)
         if rule is not None and rule.zeros and value.dtype is not None:
             return self.builder.call(np.zeros, (shape,), {"dtype": value.dtype})
@@ -187,18 +189,17 @@ class Batch:
         ones = call(runtime.pad_samples, (ones, np.ndim(value) + 1), {})
         return call(runtime.broadcast_like, (value, ones * value), {})
 
-    def _spread_list(self, items: Symbol) -> Symbol:
+    def _spread_list(self, items: Symbol, fact: values.List) -> Symbol:
         """A list whose items are the same for every sample, as a list of batches."""
         builder, call = self.builder, self.builder.call
         rule, known, _ = builder.definition(items)
         if rule is not None and rule.function is runtime.list_of:
             return call(runtime.list_of, [self.spread(each, False) for each in known], {})
-        item = items.fact.item
         inner = Builder()
         inner.origin, inner.phase = builder.origin, builder.phase
         index = inner.symbol(values.Scalar(int))
-        spread = inner.symbol(values.List(batched_fact(item, self.dim)))
-        leaf, example = inner.symbol(items.fact), inner.symbol(self.example.fact)
+        spread = inner.symbol(values.List(batched_fact(fact.item, self.dim)))
+        leaf, example = inner.symbol(fact), inner.symbol(self.example.fact)
         more = self.like(inner, example).spread(leaf[index], False)
         outputs = [inner.call(runtime.list_append, (spread, more), {})]
         body = block(inner, [each.name for each in (index, spread, leaf, example)], outputs)

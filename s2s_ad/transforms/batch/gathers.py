@@ -29,7 +29,7 @@ def gathered(
     return found
 
 
-def inverted(mask: Symbol) -> Symbol:
+def inverted(mask: Symbol) -> Any:
     """Where a condition does not hold."""
     return ~mask if values.is_dtype(mask.dtype, bool) else np.logical_not(mask)
 

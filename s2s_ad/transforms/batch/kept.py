@@ -67,16 +67,16 @@ def _is_appended(region: Loop, atom: gast.AST, name: str) -> bool:
     made = _maker(region.body, atom)
     if made is None or made.function is not runtime.list_append:
         return False
-    tested = region.test is not None and _reads(region.test, _same_leaf(region, name)) > 0
-    return (
-        getattr(made.operands[0], "id", None) == name and _alone(region, name, atom) and not tested
-    )
+    base = getattr(made.operands[0], "id", "")
+    return base == name and _alone(region, name, atom) and not _is_tested(region, name)
 
 
-def _same_leaf(region: Loop, name: str) -> str:
-    """The leaf of the test that stands for what this leaf of the body stands for."""
-    place = region.leaves(region.body).carried.index(name)
-    return region.leaves(region.test).carried[place]
+def _is_tested(region: Loop, name: str) -> bool:
+    """Whether the test of a `while` reads what this leaf of the body stands for."""
+    if region.test is None:
+        return False
+    index = region.leaves(region.body).carried.index(name)
+    return _reads(region.test, region.leaves(region.test).carried[index]) > 0
 
 
 # ---- taken from ----------------------------------------------------------------------------------
@@ -87,14 +87,13 @@ def mirrored(context: Batch, region: Any, operands: Sequence[Any]) -> Kept | Non
 
     None where it is given no such list; Ragged where it does anything else with one.
     """
-    lists = [each for each in operands if context.kept_of(each) is not None]
+    lists = [kept for each in operands if (kept := context.kept_of(each)) is not None]
     if not lists:
         return None
     if not isinstance(region, Loop) or not region.is_for or region.exits:
         raise Ragged
-    parts = region.parts(operands)
-    first = context.kept_of(lists[0])
-    same = all(context.kept_of(each).places.name == first.places.name for each in lists)
+    parts, first = region.parts(operands), lists[0]
+    same = all(kept.places.name == first.places.name for kept in lists)
     if not same or any(context.kept_of(each) for each in (*parts.bounds, *parts.fixed)):
         raise Ragged
     atoms, names = region.results()[0], region.leaves(region.body).carried
@@ -114,7 +113,7 @@ def _is_taken(region: Loop, atom: gast.AST, name: str) -> bool:
     if item is None or item[1] != 1:
         return False
     pop = _maker(region.body, form.name(item[0]))
-    of_it = pop.function is runtime.list_pop and pop.operands[0].id == name
+    of_it = pop is not None and pop.function is runtime.list_pop and pop.operands[0].id == name
     return of_it and _alone(region, name, atom)
 
 
@@ -126,7 +125,7 @@ def _as_long(context: Batch, region: Loop, bounds: Sequence[Any], kept: Kept) ->
     start, stop, step = bounds
     if not region.backwards and _reads(region.body, region.body.leaves()[0]):
         return False
-    counted = context.counts.get(getattr(stop, "name", None))
+    counted = context.counts.get(getattr(stop, "name", ""))
     if counted is not None and counted.places.name == kept.places.name:
         return type(start) is int and type(step) is int and (start, step) == (0, 1)
     return {each.phase for each in region.body.body if _is_pop(each)} == {"backward"}
@@ -158,17 +157,15 @@ def count_of(context: Batch, operation: Operation) -> Symbol:
 
 def _maker(program: Program, atom: gast.AST) -> form.Op | None:
     """The operation that computes an atom."""
-    name = getattr(atom, "id", None)
-    return next(
-        (each for each in program.body if isinstance(each, form.Op) and each.target == name),
-        None,
-    )
+    name = getattr(atom, "id", "")
+    ops = (each for each in program.body if isinstance(each, form.Op))
+    return next((each for each in ops if each.target == name), None)
 
 
 def _reads(program: Program, name: str) -> int:
-    found = [each for statement in program.body for each in statement.reads]
-    found += [getattr(atom, "id", None) for atom in program.outputs()]
-    return found.count(name)
+    read = [each for statement in program.body for each in statement.reads]
+    read += [getattr(atom, "id", "") for atom in program.outputs()]
+    return read.count(name)
 
 
 def _alone(region: Loop, name: str, atom: gast.AST) -> bool:

@@ -51,8 +51,8 @@ class Lockstep:
         return appended_to(self.context, self.region, self.parts.carried, self.moved)
 
     def outputs(self) -> tuple[list, list[bool]]:
-        if not self.region.is_for:
-            results = self._while()
+        if self.region.test is not None:
+            results = self._while(self.region.test)
         elif any(self.given.bounds):
             results = self._for_with_bounds()
         else:
@@ -65,10 +65,10 @@ class Lockstep:
 
     # ---- the kinds of loops
 
-    def _while(self) -> list:
+    def _while(self, test: Program) -> list:
         """`running` holds the samples that make the next pass; the loop runs until none is left."""
         context, builder = self.context, self.context.builder
-        first = self._test(context, self.parts.carried, self.parts.fixed)
+        first = self._goes_on(test, context, self.parts.carried, self.parts.fixed)
         running = builder.named(np.flatnonzero(first), RUNNING)
         frame = Frame(self)
         places = frame.leaf(running.fact, RUNNING, self.dim)
@@ -76,24 +76,24 @@ class Lockstep:
         left = frame.staying(state) if self.region.exits else places
         if left is places:
             fixed = list(state.samples.values())[self.region.carried :]
-            mask = self._test(state.context, state.outputs, fixed)
+            mask = self._goes_on(test, state.context, state.outputs, fixed)
         else:
             again = context.like(frame.builder, left)
             full = state.full[len(state.full) - self.region.carried :]
             leaves = {**dict(zip(frame.carried, full, strict=True)), **frame.fixed}
             samples = list(gathered(again, leaves, frame.flags, left).values())
-            mask = self._test(again, samples, samples[self.region.carried :])
+            mask = self._goes_on(test, again, samples, samples[self.region.carried :])
         after = frame.builder.named(left[mask], RUNNING)
         made = frame.block([places], [after], state)
         inner = Builder()
         leaves = [inner.symbol(made.facts[name], made.hints[name]) for name in made.leaves()]
-        test = block(inner, [each.name for each in leaves], [np.size(leaves[0])])
-        return self._call(frame, made, [running], test=test)
+        left_any = block(inner, [each.name for each in leaves], [np.size(leaves[0])])
+        return self._call(frame, made, [running], test=left_any)
 
     def _for_with_exit(self) -> list:
         """All samples make the same passes, up to the one that they leave with."""
         builder = self.context.builder
-        running = builder.named(np.arange(self.context.size, like=self.context.example), RUNNING)
+        running = builder.named(builder.call(np.arange, (self.context.size,), {}), RUNNING)
         frame = Frame(self)
         index = frame.index()
         places = frame.leaf(running.fact, RUNNING, self.dim)
@@ -145,9 +145,10 @@ class Lockstep:
 
     # ---- parts of them
 
-    def _test(self, context: Batch, carried: Sequence[Any], fixed: Sequence[Any]) -> Symbol:
+    def _goes_on(
+        self, test: Program, context: Batch, carried: Sequence[Any], fixed: Sequence[Any]
+    ) -> Symbol:
         """Which samples of `context` make another pass."""
-        test = self.region.test
         given = [*carried[: self.region.carried], *fixed]
         outputs, batched = context.walk(test, dict(zip(test.leaves(), given, strict=True)))
         return context.spread(outputs[0], batched[0])

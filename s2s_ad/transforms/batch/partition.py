@@ -107,8 +107,8 @@ class Partition:
         elif then is values.UNDEFINED or orelse is values.UNDEFINED or same(then, orelse):
             self.results[place] = orelse if then is values.UNDEFINED else then
         elif selectable(fact):
-            pair = (self.context.gathered(each) for each in (then, orelse))
-            self.results[place] = either(self.context, self.condition, *pair, fact)
+            a, b = (self.context.gathered(each) for each in (then, orelse))
+            self.results[place] = either(self.context, self.condition, a, b, fact)
         else:
             raise Ragged
 
@@ -129,9 +129,9 @@ class Partition:
         if root is None or not self.flags[root] or root in self.carriers.values():
             return None
         array = self.arrays[root]
-        known = isinstance(fact, values.Array) and not values.missing(
-            (fact.dtype, array.dtype, array.shape)
-        )
+        if not isinstance(fact, values.Array) or array.shape is None:
+            return None
+        known = not values.missing((fact.dtype, array.dtype))
         alike = known and fact.dtype == array.dtype and fact.shape == array.shape[1:]
         return root if alike else None
 

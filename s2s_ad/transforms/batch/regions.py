@@ -22,7 +22,7 @@ def batch_region(
     if any(isinstance(each, values.Word) for each in region.facts):
         raise Ragged  # texts are not put into arrays
     kept = mirrored(context, region, operands)
-    if kept is not None:
+    if kept is not None and isinstance(region, Loop):
         return Mirrored(context, region, operands, flags, kept).outputs()
     emit = {Attempt: _attempt, Branch: _branch, Loop: batch_loop}[type(region)]
     try:

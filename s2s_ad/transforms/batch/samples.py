@@ -195,7 +195,8 @@ def _each(
 
 def _side_by_side(context: Batch, items: Symbol) -> Symbol:
     """A list whose items are those of all samples as one array, sample by sample."""
-    if isinstance(items.fact.item, values.List):
+    fact = items.fact
+    if isinstance(fact, values.List) and isinstance(fact.item, values.List):
         raise BatchError(
             "S2S402",
             "a list of lists whose lengths are not known, which differ from sample to sample",

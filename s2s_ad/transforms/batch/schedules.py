@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from s2s_ad.core.callee import Callee
 from s2s_ad.core.custom import ScheduledCallee
 from s2s_ad.transforms.batch.blocks import spread_as
 from s2s_ad.transforms.batch.context import Batch, batched_fact
 
 
-def has_schedule(call: Callee, flags: Sequence[bool]) -> bool:
+def has_schedule(call: ScheduledCallee, flags: Sequence[bool]) -> bool:
     """Whether it keeps few states, and the same passes run for all samples."""
-    if not isinstance(call, ScheduledCallee) or call.whole is not None:
-        return False
-    return not any(flags[: ScheduledCallee.numbers])
+    return call.whole is None and not any(flags[: call.numbers])
 
 
 def batch_schedule(

@@ -24,7 +24,7 @@ def either(context: Batch, condition: Symbol, a: Any, b: Any, fact: Any) -> Any:
     if a is values.UNDEFINED:
         return b
     shapes = [_sample_shape(context, each) for each in (a, b)]
-    rank = len(values.shape_of(fact))
+    rank = values.rank_of(fact)
     if any(len(each) != rank for each in shapes) or not all(map(values.stored_whole, *shapes)):
         raise Ragged
     mask = np.expand_dims(condition, tuple(range(1, 1 + rank))) if rank else condition

@@ -12,7 +12,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, fresh_name
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.callers import Caller
-from s2s_ad.core.custom import CheckpointCallee, CustomCallee
+from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Region
 from s2s_ad.core.rule import CannotBatch, Operation, Ragged
@@ -97,26 +97,26 @@ def _step(
     operation = _gathered(context, operation)
     flags = [context.is_batched(each) for each in operation.operands]
     in_params = any(context.is_batched(each) for each in operation.params.values())
-    kept = any(map(context.kept_of, operation.operands))
-    if kept and not isinstance(operation.rule, Region | Callee):
+    kept, rule = any(map(context.kept_of, operation.operands)), operation.rule
+    if kept and not isinstance(rule, Region | Callee):
         atoms[name] = count_of(context, operation)
     elif item is not None or not (any(flags) or in_params or kept):
         context.builder.replay(all_there(statement), atoms, program)
         context.mark(atoms[name], any(flags))
-    elif isinstance(operation.rule, Region | Callee | Caller):
-        results = _compound(context, operation, flags)
-        if operation.rule.several:
+    elif isinstance(rule, Region | Callee | Caller):
+        results = _compound(context, rule, operation.operands, flags)
+        if rule.several:
             regions[name] = results
         else:
             (value,), (flag,) = results
             atoms[name] = context.mark(context.builder.named(value, hint), flag)
     else:
-        if in_params and not operation.rule.varied_parameters:
+        if in_params and not rule.varied_parameters:
             raise Ragged  # the samples' results could have different shapes
         operation = _with_numbers(context, operation, map(program.fact, statement.operands))
         result = _batched(context, statement, operation, flags)
         atoms[name] = context.builder.named(result, hint)
-        context.mark(result, not operation.rule.uniform)
+        context.mark(result, not rule.uniform)
         _know(context, result, program.facts[name])
 
 
@@ -180,34 +180,35 @@ def _know(context: Batch, result: Any, known: values.AbstractValue) -> None:
         context.builder.facts[result.name] = batched_fact(known, context.dim)
 
 
-def _compound(context: Batch, operation: Operation, flags: list[bool]) -> tuple[list, list[bool]]:
+def _compound(
+    context: Batch, rule: Region | Callee | Caller, operands: list, flags: list[bool]
+) -> tuple[list, list[bool]]:
     """A region, or the call of a function: its outputs, and which of them are batched."""
-    if isinstance(operation.rule, Region):
-        return batch_region(context, operation.rule, operation.operands, flags)
-    if isinstance(operation.rule, Caller):
-        return samples.each_of_call(context, operation.rule, operation.operands, flags)
-    if has_schedule(operation.rule, flags):
-        return batch_schedule(context, operation.rule, operation.operands, flags, _batched_program)
-    facts = tuple(map(context.builder.fact, operation.operands))
+    if isinstance(rule, Region):
+        return batch_region(context, rule, operands, flags)
+    if isinstance(rule, Caller):
+        return samples.each_of_call(context, rule, operands, flags)
+    if isinstance(rule, ScheduledCallee) and has_schedule(rule, flags):
+        return batch_schedule(context, rule, operands, flags, _batched_program)
+    facts = tuple(map(context.builder.fact, operands))
     alone = all(isinstance(x, values.List) for x, flag in zip(facts, flags, strict=True) if flag)
-    if alone or any(map(context.kept_of, operation.operands)):
-        return _in_place(context, operation)
+    if alone or any(map(context.kept_of, operands)):
+        return _inlined(context, rule, operands)
     try:
-        made, batched = batched_call(operation.rule, facts, tuple(flags))
+        made, batched = batched_call(rule, facts, tuple(flags))
     except BatchError:  # what has other shapes for other samples may end where it is called
-        if isinstance(operation.rule, CustomCallee) or operation.rule.is_recursive:
+        if isinstance(rule, CustomCallee) or rule.is_recursive:
             raise
-        return _in_place(context, operation)
-    return made.call(context.builder, operation.operands), list(batched)
+        return _inlined(context, rule, operands)
+    return made.call(context.builder, operands), list(batched)
 
 
-def _in_place(context: Batch, operation: Operation) -> tuple[list, list[bool]]:
+def _inlined(context: Batch, call: Callee, operands: list) -> tuple[list, list[bool]]:
     """The call of a function written in place: lists bring the batch, and do not tell its size,
     or they have items for some of the samples only, which no function can be given."""
-    call = operation.rule
     if isinstance(call, CustomCallee) or call.is_recursive:
         raise Ragged
-    atoms = dict(zip(call.program.leaves(), operation.operands, strict=True))
+    atoms = dict(zip(call.program.leaves(), operands, strict=True))
     return context.walk(call.program, atoms, in_place=True)
 
 
