@@ -11,6 +11,7 @@ import gast
 from s2s_ad.api.arguments import KEYWORD_ONLY, Arguments
 from s2s_ad.api.check_arguments import check_like
 from s2s_ad.api.function import OUTER, Transformed, splice
+from s2s_ad.api.pullback import leaf_by_leaf, one_by_one
 from s2s_ad.api.transform import Jvp, Linearization, Vjp
 from s2s_ad.api.weights import check_weights
 from s2s_ad.core import form, tree, values
@@ -218,11 +219,10 @@ def _vjp(lowering: Any, fn: Any, *inputs: Any, weights: Any = None, has_aux: boo
     parameters = check_weights("vjp", _argument(lowering, weights))
     transform = Vjp(tuple(range(len(inputs))), has_aux, parameters)
     made = Transformed(_callable(lowering, fn), transform, "vjp")
-    pullback = SecondHalf(made, *made.lowered(lowering, list(inputs), {}), "vjp_fn")
+    pullback = SecondHalf(made, *made.lowered(lowering, list(inputs), {}))
     value = pullback.value(lowering)
     output, *aux = value.items if has_aux else (value,)
-    pullback.like = floats_of(lowering, output)
-    return pair(output, pullback, *aux)
+    return pair(output, Pullback(pullback, output), *aux)
 
 
 def handle_linearize(linearize: Callable) -> None:
@@ -238,19 +238,15 @@ def _linearize(lowering: Any, fn: Any, inputs: Any) -> Tree:
     primals = listed(inputs)
     transform = Linearization(tuple(range(len(primals))))
     made = Transformed(_callable(lowering, fn), transform, "linearize")
-    linear = SecondHalf(made, *made.lowered(lowering, primals, {}), "linearize")
-    return pair(linear.value(lowering), linear)
+    linear = SecondHalf(made, *made.lowered(lowering, primals, {}))
+    return pair(linear.value(lowering), Pushforward(linear, primals))
 
 
 class SecondHalf:
-    """The vjp_fn of a vjp inside a function, or what linearize gives there.
+    """What a vjp or a linearize inside a function writes in place once it is given its inputs."""
 
-    Called, it writes the second half in place. What it is given has to be like the values `like`.
-    """
-
-    def __init__(self, made: Transformed, arguments: Arguments, leaves: dict, label: str):
-        self.label, self.noun = label, "adjoint" if label == "vjp_fn" else "tangent"
-        self.leaves, self.like = leaves, list(leaves.values())
+    def __init__(self, made: Transformed, arguments: Arguments, leaves: dict):
+        self.leaves = leaves
         inner = made.inner_program(arguments)
         self.program = made.transform.joint(inner, arguments)
         self.count = len(self.program.inputs) - len(inner.inputs)
@@ -263,27 +259,56 @@ class SecondHalf:
         )
         return splice(lowering, run(forward, AFTER), self.leaves)
 
-    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-        given = tree.leaves(pair(*args))
-        if kwargs or len(given) != len(self.like):
-            raise ArgumentTypeError(
-                "S2S501",
-                f"{self.label}: {len(given)} given, {_counted(self.like, self.noun)} expected",
-            )
-        for i, (each, like) in enumerate(zip(given, self.like, strict=True)):
-            self._check(lowering.builder, i, settled(each), settled(like))
+    def written(self, lowering: Any, given: list) -> Any:
+        """The second half for these leaves."""
         second = self.program.with_(output=self.program.result.items[1], writes=())
         leaves = self.leaves | {("given", i): each for i, each in enumerate(given)}
         return splice(lowering, run(second, AFTER), leaves)
 
-    def _check(self, builder: Builder, i: int, each: Any, like: Any) -> None:
-        names = f"argument {i} of {self.label}", "what it belongs to"
-        check_like(self.label, names[0], builder.fact(each), names[1], builder.fact(like))
-        if isinstance(each, Symbol) and isinstance(like, Symbol):
-            require_same_shape(builder, each, like, names)
+
+class Pullback:
+    """The vjp_fn of a vjp inside a function."""
+
+    def __init__(self, half: SecondHalf, output: Any):
+        self.half, self.output = half, output
+
+    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        _refuse_keywords("vjp_fn", kwargs)
+        builder = lowering.builder
+        leaves = zip(tree.paths(self.output), tree.leaves(self.output), strict=True)
+        seeds = []
+        for y_bar, (path, y) in zip(leaf_by_leaf(args, self.output), leaves, strict=True):
+            if values.is_inexact(builder.fact(settled(y))) is not False:
+                names = tree.path_text("the adjoint", path), tree.path_text("the output", path)
+                _check_like(builder, "vjp_fn", names, y_bar, y)
+                seeds.append(y_bar)
+        return self.half.written(lowering, seeds)
 
 
-def floats_of(lowering: Any, output: Any) -> list:
-    """The leaves of an output that have an adjoint."""
-    leaves = [each for each in tree.leaves(output) if isinstance(each, Symbol)]
-    return [each for each in leaves if values.is_inexact(lowering.builder.fact(each)) is not False]
+class Pushforward:
+    """What linearize inside a function gives beside the value."""
+
+    def __init__(self, half: SecondHalf, inputs: list):
+        self.half, self.inputs = half, inputs
+
+    def __s2s_call__(self, lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        _refuse_keywords("linearize", kwargs)
+        given = one_by_one(args, self.inputs)
+        for i, (v, x) in enumerate(zip(given, self.inputs, strict=True)):
+            _check_like(lowering.builder, "linearize", (f"the tangent {i}", f"input {i}"), v, x)
+        return self.half.written(lowering, tree.leaves(pair(*given)))
+
+
+def _refuse_keywords(label: str, kwargs: dict[str, Any]) -> None:
+    if kwargs:
+        raise ArgumentTypeError("S2S501", f"{label}: takes no keywords, {', '.join(kwargs)} given")
+
+
+def _check_like(builder: Builder, label: str, names: tuple[str, str], one: Any, like: Any) -> None:
+    """Refuse a tangent or an adjoint that does not fit; where the lengths say it the text does."""
+    facts = [tree.tree_map(lambda leaf: builder.fact(settled(leaf)), each) for each in (one, like)]
+    check_like(label, names[0], facts[0], names[1], facts[1])
+    for leaf, other in zip(tree.leaves(one), tree.leaves(like), strict=True):
+        pair_of = settled(leaf), settled(other)
+        if all(isinstance(each, Symbol) for each in pair_of):
+            require_same_shape(builder, *pair_of, names)

@@ -3,7 +3,7 @@ the inputs, and from tangents of the inputs to the tangent of the output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,16 @@ def pullback(backward: Callable, needed: tuple, output: Any) -> Callable:
     """`backward` for what the forward pass kept; `output` says what an adjoint looks like."""
     facts = values.of_object(output, "output")
     paths = zip(tree.paths(facts), tree.leaves(facts), strict=True)
-    floats = [path for path, fact in paths if values.is_inexact(fact) is not False]
-    wanted = [(path, tree.follow(output, path)) for path in floats]
+    floats = [
+        (i, path, tree.follow(output, path))
+        for i, (path, fact) in enumerate(paths)
+        if values.is_inexact(fact) is not False
+    ]
 
     def vjp_fn(*adjoints: Any) -> tuple:
         """The adjoints of the inputs, for the adjoint of each output."""
         given = _as_given(adjoints, output)
-        return backward(needed, *(_leaf(given, path, y) for path, y in wanted))
+        return backward(needed, *(_fitting(given[i], path, y) for i, path, y in floats))
 
     return vjp_fn
 
@@ -34,15 +37,7 @@ def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:
 
     def linear(*tangents: Any) -> Any:
         """The tangent of the output, for a tangent of each input."""
-        whole = len(inputs) == 1 and tree.is_container(inputs[0])
-        together = len(tangents) == 1 and type(tangents[0]) in (tuple, list) and not whole
-        given = tangents[0] if together else tangents
-        if len(given) != len(inputs):
-            raise ArgumentValueError(
-                "S2S502",
-                f"linearize: {len(inputs)} inputs and {len(given)} tangents",
-                help="give one tangent for each input",
-            )
+        given = one_by_one(tangents, inputs)
         for i, (v, x) in enumerate(zip(given, inputs, strict=True)):
             check_like("linearize", f"the tangent {i}", _fact(v), f"input {i}", _fact(x))
         return second(needed, *map(_in_its_kind, given, inputs))
@@ -54,28 +49,53 @@ def _fact(value: Any) -> Any:
     return tree.from_object(value, lambda leaf, _: exact_leaf(leaf))
 
 
-def _as_given(adjoints: tuple, output: Any) -> Any:
-    """The adjoints in the structure of the output: several come one by one or as a tuple."""
+def one_by_one(tangents: Sequence, inputs: Sequence) -> list:
+    """A tangent for each input, which are given as these or as one tuple or list of them."""
+    whole = len(inputs) == 1 and tree.is_container(inputs[0])
+    together = len(tangents) == 1 and tree.kind_of(tangents[0]) in (tuple, list) and not whole
+    given = tree.one_level(tangents[0]).items if together else tangents
+    if len(given) != len(inputs):
+        raise ArgumentValueError(
+            "S2S502",
+            f"linearize: {len(inputs)} inputs and {len(given)} tangents",
+            help="give one tangent for each input",
+        )
+    return list(given)
+
+
+def _as_given(adjoints: tuple, output: Any) -> list:
+    """The adjoint of each leaf of the output, in the order of these."""
+    if len(adjoints) == 1 and not tree.is_container(adjoints[0]) and not tree.is_container(output):
+        return [adjoints[0]]
+    try:
+        given = [tree.from_object(each, lambda leaf, _: leaf) for each in adjoints]
+        return leaf_by_leaf(given, tree.from_object(output, lambda leaf, _: leaf))
+    except RecursionError:
+        check_nesting("vjp_fn", {"adjoint": adjoints})
+        raise
+
+
+def leaf_by_leaf(adjoints: Sequence, output: Any) -> list:
+    """The adjoint of each leaf of the output, a Tree or a leaf, in the order of its leaves.
+
+    Several adjoints come one by one or as a tuple; those of a dict in any order.
+    """
     if not adjoints:
         raise ArgumentTypeError(
             "S2S501", "vjp_fn: needs the adjoint of the output (its gradient), 0 given"
         )
-    alone = len(adjoints) == 1 and (type(output) is not tuple or type(adjoints[0]) is tuple)
-    given = adjoints[0] if alone else adjoints
-    if not tree.is_container(given) and not tree.is_container(output):
-        return given
-    try:
-        found, wanted = (tree.from_object(each, lambda leaf, _: leaf) for each in (given, output))
-    except RecursionError:
-        check_nesting("vjp_fn", {"adjoint": given})
-        raise
-    if set(tree.paths(found)) != set(tree.paths(wanted)):
+    of_tuple = tree.kind_of(output) is tuple
+    alone = len(adjoints) == 1 and (not of_tuple or tree.kind_of(adjoints[0]) is tuple)
+    given = adjoints[0] if alone else tree.tuple_of(adjoints)
+    by_path = dict(zip(tree.paths(given), tree.leaves(given), strict=True))
+    wanted = tree.paths(output)
+    if set(by_path) != set(wanted):
         raise ArgumentTypeError(
             "S2S501",
-            f"vjp_fn: {_counted(found)} given, the output has {_counted(wanted)}",
+            f"vjp_fn: {_counted(given)} given, the output has {_counted(output)}",
             help="give the adjoints in the structure of the output",
         )
-    return given
+    return [by_path[path] for path in wanted]
 
 
 def _counted(value: Any) -> str:
@@ -86,9 +106,8 @@ def _counted(value: Any) -> str:
     return f"{len(value.items)} adjoints{named}"
 
 
-def _leaf(given: Any, path: tree.Path, y: Any) -> Any:
+def _fitting(y_bar: Any, path: tree.Path, y: Any) -> Any:
     """One adjoint, once it is known to fit its output."""
-    y_bar = tree.follow(given, path)
     if not _alike(y_bar, y):
         names = tree.path_text("the adjoint", path), tree.path_text("the output", path)
         check_like("vjp_fn", names[0], exact_leaf(y_bar), names[1], exact_leaf(y))

@@ -50,8 +50,15 @@ def is_container(value: Any) -> bool:
     return dataclasses.is_dataclass(kind)
 
 
+def kind_of(value: Any) -> type:
+    """The type of a value, of a Tree that of the container that it stands for."""
+    return value.kind if isinstance(value, Tree) else type(value)
+
+
 def one_level(value: Any) -> Tree:
     """The container `value` as a Tree whose items are left as they are."""
+    if isinstance(value, Tree):
+        return value
     kind = type(value)
     if kind in (tuple, list, ParameterTuple):
         kind = tuple if kind is ParameterTuple else kind
@@ -68,7 +75,7 @@ def is_deeper(value: Any, most: int) -> bool:
     """Whether containers stand in each other more than `most` deep, as they do in themselves."""
     level = [value] if is_container(value) else []
     for _ in range(most):
-        trees = [each if isinstance(each, Tree) else one_level(each) for each in level]
+        trees = list(map(one_level, level))
         inner = {id(each): each for outer in trees for each in outer.items}
         level = [each for each in inner.values() if is_container(each)]
         if not level:

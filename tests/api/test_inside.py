@@ -6,7 +6,18 @@ import pytest
 import s2s_ad
 from api.decorated import slope
 from api.oracles import gradient, hessian, jacobian
-from s2s_ad import S2SError, grad, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
+from s2s_ad import (
+    S2SError,
+    grad,
+    jacfwd,
+    jacrev,
+    jit,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 X, V = np.array([0.5, -1.5, 2.0]), np.array([1.0, 2.0, -0.5])
 ROWS = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
@@ -216,3 +227,46 @@ def test_misuse_inside_is_refused_with_its_place(function, text, place):
         jit(function)(X)
     assert text in str(caught.value)
     assert place in str(caught.value)
+
+
+def three(x):
+    return 3.0
+
+
+def three_and_double(x):
+    return (3, 3.0, None, 2.0 * x)
+
+
+def by_names(x):
+    return {"a": x, "b": [3.0 * x, x.shape[0]]}
+
+
+@pytest.mark.parametrize(
+    "function, adjoint, expected",
+    [
+        (three, 1.0, [0.0, 0.0, 0.0]),
+        (three_and_double, (0, 1.0, None, V), 2 * V),
+        (by_names, {"b": [V, 0], "a": 10 * V}, 13 * V),
+        (by_names, {"a": V, "b": [10 * V, None]}, 31 * V),
+    ],
+)
+def test_adjoints_are_given_in_the_structure_of_the_output_inside_as_outside(
+    function, adjoint, expected
+):
+    np.testing.assert_allclose(vjp(function, X)[1](adjoint)[0], expected)
+    np.testing.assert_allclose(jit(lambda x: vjp(function, x)[1](adjoint)[0])(X), expected)
+    tangent = jvp(lambda x: vjp(function, x)[1](adjoint)[0], (X,), (V,))[1]
+    np.testing.assert_allclose(tangent, np.zeros(3))
+
+
+def test_tangents_of_a_dict_with_its_keys_in_another_order_are_refused_inside_as_outside():
+    def product(p):
+        return p["a"] * 2 + p["b"] * 3
+
+    def linear(p, v):
+        return linearize(product, (p,))[1](v)
+
+    point, direction = {"a": 1.0, "b": 2.0}, {"b": 10.0, "a": 1.0}
+    for function in (linear, jit(linear)):
+        with pytest.raises(S2SError, match=r"keys \['b', 'a'\], input 0 .* \['a', 'b'\]"):
+            function(point, direction)
