@@ -326,3 +326,23 @@ def test_what_may_be_wrong_is_refused(function, what):
         lowered(function, (XS,))
     assert what in str(caught.value)
     assert caught.value.origin is not None
+
+
+MIXED = [[1.0], 2.0, 1.5]
+
+
+def put_among(first, index, value):
+    items = [first]
+    items[index] = value
+    return items
+
+
+@pytest.mark.parametrize(
+    "first, value",
+    [(2.0, MIXED), (MIXED, MIXED), (MIXED, 3.0), (2.0, None), ((1.0, 2.0), [1.0]), ([1.0], [2.0])],
+    ids=str,
+)
+def test_an_item_of_another_kind_is_put_where_the_index_says(first, value):
+    """The index, which was a value until then, is known from there on."""
+    items = jit(put_among)(first, 0, value)
+    assert items == [value]

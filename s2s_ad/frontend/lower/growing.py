@@ -17,8 +17,17 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.kinds import Kinds, Leaf, contents, hint_of, is_list, is_same
+from s2s_ad.frontend.lower.kinds import (
+    Kinds,
+    Leaf,
+    contents,
+    hint_of,
+    is_leaf,
+    is_list,
+    is_same,
+)
 from s2s_ad.frontend.lower.lengths import OfOpenList
+from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, View, is_open, settled
 from s2s_ad.frontend.resolve import unwrap
 
@@ -123,6 +132,20 @@ def _has_uniform_parts(lowering: Lowering, value: Tree) -> bool:
         or all(is_same(column[0], each) for each in column)
         for column in columns
     )
+
+
+def may_hold(value: Tree, item: Any) -> bool:
+    """Whether an item is of one kind with those of a list, so that it may be any of them."""
+    return len({_kind(contents(each)) for each in (*value.items, item)}) == 1
+
+
+def _kind(content: Any) -> Any:
+    held = content.items[1] if is_optional(content) else content
+    if is_list(held):
+        return list
+    if isinstance(held, Tree):
+        return held.kind, held.keys
+    return Symbol if is_leaf(held) else type(held)
 
 
 def _fact(lowering: Lowering, value: Any) -> Any:

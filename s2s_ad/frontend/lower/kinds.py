@@ -88,7 +88,8 @@ def is_list(value: Any) -> bool:
     """Whether the content is that of a list of numbers, of arrays, or of lists of these."""
     if isinstance(value, Tree):
         contents = [each.content if isinstance(each, Box) else each for each in value.items]
-        return value.kind is list and all(is_leaf(each) or is_list(each) for each in contents)
+        alike = all(map(is_leaf, contents)) or all(map(is_list, contents))
+        return value.kind is list and alike
     return isinstance(value, Symbol) and isinstance(value.fact, List)
 
 

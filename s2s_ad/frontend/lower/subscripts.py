@@ -133,7 +133,9 @@ def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
         for_each_text(lowering, index, lambda text: write_item(lowering, value, text, item))
     elif isinstance(value, Symbol):
         set_item(lowering, value, as_index(index), item)
-    elif is_growing(value) or (isinstance(value, Box) and _becomes_growing(lowering, value, index)):
+    elif is_growing(value) or (
+        isinstance(value, Box) and _becomes_growing(lowering, value, index, item)
+    ):
         growing.set_item(lowering, value, _as_position(index), item)
     elif isinstance(value, Tree) and value.kind is list:
         _set_position(lowering, value, known_position(lowering, index), item)
@@ -143,8 +145,10 @@ def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
         _by_method(lowering, value, "__setitem__", [index, item])
 
 
-def _becomes_growing(lowering: Lowering, value: Box, index: Any) -> bool:
-    return value.kind is list and _any_item(lowering, value, index)
+def _becomes_growing(lowering: Lowering, value: Box, index: Any, item: Any) -> bool:
+    if value.kind is not list or not _any_item(lowering, value, index):
+        return False
+    return growing.may_hold(value, item)
 
 
 def _set_position(lowering: Lowering, value: Tree, position: Any, item: Any) -> None:
