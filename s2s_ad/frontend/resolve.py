@@ -36,6 +36,9 @@ LIBRARIES = ("numpy", "math", "cmath", "builtins", "scipy", "s2s_ad")
 PLAIN = (str, bytes, type(None), bool, type, np.dtype, types.EllipsisType, np.ufunc)
 PLAIN += (types.FunctionType, types.BuiltinFunctionType, types.NotImplementedType, range)
 
+#: functions bound to an object
+BOUND = (types.MethodType, types.BuiltinMethodType)
+
 #: what is captured as it is; a slice that the function makes may hold values, too
 CAPTURED_AS_IS = (*PLAIN, slice)
 
@@ -313,6 +316,8 @@ class Captures:
         return place.key in self.static or place.key[0] in self._constant
 
     def _guard(self, place: Place, value: Any, **options: Any) -> None:
+        if isinstance(value, BOUND) and place.read() is not value:  # one is made at each read
+            options.setdefault("same", _same_method)
         self._found(place, value, None, **options)
 
     def _found(self, place: Place, value: Any, name: str | None, **options: Any) -> None:
@@ -439,6 +444,11 @@ def _structure(value: Any) -> Any:
 
 def _equal(a: Any, b: Any) -> bool:
     return a == b
+
+
+def _same_method(a: Any, b: Any) -> bool:
+    """Whether these are the same method of the same object."""
+    return type(a) is type(b) and a == b
 
 
 def _same_number(a: Any, b: Any) -> bool:

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import gc
 import os
+import random
 import threading
 import types
 import weakref
@@ -476,6 +477,21 @@ def keyword_default(n):
     return f
 
 
+STATE, PLAIN_STATE = np.random.RandomState(0), random.Random(0)
+
+
+class Drawing:
+    """Holds a generator, and a method of its own under another name."""
+
+    def __init__(self):
+        self.rng, self.also = np.random.default_rng(0), self.total
+
+    def total(self, x):
+        return np.sum(x * self.rng.normal(size=3))
+
+
+DRAWING, DRAW = Drawing(), STATE.randn
+
 INLINE = {
     "grad(f)(x)": (lambda n: grad(squares)(X), 1),
     "by name": (lambda n: grad(squares)(x=X, k=float(n)), 1),
@@ -496,6 +512,10 @@ INLINE = {
     "defaults that are arrays": (lambda n: grad(lambda x, k=n * X: np.sum(x * k))(X), 1),
     "GradOperation()(f)(x)": (lambda n: GradOperation()(squares)(X), 1),
     "Tensors": (of_tensors, 1),
+    "draws of a RandomState": (lambda n: grad(lambda x: np.sum(x * STATE.randn(3)))(X), 1),
+    "draws of a method": (lambda n: grad(lambda x: np.sum(x * DRAW(3)))(X), 1),
+    "draws of random.Random": (lambda n: grad(lambda x: np.sum(x * PLAIN_STATE.random()))(X), 1),
+    "a method in an attribute": (lambda n: grad(lambda x: DRAWING.also(x))(X), 1),
     "text": (lambda n: grad(squares).source(X), 1),
 }
 
@@ -506,6 +526,17 @@ def test_what_is_written_inline_is_compiled_once(name, compiled):
     for n in range(2, 14):
         run(n)
     assert len(compiled) <= times
+
+
+def test_another_method_where_a_method_was_captured_is_followed(monkeypatch):
+    derivative = grad(lambda x: np.sum(x * DRAW(3)))
+    for seed in (7, 7, 3):
+        monkeypatch.setitem(globals(), "DRAW", np.random.RandomState(seed).randn)
+        expected = np.random.RandomState(seed).randn(6)
+        for i in range(2):
+            np.testing.assert_array_equal(derivative(X), expected[3 * i : 3 * i + 3])
+    monkeypatch.setitem(globals(), "DRAW", np.random.RandomState(7).rand)
+    np.testing.assert_array_equal(derivative(X), np.random.RandomState(7).rand(3))
 
 
 def test_a_gradient_that_is_kept_shares_what_was_compiled_inline(compiled):
