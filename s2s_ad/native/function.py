@@ -18,6 +18,7 @@ from s2s_ad.native import rearranging, structures  # noqa: F401  (fill the table
 from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
 from s2s_ad.native.coalescing import coalesced
+from s2s_ad.native.counted import counted
 from s2s_ad.native.effects import Effects
 from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
@@ -46,7 +47,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = form.place(gast.Return(value), None)
         body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
-        body = by_columns(reordered(body, shown), shown)
+        body = counted(by_columns(reordered(body, shown), shown))
         parameters = [form.name(each, gast.Param) for each in shown]
         none: list = []
         arguments = gast.arguments(parameters, none, None, none, none, None, none)

@@ -92,7 +92,8 @@ class Module:
         own = ["import math"] if any("math." in each for each in [body, *parts]) else []
         others = ["import numpy as np"]
         others.append(
-            "from numba import njit" + (", types" if used & {"exp", "log", "tanh"} else "")
+            "from numba import njit"
+            + (", types" if any("types." in each for each in parts) else "")
         )
         others += ["from numba.extending import intrinsic"] if used & INTRINSICS else []
         head = "\n".join([*own, *([""] if own else []), *others]) + "\n"

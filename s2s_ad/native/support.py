@@ -210,6 +210,15 @@ def grown(items):
     larger[: len(items)] = items
     return larger
 ''',
+    "at": '''@intrinsic
+def at(typing, index):
+    """An index of the elements from the first on, never from the last."""
+
+    def generate(context, builder, signature, args):
+        return args[0]
+
+    return types.uintp(types.intp), generate
+''',
     "plus": '''@intrinsic
 def plus(typing, a, b):
     """a + b, as a term of a sum whose terms may be added in any order."""
@@ -372,4 +381,4 @@ CALLED = {
     "log": {"bits_of", "of_bits"},
     "tanh": {"exp", "bits_of", "of_bits"},
 }
-INTRINSICS = {"plus", "complex_plus", "bits_of", "of_bits"}
+INTRINSICS = {"at", "plus", "complex_plus", "bits_of", "of_bits"}

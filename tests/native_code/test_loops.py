@@ -57,6 +57,15 @@ def sweep(p, q):
     return np.sum(p * q)
 
 
+def covariances(A):
+    """Products of a column with those behind it, and columns that are rows."""
+    cov = np.zeros((A.shape[1], A.shape[1]))
+    for i in range(A.shape[1]):
+        cov[i, i:] = A[:, i] @ A[:, i:] / len(A)
+        cov[i:, i] = cov[i, i:]
+    return np.sum(cov**2)
+
+
 def mirrored(A):
     A = A.copy()
     for i in range(len(A)):
@@ -137,6 +146,7 @@ LOOPS = {
     "columns of an orthogonal matrix": (orthogonal, (A[:, :4],)),
     "columns of the columns before": (sweep, (A, rng.random((6, 6)))),
     "a column of a row": (mirrored, (A,)),
+    "products of columns": (covariances, (A[:, :4],)),
     "elements beside each other": (shifted, (x,)),
     "lengths that differ": (shrinking, (x, 1.5)),
     "what a path lacks": (resampled, (x, np.array([0.7, 0.2, 0.9]))),
@@ -239,6 +249,14 @@ def test_columns_stand_side_by_side():
     assert "Q = np.zeros((A.shape[1], len(A))).T" in text
     assert not {"Q[i, k]", "A_2[i, k]", "A_2[i, j]"} & {*gaps(text.split("# backward")[0])}
     assert gradient(*arguments).flags.c_contiguous
+
+
+def test_only_sums_of_variables_are_marked_as_counted_from_the_start():
+    """Numba asks of each other index of these whether it is below 0, and LLVM can answer."""
+    text = jit(grad(covariances)).source(A, native=True)
+    assert "at(i + k)" in text
+    assert "at(i)" not in text
+    assert "at(" not in jit(grad(shifted)).source(x, native=True)
 
 
 def test_updates_are_copied_where_they_have_to_be():
