@@ -47,6 +47,9 @@ class Blocks(State):
         contiguous: dict[str, bool] = {}
         self._settle()
         for core, atom in line.moves:
+            if core in self.nests:  # the variables of the one stack
+                self._know(core, self._node(atom))
+                continue
             is_missing = form.is_undefined(atom) or is_none(atom)
             if is_missing and not self._stands_in(core):
                 if form.is_undefined(atom):

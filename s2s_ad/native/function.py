@@ -24,6 +24,7 @@ from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
 from s2s_ad.native.layouts import by_columns
 from s2s_ad.native.lists import Lists
+from s2s_ad.native.nests import nests_of
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
 from s2s_ad.native.order import reordered
@@ -70,6 +71,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         known = lambda dim: type(dim) is int or writer.size_text(dim.size) is not None  # noqa: E731
         escaped = [*facts, *names_in_atoms(self.output)]
         self.stacks = stacks_of(self.lines, escaped, program.facts, known)
+        self.nests = nests_of(self.lines, escaped, program.facts, known)
         self._statements(self.lines, [*self.output])
         return shown, [self._returned(each) for each in self.output]
 
@@ -118,7 +120,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         function = call_.func.value
         text, fact = self._text(core), self.program.facts[core]
         if function is runtime.list_of:
-            self._know(core, self._list_of(call_, core, fact))
+            self._know(core, self._list_of(call_, core))
             return
         if isinstance(function, Callee):
             self._unpack(line)

@@ -12,12 +12,14 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.native.entries import dtype_of
+from s2s_ad.native.nests import Nest
 from s2s_ad.native.nodes import (
     Length,
     ListNode,
     Node,
     NotNative,
     constant_of,
+    variable,
 )
 from s2s_ad.native.scalars import cast
 from s2s_ad.native.spelling import (
@@ -26,7 +28,6 @@ from s2s_ad.native.spelling import (
     binary,
     call,
     element,
-    if_,
     minus,
     name,
     number,
@@ -75,7 +76,9 @@ class Lists(State):
         self.writer.emit(assign(own, made))
         return ListNode(own, fact.item)
 
-    def _list_of(self, call_: gast.Call, core: str, fact: Any) -> Any:
+    def _list_of(self, call_: gast.Call, core: str) -> Any:
+        if core in self.nests:
+            return self._nested(core)
         if not call_.args:
             return ListNode("", None)
         items = [self._node(each) for each in call_.args]
@@ -84,7 +87,17 @@ class Lists(State):
         texts = [self._item(e, a) for e, a in zip(items, call_.args, strict=True)]
         own = self.writer.fresh(self._text(core))
         self.writer.emit(assign(own, gast.List(texts, gast.Load())))
-        return ListNode(own, fact.item)
+        return ListNode(own, self.program.facts[core].item)
+
+    def _nested(self, core: str) -> ListNode:
+        """A list of lists that is one stack, or one of its inner lists."""
+        nest, writer = self.nests[core], self.writer
+        if core in nest.outer:
+            kinds = values.List(nest.item), values.List(values.Scalar(int))
+            items, ends = (self._as_list(ListNode("", None), e, stack=True) for e in kinds)
+            nest.stacks = items, ends
+            writer.carry(text for each in nest.stacks for text in (each.text, each.count))
+        return nest.stacks[core in nest.outer]
 
     def _append(self, line: Line) -> None:
         items = self._growing(line)
@@ -96,6 +109,7 @@ class Lists(State):
         ):
             raise NotNative("a list of such items")
         if items.count:
+            value = variable(value.count, np.dtype(int)) if isinstance(value, ListNode) else value
             self._push(items, value)
             return
         if isinstance(value, ListNode):
@@ -118,9 +132,7 @@ class Lists(State):
         value = writer.cast(value, dtype)
         count = name(items.count)
         if not items.is_exact:
-            is_full = gast.Compare(count, [gast.Eq()], [call("len", name(items.text))])
-            grow = form.place(assign(items.text, call("grown", name(items.text))), *writer.place)
-            writer.emit(if_(is_full, [grow]))
+            writer.emit(assign(items.text, call("roomy", name(items.text), count)))
         shape = [writer.length(each) for each in values.shape_of(items.item)]
         for one, other in zip(shape, value.shape, strict=True):
             writer.check_equal(one, other)
@@ -138,7 +150,8 @@ class Lists(State):
                 copies.add(each.name)
             elif each.kind == "store" and each.store.kind == "append":
                 value = each.expression
-                if each.store.base in self.stacks and getattr(value, "id", "") in copies:
+                stacks = (self.stacks, self.nests)
+                if any(each.store.base in e for e in stacks) and getattr(value, "id", "") in copies:
                     found.add(value.id)
             else:
                 copies.clear()
@@ -179,7 +192,9 @@ class Lists(State):
         items = self._node(form.name(line.store.base))
         if items.count:
             self.writer.emit(gast.AugAssign(form.name(items.count), gast.Sub(), number(1)))
-            if line.name:
+            if line.name in self.nests:
+                self._take(self.nests[line.name], line.name)
+            elif line.name:
                 text = self.writer.fresh(self._text(line.name))
                 last = element(name(items.text), (name(items.count),))
                 self.writer.emit(assign(text, last))
@@ -192,6 +207,13 @@ class Lists(State):
         text = self.writer.fresh(self._text(line.name))
         self.writer.emit(assign(text, made))
         self._enter(line.name, text)
+
+    def _take(self, nest: Nest, core: str) -> None:
+        """Let a name be the inner list that was put on a list of lists last."""
+        items, ends = nest.stacks
+        last = element(name(ends.text), (name(ends.count),))
+        self.writer.emit(assign(items.count, last))
+        self._know(core, items)
 
     def _store_item(self, line: Line, items: ListNode) -> None:
         """items[i] = value"""

@@ -27,57 +27,71 @@ def stacks_of(
         escaped: names that others know, too.
         is_known: whether a length is known from the start of the function on.
     """
+    kin = kin_of(lines)
+    escaped = {*escaped, *(each for line in flat(lines) for each in used_otherwise(line))}
+    lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
+    kept = lists - closed(escaped, kin)
+    found: dict[str, frozenset[str]] = {}
+    for group in groups_of(kept, kin):
+        items = [facts[each].item for each in group if each in lists]
+        items = [each for each in items if not isinstance(each, values.Static)]  # of empty lists
+        is_stack = is_pushed_before(lines, group, group) or all(map(is_number, items))
+        if are_items(items, is_known) and is_stack:
+            found |= dict.fromkeys(group & lists, frozenset(group))
+    return found
+
+
+def kin_of(lines: Sequence[Line]) -> dict[str, set[str]]:
+    """What each name is handed on as, or was before."""
     kin: dict[str, set[str]] = {}
-    escaped = set(escaped)
     for line in flat(lines):
         for core, atom in line.moves:
             for each in form.reads(atom):
                 kin.setdefault(core, set()).add(each)
                 kin.setdefault(each, set()).add(core)
-        escaped |= _used_otherwise(line)
-    lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
-    kept = lists - _closed(escaped, kin)
-    found: dict[str, frozenset[str]] = {}
-    for group in _groups(kept, kin):
-        items = [facts[each].item for each in group if each in lists]
-        items = [each for each in items if not isinstance(each, values.Static)]  # of empty lists
-        rows = _are_rows(items, is_known) and _is_pushed_before(lines, group)
-        if items and (all(map(is_number, items)) or rows):
-            found |= dict.fromkeys(group & lists, frozenset(group))
-    return found
+    return kin
+
+
+def are_items(items: Sequence[Any], is_known: Callable[[Any], bool]) -> bool:
+    """Whether one array can hold the items of a list side by side."""
+    return bool(items) and (all(map(is_number, items)) or _are_rows(items, is_known))
 
 
 def _are_rows(items: Sequence[Any], is_known: Callable[[Any], bool]) -> bool:
     """Whether all items are arrays of one dtype, and of lengths that are known from the start."""
-    if not items or dtype_of(items[0]) is None or not values.rank_of(items[0]):
+    if dtype_of(items[0]) is None or not values.rank_of(items[0]):
         return False
     kinds = {(dtype_of(each), values.shape_of(each)) for each in items}
     return len(kinds) == 1 and all(map(is_known, values.shape_of(items[0])))
 
 
-def _is_pushed_before(lines: Sequence[Line], group: set[str]) -> bool:
-    """Whether nothing is pushed once something was popped, as far as the list is the same one.
+def is_pushed_before(lines: Sequence[Line], group: set[str], made: set[str]) -> bool:
+    """Whether nothing is pushed once something was popped, as far as the array is the same one.
 
     What was popped is a view of the array, where the next item that is pushed would stand.
+
+    Args:
+        group: the names of the list.
+        made: those that an array is made for, each time that they are assigned.
     """
-    kinds = [*_of_group(lines, group)]
+    kinds = [*_of_group(lines, group, made)]
     popped = "pop" in kinds
     if popped and "append" in kinds[kinds.index("pop") :]:
         return False
     loops = [each for each in flat(lines) if each.kind in ("for", "while")]
     for each in loops:
-        inside = [kind for block in each.blocks for kind in _of_group(block, group)]
+        inside = [kind for block in each.blocks for kind in _of_group(block, group, made)]
         if {"append", "pop"} <= {*inside} and "new" not in inside:
             return False
     return True
 
 
-def _of_group(lines: Sequence[Line], group: set[str]) -> Iterator[str]:
+def _of_group(lines: Sequence[Line], group: set[str], made: set[str]) -> Iterator[str]:
     """What happens to the lists of a group, in the order of the text."""
     for each in flat(lines):
         if each.kind == "store" and each.store.base in group:
             yield each.store.kind
-        elif each.kind == "assign" and each.name in group:
+        elif each.kind == "assign" and each.name in made:
             yield "new"
 
 
@@ -95,16 +109,16 @@ def pushes(lines: Sequence[Line], group: frozenset[str]) -> int:
     return found
 
 
-def _groups(names: set[str], kin: Mapping[str, set[str]]) -> Iterator[set[str]]:
+def groups_of(names: set[str], kin: Mapping[str, set[str]]) -> Iterator[set[str]]:
     """The names by what they are handed on as."""
     left = set(names)
     while left:
-        group = _closed({min(left)}, kin)
+        group = closed({min(left)}, kin)
         yield group
         left -= group
 
 
-def _used_otherwise(line: Line) -> set[str]:
+def used_otherwise(line: Line) -> set[str]:
     """The names that a line uses for more than to append to a list or to pop from it."""
     if line.kind == "assign" and line.expression.func.value is runtime.list_of:
         return {line.name} if line.expression.args else set()
@@ -118,7 +132,7 @@ def _used_otherwise(line: Line) -> set[str]:
     return {line.name} if line.store.kind == "pop" else {line.store.base}
 
 
-def _closed(names: set[str], kin: Mapping[str, set[str]]) -> set[str]:
+def closed(names: set[str], kin: Mapping[str, set[str]]) -> set[str]:
     """The names and all that they are handed on as."""
     found, waiting = set(names), list(names)
     while waiting:

@@ -17,6 +17,7 @@ from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.emit.lines import flat
 from s2s_ad.emit.tuples import Ready
 from s2s_ad.emit.variables import Opening
+from s2s_ad.native.nests import Nest
 from s2s_ad.native.nodes import Node, NotNative, Number
 from s2s_ad.native.operations import CHEAP
 from s2s_ad.native.spelling import Expression
@@ -62,6 +63,7 @@ class State:
         self.nodes: dict[str, Any] = {}
         self.pending: list[dict[str, Node]] = [{}]
         self.stacks: dict[str, frozenset[str]] = {}  # lists that are arrays, and their names
+        self.nests: dict[str, Nest] = {}  # lists of lists that are one stack, and their items
         self.rooms: dict[str, Expression] = {}  # of lists: how many items they will have at most
         self.shown: dict[str, str] = {}  # the variable of each value that blocks hand over
         self.unkept: set[str] = set()  # copies that are only put on a stack, which copies them

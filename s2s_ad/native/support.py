@@ -203,9 +203,11 @@ def cholesky_adjoint(L, L_bar):
                 A_bar[j, k] -= part * L[i, k]
     return A_bar
 ''',
-    "grown": '''@njit
-def grown(items):
-    """An array with room for twice as many items."""
+    "roomy": '''@njit
+def roomy(items, count):
+    """An array that has room for one more item than so many; twice the room where it has none."""
+    if count < len(items):
+        return items
     larger = np.empty((2 * len(items),) + items.shape[1:], items.dtype)
     larger[: len(items)] = items
     return larger

@@ -57,6 +57,17 @@ def sweep(p, q):
     return np.sum(p * q)
 
 
+def kept_by_both(x, steps):
+    """What is kept are lists of lists, for the one loop and for the other."""
+    y = x.copy()
+    for i in range(steps):
+        for j in range(i):
+            if y[j] > 0.5:
+                y = y * np.sin(y)
+            y = y + 0.1 * y[j] * y
+    return np.sum(y**2)
+
+
 def covariances(A):
     """Products of a column with those behind it, and columns that are rows."""
     cov = np.zeros((A.shape[1], A.shape[1]))
@@ -146,6 +157,7 @@ LOOPS = {
     "columns of an orthogonal matrix": (orthogonal, (A[:, :4],)),
     "columns of the columns before": (sweep, (A, rng.random((6, 6)))),
     "a column of a row": (mirrored, (A,)),
+    "lists of lists": (kept_by_both, (x, 5)),
     "products of columns": (covariances, (A[:, :4],)),
     "elements beside each other": (shifted, (x,)),
     "lengths that differ": (shrinking, (x, 1.5)),
@@ -175,7 +187,14 @@ def agrees(function, args):
 
 
 #: those that another one has a loop like
-ALIKE = {"columns of a triangle", "one of two", "a filter", "a median of two", "a column of a row"}
+ALIKE = {
+    "lists of lists",
+    "columns of a triangle",
+    "one of two",
+    "a filter",
+    "a median of two",
+    "a column of a row",
+}
 
 
 @pytest.mark.parametrize(
@@ -257,6 +276,12 @@ def test_only_sums_of_variables_are_marked_as_counted_from_the_start():
     assert "at(i + k)" in text
     assert "at(i)" not in text
     assert "at(" not in jit(grad(shifted)).source(x, native=True)
+
+
+def test_lists_of_lists_are_one_array():
+    text = jit(grad(orthogonal)).source(A[:, :4], native=True)
+    assert ".append(" not in text
+    assert "filled_2" in text
 
 
 def test_updates_are_copied_where_they_have_to_be():
