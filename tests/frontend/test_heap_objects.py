@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python, interpreted
+from s2s_ad import grad, vmap
 
 X = np.array([3.0, 1.0, 2.0, 5.0])
 
@@ -309,3 +310,49 @@ def test_an_object_that_is_an_argument_is_the_functions_own():
 
 def test_a_loop_from_object_to_object():
     assert_like_python(linked_list, (X,))
+
+
+class Doubled:
+    """Its `__init__` makes another object of what one holds."""
+
+    def __init__(self, x, n=3):
+        self.x, self.n = 2 * x, n
+
+    def __repr__(self):
+        return f"Doubled({self.x})"
+
+    def __bool__(self):
+        return self.n > 0
+
+    def __contains__(self, value):
+        return value in ("a", "b") or value == self.x
+
+    def __eq__(self, other):
+        return self.x == other.x
+
+
+def doubled_in_guards(x):
+    p, q = Doubled(x), Doubled(x + 1)
+    if p == q or "c" in p:
+        raise ValueError("not reached")
+    assert p and q and "a" in p
+    if "b" not in p:
+        raise KeyError("b")
+    if x in p:
+        return p.x
+    if x > 5.0:
+        raise ValueError(f"large: {p}")
+    print(p, f"{q!s}")
+    return p.x**2
+
+
+def test_objects_are_shown_and_asked_as_their_class_says(capsys):
+    """Guards and prints called the class once more: 12.0 was shown where the object had 6.0."""
+    assert grad(doubled_in_guards)(3.0) == 8 * 3.0
+    assert capsys.readouterr().out == "Doubled(6.0) Doubled(8.0)\n"
+    assert grad(doubled_in_guards)(0.0) == 2.0
+    np.testing.assert_allclose(vmap(doubled_in_guards)(np.array([2.0, 0.0])), [16.0, 0.0])
+    with pytest.raises(ValueError, match=r"^large: Doubled\(12.0\)$"):
+        grad(doubled_in_guards)(6.0)
+    with pytest.raises(ValueError, match=r"^large: Doubled\(12.0\)$"):
+        vmap(doubled_in_guards)(np.array([1.0, 6.0]))

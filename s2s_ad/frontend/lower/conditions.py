@@ -63,12 +63,12 @@ def condition(lowering: Lowering, node: gast.expr) -> Any:
             value = _joined(lowering, stops, node.values, lambda each: condition(lowering, each))
     else:
         with lowering.placed(node):
-            value = _asked(lowering, lowering.evaluate_any(node))
+            value = asked(lowering, lowering.evaluate_any(node))
     truth = known_truth(value)
     return truth_of(lowering, value) if truth is None else truth
 
 
-def _asked(lowering: Lowering, value: Any) -> Any:
+def asked(lowering: Lowering, value: Any) -> Any:
     """What an object of the user's says itself of its truth; other values as they are."""
     if not isinstance(value, Tree | Captured):
         return value
@@ -85,7 +85,7 @@ def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluat
     value = evaluate(first)
     if not rest:
         return value
-    truth = known_truth(value)
+    truth = known_truth(asked(lowering, value))
     if truth is stops:
         return value
     if truth is not None:

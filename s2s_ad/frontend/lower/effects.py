@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import gast
@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.objects import class_of, is_made_by_its_content
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
 from s2s_ad.frontend.lower.references import Box
@@ -151,6 +152,11 @@ def _is_effect_call(lowering: Lowering, function: gast.AST) -> bool:
     return any(value is each for each in STATEMENTS_ONLY)
 
 
+def _acts(lowering: Lowering, node: gast.AST) -> bool:
+    """Whether it is the effect itself: evaluated before it would be no less of one."""
+    return isinstance(node, gast.Call) and _is_effect_call(lowering, node.func)
+
+
 def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
     """The value of a name, or of an attribute or item of one; None of anything else."""
     root = node
@@ -179,7 +185,8 @@ class Acts(Exception):
 
 
 #: expressions that may be evaluated before the statement in which they stand
-EVALUATED = (gast.BoolOp, gast.Call, gast.Compare, gast.IfExp, gast.ListComp, gast.NamedExpr)
+EVALUATED = (gast.BoolOp, gast.Call, gast.Compare, gast.FormattedValue, gast.IfExp, gast.ListComp)
+EVALUATED += (gast.NamedExpr,)
 #: what evaluates some of its parts on some paths only
 LAZY = (gast.BoolOp, gast.IfExp, gast.If, *COMPREHENSIONS)
 
@@ -237,10 +244,27 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str], always: b
     inside = always and not several and not isinstance(node, LAZY)
     try:
         return _rebuilt(lowering, node, bound, inside)
-    except Acts:
-        if not always or not isinstance(node, EVALUATED):
+    except Acts as found:
+        if not always or not isinstance(node, EVALUATED) or _acts(lowering, node):
             raise
-    return as_expression(lowering, lowering.evaluate_any(node))
+        if isinstance(node, gast.FormattedValue):
+            return _with_own_text(lowering, node, found)
+    return _expressed(lowering, lowering.evaluate_any(node))
+
+
+#: the handler of what an object in an f-string says of itself: an expression
+OWN_TEXT = "what the class of an object says its text is"
+
+
+def _with_own_text(
+    lowering: Lowering, node: gast.FormattedValue, reason: Acts
+) -> gast.FormattedValue:
+    """An object in an f-string, as its class says what its text is."""
+    value = lowering.evaluate_any(node.value)
+    if node.format_spec is not None or class_of(value) is None:
+        raise reason
+    shows = repr if node.conversion == ord("r") else str
+    return gast.FormattedValue(HANDLERS[OWN_TEXT](lowering, [shows, value], {}), -1, None)
 
 
 def _rebuilt(
@@ -254,13 +278,14 @@ def _rebuilt(
     if isinstance(node, gast.Name):
         if node.id in bound:
             return form.name(bound[node.id], type(node.ctx))
-        value = lowering.lookup(node)
-        _check_length(value)
-        return as_expression(lowering, value)
+        return _expressed(lowering, lowering.lookup(node))
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
         if isinstance(holder, Captured | Closure | Made | Tree | type) or is_library(holder):
             return _item(lowering, node, holder, bound)
+    if isinstance(node, gast.Call) and unwrap(_read(lowering, node.func, bound)) is print:
+        args = [_as_printed(lowering, each, bound) for each in node.args]
+        node = gast.Call(node.func, args, node.keywords)
     fields = {
         name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")
         for name in node._fields
@@ -270,19 +295,27 @@ def _rebuilt(
     return made if fold is None else fold(made)
 
 
-def _check_length(value: Any) -> None:
-    """A list whose length is not known is no expression; what is asked of it may be."""
-    if isinstance(value, Box) and value.is_dynamic:
-        try:
+def _as_printed(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:
+    """What print shows: of an object of the user's its text."""
+    if class_of(_read(lowering, node, bound)) is None:
+        return node
+    return gast.copy_location(gast.JoinedStr([gast.FormattedValue(node, -1, None)]), node)
+
+
+def _expressed(lowering: Lowering, value: Any) -> gast.AST:
+    """`as_expression` of an operand: what asks for it is evaluated before where it has none."""
+    try:
+        if isinstance(value, Box) and value.is_dynamic:
             value.known()
-        except NeedStatic as need:
-            raise Acts(need) from None
+        return as_expression(lowering, value)
+    except (NeedStatic, UnsupportedError) as error:
+        raise Acts(error) from None
 
 
 def _joined(node: gast.JoinedStr) -> gast.AST:
     """An f-string whose texts that are known are part of it: f"{'x'} has {n}" is f"x has {n}"."""
     parts: list[gast.AST] = []
-    for each in node.values:
+    for each in _flat(node):
         known = getattr(each, "value", None) if isinstance(each, gast.FormattedValue) else each
         plain = each is known or (each.conversion == -1 and each.format_spec is None)
         if not (plain and isinstance(known, gast.Constant) and isinstance(known.value, str)):
@@ -293,6 +326,17 @@ def _joined(node: gast.JoinedStr) -> gast.AST:
             parts.append(known)
     whole = len(parts) == 1 and isinstance(parts[0], gast.Constant)
     return parts[0] if whole else gast.JoinedStr(parts)
+
+
+def _flat(node: gast.JoinedStr) -> Iterator[gast.AST]:
+    """The parts of an f-string, and of those that it shows as they are."""
+    for each in node.values:
+        shown = each.value if isinstance(each, gast.FormattedValue) else None
+        plain = shown is not None and each.conversion in (-1, ord("s")) and not each.format_spec
+        if plain and isinstance(shown, gast.JoinedStr):
+            yield from _flat(shown)
+        else:
+            yield each
 
 
 def _asks_for_none(
@@ -380,14 +424,13 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
     """self.rate is a captured number, params["w"] an item of a Tree, np.sum a function."""
     if isinstance(node, gast.Attribute):
         value = lowering.evaluate(node)
-        _check_length(value)
         if not isinstance(value, Method):
-            return as_expression(lowering, value)
-        return gast.Attribute(as_expression(lowering, value.holder), node.attr, gast.Load())
+            return _expressed(lowering, value)
+        return gast.Attribute(_expressed(lowering, value.holder), node.attr, gast.Load())
     if any(isinstance(each, gast.Name) and each.id in bound for each in gast.walk(node.slice)):
         index = _replaced(lowering, node.slice, bound, False)
-        return gast.Subscript(as_expression(lowering, holder), index, gast.Load())
-    return as_expression(lowering, lowering.evaluate(node))
+        return gast.Subscript(_expressed(lowering, holder), index, gast.Load())
+    return _expressed(lowering, lowering.evaluate(node))
 
 
 def as_expression(lowering: Lowering, value: Any) -> gast.AST:
@@ -415,6 +458,14 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     if value.kind is dict:
         return gast.Dict([form.constant(key) for key in value.keys], items)
     positional = tree.is_namedtuple(value.kind)
+    if not positional and not is_made_by_its_content(value):
+        raise UnsupportedError(
+            "S2S201",
+            f"an object of class {value.kind.__name__} inside a print, an assert, a raise or an "
+            "f-string",
+            why="its class may make another object of what this one holds",
+            help="show its text, str(x), or its attributes",
+        )
     pairs = zip(value.keys, items, strict=True)
     keywords = [] if positional else [gast.keyword(key, item) for key, item in pairs]
     kind = getattr(value.kind, "__s2s_stands_for__", value.kind)
@@ -423,7 +474,10 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
 
 def _thrown(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Thrown:
     """An exception that is made before it is raised, with what its text shows as it is now."""
-    made = kept(lowering, args[0])
+    try:
+        made = _rebuilt(lowering, args[0], {}, True)
+    except Acts as found:
+        raise found.error from None
     return Thrown(made, tuple(Symbol(lowering.builder, each) for each in form.reads(made)))
 
 

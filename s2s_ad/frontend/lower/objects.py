@@ -310,17 +310,26 @@ def returned(value: Any) -> Any:
         return settled(as_array_of_no_axes(value))
     kind, content = value.kind, dict(zip(value.keys, value.items, strict=True))
     if dataclasses.is_dataclass(kind):
-        fields = [field.name for field in dataclasses.fields(kind)]
-        if set(fields) != set(content) or not _is_remade(kind):
+        if not is_made_by_its_content(value):
             raise _not_remade(kind)
-        content = {name: content[name] for name in fields}
+        content = {field.name: content[field.name] for field in dataclasses.fields(kind)}
     elif kind not in (dict, list, tuple) and not tree.is_namedtuple(kind):
         raise _not_remade(kind)
     return Tree(kind, tuple(content), tuple(map(returned, content.values())))
 
 
+def is_made_by_its_content(value: Tree) -> bool:
+    """Whether a call of its class with its attributes gives the same object again."""
+    kind = getattr(value.kind, "__s2s_stands_for__", value.kind)
+    if kind is types.SimpleNamespace:
+        return True
+    if not _is_remade(kind):
+        return False
+    return {field.name for field in dataclasses.fields(kind)} == set(value.keys)
+
+
 def _is_remade(kind: type) -> bool:
-    """Whether a call with the fields gives the same object again."""
+    """Whether a call with the fields of a dataclass gives the same object again."""
     generated = dataclasses.is_dataclass(kind) and is_generated(method_of(kind, "__init__"))
     own = generated and not hasattr(kind, "__post_init__")
     return own and all(field.init for field in dataclasses.fields(kind))

@@ -20,13 +20,16 @@ from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import known_object
+from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.conditions import (
+    asked,
     choose,
     for_each_text,
     is_text_of,
     known_truth,
     lazily,
     negated,
+    truth_of,
 )
 from s2s_ad.frontend.lower.constants import is_constant, with_operator
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
@@ -537,8 +540,19 @@ def _contains(lowering: Lowering, node: gast.Compare, left: Any, right: Any) -> 
     def equal(value: Any, item: Any) -> Any:
         return _if_known(_compared(lowering, node, gast.Eq, value, item))
 
-    found = contains(lowering, right, left, equal)
+    found = _said_to_contain(lowering, left, right)
+    if found is None:
+        found = contains(lowering, right, left, equal)
     if found is None:
         help = "compare with np.any(x == v)"
         raise lowering.refuse(node, "'in' on values that are not known", help)
     return found
+
+
+def _said_to_contain(lowering: Lowering, value: Any, items: Any) -> Any:
+    """What `__contains__` of the user's class says; None where there is none."""
+    if not is_written(class_of(items), "__contains__"):
+        return None
+    said = asked(lowering, call_method(lowering, items, "__contains__", [value]))
+    truth = known_truth(said)
+    return truth_of(lowering, said) if truth is None else truth

@@ -53,8 +53,10 @@ class Text(Rule):
         )
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
-        atoms = dict(zip(self.names, call.args, strict=True))
-        return form.substitute(self.node, atoms)
+        return self.shown(call.args)
+
+    def shown(self, operands: list) -> gast.AST:
+        return form.substitute(self.node, dict(zip(self.names, operands, strict=True)))
 
 
 def _emitted(lowering: Lowering, node: gast.AST, kind: type = str) -> Any:
@@ -96,15 +98,15 @@ def _part(lowering: Lowering, node: gast.AST) -> str | None:
 # ---- str(x) and its kin --------------------------------------------------------------------------
 
 
-def _shows(function: Callable, method: str = "") -> Callable:
+def _shows(function: Callable, *methods: str) -> Callable:
     """The handler of a function that gives the text of its arguments.
 
-    Objects of the user's classes say it themselves by a `method`.
+    Objects of the user's classes say it themselves by the first of the `methods` that they have.
     """
 
     def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
-        if method and args and class_of(args[0]) is not None:
-            found = call_method(lowering, args[0], method, args[1:])
+        for method in methods:
+            found = call_method(lowering, args[0], method, args[1:]) if args else NOTHING
             if found is not NOTHING:
                 return found
         everything = (*args, *kwargs.values())
@@ -115,6 +117,16 @@ def _shows(function: Callable, method: str = "") -> Callable:
         return _emitted(lowering, _call(lowering, form.constant(function), args, kwargs))
 
     return handler
+
+
+def _own_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> gast.AST:
+    """What an object says of itself as an expression, to stand where it is shown."""
+    function, value = args
+    made = HANDLERS[function](lowering, [value], {})
+    rule, operands, _ = lowering.builder.definition(made.items[0]) if is_word(made) else (None,) * 3
+    if isinstance(rule, Text):
+        return rule.shown([effects.as_expression(lowering, each) for each in operands])
+    return effects.as_expression(lowering, made)
 
 
 def _known(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +158,8 @@ def _call(lowering: Lowering, function: gast.AST, args: list, kwargs: dict[str, 
     return gast.Call(function, shown, named)
 
 
-HANDLERS[str] = _shows(str, "__str__")
+HANDLERS[effects.OWN_TEXT] = _own_text
+HANDLERS[str] = _shows(str, "__str__", "__repr__")
 HANDLERS[repr] = _shows(repr, "__repr__")
 HANDLERS[format] = _shows(format, "__format__")
 for _function in (np.array2string, np.array_repr, np.array_str):
