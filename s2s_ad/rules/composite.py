@@ -44,6 +44,10 @@ class Composite(Rule):
         arguments = support.bind_call(builder, self, self.text, args, kwargs)
         if "x" in arguments:
             arguments["x"] = support.as_operand(builder, arguments["x"])
+        if self.text.startswith("*"):
+            several = self.text[1:].partition(",")[0]
+            operands = (support.as_operand(builder, each) for each in arguments[several])
+            arguments[several] = tuple(operands)
         if not self.of_complex:
             self._refuse_complex(builder, arguments)
         return self.meaning(**arguments)

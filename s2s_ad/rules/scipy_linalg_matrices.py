@@ -119,11 +119,12 @@ def _khatri_rao(x: Symbol, b: Any) -> Any:
 
 def _block_diag(arrs: tuple) -> Any:
     blocks = [_as_block(each) for each in arrs]
+    like = next(each for each in blocks if isinstance(each, Symbol))
     widths = [np.size(each, 1) for each in blocks]
     rows = []
     for place, each in enumerate(blocks):
         height = np.size(each, 0)
-        parts = [zeros(blocks[0], height, width) for width in widths]
+        parts = [zeros(like, height, width) for width in widths]
         rows.append(np.concatenate([*parts[:place], each, *parts[place + 1 :]], axis=1))
     return np.concatenate(rows)
 

@@ -356,3 +356,65 @@ def test_objects_are_shown_and_asked_as_their_class_says(capsys):
         grad(doubled_in_guards)(6.0)
     with pytest.raises(ValueError, match=r"^large: Doubled\(12.0\)$"):
         vmap(doubled_in_guards)(np.array([1.0, 6.0]))
+
+
+class Positive:
+    """A descriptor with both methods, which keeps the value under another name."""
+
+    def __set_name__(self, owner, name):
+        self.name = "_" + name
+
+    def __get__(self, obj, owner=None):
+        if obj is None:
+            return self
+        return getattr(obj, self.name)
+
+    def __set__(self, obj, value):
+        if value <= 0:
+            raise ValueError(f"{self.name} has to be positive")
+        setattr(obj, self.name, value * 3.0)
+
+
+class Lazy:
+    """A descriptor that the attribute hides once it has been read."""
+
+    def __init__(self, function):
+        self.function, self.name = function, function.__name__
+
+    def __get__(self, obj, owner):
+        value = self.function(obj)
+        obj.__dict__[self.name] = value
+        return value
+
+
+class Sphere:
+    mass = Positive()
+
+    def __init__(self, mass):
+        self.mass = mass
+        self.times = 0
+
+    @Lazy
+    def density(self):
+        self.times += 1
+        return self.mass / 2.0
+
+
+def of_descriptors(x):
+    sphere = Sphere(x)
+    first = sphere.density
+    sphere.mass *= 2.0  # 18 x; the density stays 1.5 x
+    total = sphere.mass * sphere.density * first + sphere.times
+    if "density" in sphere.__dict__ and "other" not in sphere.__dict__:
+        del sphere.__dict__["density"]
+    return total + sphere.density
+
+
+def test_descriptors_of_the_user_are_read_and_set():
+    """`__set__` was passed over: the mass was x, whatever the class did of it."""
+    x = 0.7
+    assert of_descriptors(x) == pytest.approx(18 * 1.5**2 * x**3 + 1 + 9 * x)
+    assert grad(of_descriptors)(x) == pytest.approx(54 * 1.5**2 * x**2 + 9)
+    assert vmap(of_descriptors)(np.array([x]))[0] == pytest.approx(of_descriptors(x))
+    with pytest.raises(ValueError, match="_mass has to be positive"):
+        grad(of_descriptors)(-1.0)

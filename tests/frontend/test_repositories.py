@@ -7,6 +7,7 @@ from functools import cache
 import numba
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.signal
 import scipy.special
 from numba import njit, prange
@@ -300,3 +301,18 @@ def test_attributes_are_updated_by_objects_and_keywords():
         return p.x * p.y
 
     np.testing.assert_allclose(grad(updated)(np.array([0.3, 0.4])), [0.0, 10.0])
+
+
+def blocks_of_lists(t):
+    """As a noise model is put together: lists, a number, and one block several times."""
+    block = [[t**4 / 4, t**3 / 2], [t**3 / 2, t**2]]
+    return np.sum(scipy.linalg.block_diag(*[block] * 2, 2.0, np.eye(1), [t]) ** 2)
+
+
+def test_block_diag_takes_lists_and_numbers():
+    assert grad(blocks_of_lists)(1.3) == pytest.approx(central(blocks_of_lists, 1.3), rel=1e-8)
+    assert vmap(blocks_of_lists)(np.array([1.3]))[0] == pytest.approx(blocks_of_lists(1.3))
+
+
+def central(f, x, h=1e-5):
+    return (f(x + h) - f(x - h)) / (2 * h)

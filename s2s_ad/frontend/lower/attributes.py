@@ -17,7 +17,7 @@ from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.classes import method_of
+from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -313,7 +313,8 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     if name in NAMESPACES:
         return NAMESPACES[name](lowering, value)
     of_class = method_of(kind, name)
-    own = MISSING if isinstance(of_class, property) else held(lowering, value, name)
+    first = isinstance(of_class, property) or is_written(type(of_class), "__set__")
+    own = MISSING if first else held(lowering, value, name)
     if may_lack(own) and of_class is not None:  # what the class has shows where it is missing
         sides = lambda: _of_class(lowering, kind, value, name), lambda: own.items[1]
         return HANDLERS[CHOICE](lowering, [own.items[0], *sides], {})
@@ -408,9 +409,21 @@ def _of_class(
         return found.__func__
     if isinstance(found, classmethod):
         return Method(found.__func__, kind)
+    if base is not None and holder is not kind and is_written(type(found), "__get__"):
+        return of_descriptor(lowering, base, name, "__get__", [holder, kind])
     if base is None and below is not None:
         raise AttributeError(f"'super' object has no attribute {name!r}")
     return _class_attribute(lowering, kind if base is None else base, name)
+
+
+def of_descriptor(lowering: Lowering, base: type, name: str, method: str, given: list[Any]) -> Any:
+    """What `__get__` or `__set__` of a descriptor of the user's does."""
+    space = vars(base)
+    place = Place(f"{base.__name__}.{name}", lambda: space[name], (id(base), "descriptor", name))
+    function = getattr(type(space[name]), method)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values_ = [lowering.captures.of(space[name], place), *given]
+    return lowering.enter(function, dict(zip(names, values_, strict=False)))
 
 
 def _of_property(lowering: Lowering, function: types.FunctionType, holder: Any) -> Any:

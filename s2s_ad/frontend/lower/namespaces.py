@@ -7,15 +7,16 @@ from typing import Any
 
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attributes import NAMESPACES, Made, Method, read_attribute
+from s2s_ad.frontend.lower.attributes import NAMESPACES, Made, Method, kept_by, read_attribute
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS
 from s2s_ad.frontend.lower.containers import known_key, new_dict
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.entries import put_entry, read_entry
+from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.references import Box
-from s2s_ad.frontend.lower.subscripts import ITEMS
+from s2s_ad.frontend.lower.searches import ASKED
+from s2s_ad.frontend.lower.subscripts import CHANGES, ITEMS
 from s2s_ad.frontend.resolve import Captured
 
 
@@ -75,5 +76,21 @@ def _item(lowering: Lowering, namespace: Namespace, index: Any) -> Any:
     return read_entry(lowering, namespace.holder, name, KeyError(name))
 
 
+def _change(lowering: Lowering, namespace: Namespace, index: Any, *value: Any) -> None:
+    """`obj.__dict__[name] = value`, `del obj.__dict__[name]`"""
+    name, holder = known_key(lowering, index), namespace.holder
+    if value:
+        put_entry(lowering, holder, name, kept_by(holder, *value))
+    else:
+        drop_entry(lowering, holder, name, KeyError(name))
+
+
+def _contains(lowering: Lowering, namespace: Namespace, value: Any) -> Any:
+    """`name in obj.__dict__`"""
+    return has_entry(lowering, namespace.holder, known_key(lowering, value))
+
+
+ASKED[Namespace] = _contains
 ITEMS[Namespace] = _item
+CHANGES[Namespace] = _change
 NAMESPACES["__dict__"] = _namespace

@@ -21,7 +21,14 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.attributes import NAMESPACES, SETTERS, Method, kept_by, read_attribute
+from s2s_ad.frontend.lower.attributes import (
+    NAMESPACES,
+    SETTERS,
+    Method,
+    kept_by,
+    of_descriptor,
+    read_attribute,
+)
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
 from s2s_ad.frontend.lower.classes import is_generated, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
@@ -191,6 +198,10 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
         if found.fset is None:
             raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
         apply(lowering, Method(found.fset, holder), [value], {})
+        return
+    if is_written(type(found), "__set__") and not isinstance(holder, type):
+        base = next(each for each in kind.__mro__ if name in vars(each))
+        of_descriptor(lowering, base, name, "__set__", [holder, value])
         return
     if isinstance(holder, Captured) and _is_parameter(holder.value, name):
         held = read_attribute(lowering, holder, name)

@@ -37,6 +37,10 @@ def is_known(*operands: Any) -> bool:
     return not any(True for _ in symbols(operands))
 
 
+#: what says what it contains: kind -> (lowering, items, value)
+ASKED: dict[type, Callable[[Lowering, Any, Any], Any]] = {}
+
+
 def constants(value: Any) -> Any:
     """A number, or a tuple of these, with what is computed of nothing but constants known."""
     if is_sequence(value) and value.kind is tuple:
@@ -51,6 +55,8 @@ def contains(lowering: Lowering, items: Any, value: Any, equal: Equal) -> Any:
         equal: what `==` gives for a pair of values.
     """
     value = constants(value)
+    if type(items) in ASKED:
+        return ASKED[type(items)](lowering, items, value)
     if is_known(value):
         known = _in_known(lowering, items, value)
         if known is not None:

@@ -38,6 +38,8 @@ from s2s_ad.frontend.resolve import unwrap
 
 #: of what the compiler makes in the place of an object: kind -> (lowering, value, index)
 ITEMS: dict[type, Callable[[Lowering, Any, Any], Any]] = {}
+#: what sets an item of these, and deletes it where it is given no value
+CHANGES: dict[type, Callable[..., None]] = {}
 
 
 @expression(gast.Subscript)
@@ -178,9 +180,9 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
 
 def _by_method(lowering: Lowering, value: Any, name: str, args: list) -> None:
     """An item of an object whose class says what that means."""
-    if type(value) in ITEMS:
-        what, help_ = "an item of `obj.__dict__` is set or deleted", "write obj.name = value"
-        raise UnsupportedError("S2S201", what, help=help_)
+    if type(value) in CHANGES:
+        CHANGES[type(value)](lowering, value, *args)
+        return
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
     if not is_written(kind, name):
         raise TypeError(f"{kind.__name__!r} object does not support item assignment or deletion")
