@@ -193,15 +193,7 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
     if isinstance(holder, Tree) and (holder.kind in (list, dict, set) or _is_tuple(holder)):
         raise AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r} to be set")
     kind = holder.kind if isinstance(holder, Tree) else type(unwrap(holder))
-    found = method_of(kind, name)
-    if isinstance(found, property) and not isinstance(holder, type):
-        if found.fset is None:
-            raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
-        apply(lowering, Method(found.fset, holder), [value], {})
-        return
-    if is_written(type(found), "__set__") and not isinstance(holder, type):
-        base = next(each for each in kind.__mro__ if name in vars(each))
-        of_descriptor(lowering, base, name, "__set__", [holder, value])
+    if not isinstance(holder, type) and _set_by_class(lowering, kind, holder, name, value):
         return
     if isinstance(holder, Captured) and _is_parameter(holder.value, name):
         held = read_attribute(lowering, holder, name)
@@ -213,6 +205,21 @@ def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> Non
     if _is_frozen(kind):
         raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
     put_entry(lowering, holder, name, kept_by(holder, value))
+
+
+def _set_by_class(lowering: Lowering, kind: type, holder: Any, name: str, value: Any) -> bool:
+    """Let a property or a descriptor set the attribute; False where the class has none."""
+    found = method_of(kind, name)
+    if isinstance(found, property):
+        if found.fset is None:
+            raise AttributeError(f"property {name!r} of {kind.__name__!r} object has no setter")
+        apply(lowering, Method(found.fset, holder), [value], {})
+        return True
+    if is_written(type(found), "__set__"):
+        base = next(each for each in kind.__mro__ if name in vars(each))
+        of_descriptor(lowering, base, name, "__set__", [holder, value])
+        return True
+    return False
 
 
 def _set_on_array(lowering: Lowering, holder: Symbol, name: str, value: Any) -> None:
