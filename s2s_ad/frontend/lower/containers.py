@@ -11,7 +11,7 @@ import gast
 
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, is_namedtuple
-from s2s_ad.diagnostics import SharedMemoryError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.heap import Box
@@ -143,7 +143,13 @@ def all_items(lowering: Lowering, value: Any) -> list | None:
     found = known_items(lowering, value)
     if found is not None or isinstance(value, Symbol | Box):
         return found
-    return known_items(lowering, HANDLERS[list](lowering, [value], {}))
+    made = HANDLERS[list](lowering, [value], {})
+    found = known_items(lowering, made)
+    if found is None:
+        what = "an iterator whose number of items is not known"
+        error = UnsupportedError("S2S201", what, help="use a tuple or a list of known length")
+        raise items_needed(made, error)
+    return found
 
 
 def opened(lowering: Lowering, value: Any) -> Any:
