@@ -10,6 +10,7 @@ import gast
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.lines import Line
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.entries import carried, dtype_of
 from s2s_ad.native.nodes import (
     Length,
@@ -194,7 +195,7 @@ class Blocks(State):
             tested = len(statements)
             self.writer.place = place
             if tested:
-                self.writer.emit(if_(negation(condition), [form.place(gast.Break(), *place)]))
+                self.writer.emit(if_(negation(condition), [with_origin(gast.Break(), *place)]))
             self._statements(body, local=carried(line))
         self.writer.place = place
         head = form.constant(True) if tested else condition

@@ -11,6 +11,7 @@ from s2s_ad.core import form
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import Unpack
 from s2s_ad.emit.lines import Line
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.emit.tuples import Ready
 from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.indexing import layout_of, taken
@@ -111,7 +112,7 @@ class Calls(State):
         for parameter, value in zip(shown, given, strict=True):
             self.writer.emit(assign(parameter, value))
         for statement in inner.writer.blocks[0]:
-            form.place(statement, getattr(statement, "origin", None), self.writer.place[1])
+            with_origin(statement, getattr(statement, "origin", None), self.writer.place[1])
             self.writer.emit(statement)
         return returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
 

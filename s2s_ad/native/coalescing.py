@@ -8,9 +8,9 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.live_ranges import Liveness
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.spelling import names_in
 
 
@@ -141,7 +141,7 @@ def _without_self(node: gast.Assign) -> gast.stmt | None:
     if len(left) > 1:
         target.elts, node.value.elts = map(list, zip(*left, strict=True))
         return node
-    made = [form.place(gast.Assign([t], v, None), *_place(node)) for t, v in left]
+    made = [with_origin(gast.Assign([t], v, None), *_place(node)) for t, v in left]
     return made[0] if made else None
 
 

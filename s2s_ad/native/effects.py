@@ -7,8 +7,8 @@ import math
 import gast
 import numpy as np
 
-from s2s_ad.core import form
 from s2s_ad.emit.lines import Line
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.nodes import ListNode, Node, NotNative
 from s2s_ad.native.spelling import (
     Expression,
@@ -34,13 +34,13 @@ class Effects(State):
     def _effect_of(self, statement: gast.AST) -> gast.stmt:
         place = (statement.origin, statement.phase) if hasattr(statement, "origin") else (None, "")
         if isinstance(statement, gast.Raise):
-            return form.place(raised(), *place)
+            return with_origin(raised(), *place)
         if isinstance(statement, gast.Assert):
             condition = negation(self._condition(statement.test))
-            return form.place(if_(condition, [raised_(place)]), *place)
+            return with_origin(if_(condition, [raised_(place)]), *place)
         if isinstance(statement, gast.If) and not statement.orelse:
             body = [self._effect_of(each) for each in statement.body]
-            return form.place(if_(self._condition(statement.test), body), *place)
+            return with_origin(if_(self._condition(statement.test), body), *place)
         raise NotNative(f"an effect: {type(statement).__name__}")
 
     def _condition(self, node: gast.AST) -> Expression:
@@ -83,7 +83,7 @@ class Effects(State):
 
 
 def raised_(place: tuple) -> gast.stmt:
-    return form.place(raised(), *place)
+    return with_origin(raised(), *place)
 
 
 def _spelling(node: gast.AST) -> str:

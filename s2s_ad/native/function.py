@@ -14,6 +14,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import PACK
 from s2s_ad.emit.lines import Line, flat
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native import rearranging, structures  # noqa: F401  (fill the table)
 from s2s_ad.native.blocks import Blocks
 from s2s_ad.native.calls import Calls
@@ -46,7 +47,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         """
         shown, returned = self.open()
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
-        return_ = form.place(gast.Return(value), None)
+        return_ = with_origin(gast.Return(value), None)
         body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
         body = counted(by_columns(reordered(body, shown), shown))
         parameters = [form.name(each, gast.Param) for each in shown]

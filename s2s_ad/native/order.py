@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from s2s_ad.core import form
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native import affine
 from s2s_ad.native.fusion import Kin, is_own, is_shared, uses_of
 from s2s_ad.native.spelling import (
@@ -511,7 +511,7 @@ def _like(loop: gast.For, iter_: Expression) -> gast.For:
 
 
 def _at(node: gast.stmt, like: gast.stmt) -> gast.stmt:
-    return form.place(node, getattr(like, "origin", None), getattr(like, "phase", ""))
+    return with_origin(node, getattr(like, "origin", None), getattr(like, "phase", ""))
 
 
 def _substituted(node: Any, meant: dict[str, Expression]) -> Any:

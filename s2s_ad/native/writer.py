@@ -10,9 +10,10 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core import form, sizes, values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.sizes import Size
 from s2s_ad.core.values import Dim
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.nodes import (
     Length,
     ListNode,
@@ -78,7 +79,7 @@ class Writer:
 
     def emit(self, statement: gast.stmt) -> None:
         if not hasattr(statement, "origin"):
-            form.place(statement, *self.place)
+            with_origin(statement, *self.place)
         self.blocks[-1].append(statement)
 
     @contextmanager
@@ -112,7 +113,7 @@ class Writer:
         with self.block() as body:
             yield tuple(map(name, names))
         for index, length in reversed([*zip(names, lengths, strict=True)]):
-            nest = form.place(loop(index, [self._bound(length)], body), *self.place)
+            nest = with_origin(loop(index, [self._bound(length)], body), *self.place)
             nest.is_nest = True
             body = [nest]
         self.blocks[-1] += body
@@ -127,7 +128,7 @@ class Writer:
         self.emit(if_(condition, [self._placed(raised())]))
 
     def _placed(self, statement: gast.stmt) -> gast.stmt:
-        return form.place(statement, *self.place)
+        return with_origin(statement, *self.place)
 
     # ---- lengths
 
