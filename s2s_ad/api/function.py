@@ -507,7 +507,8 @@ class Transformed:
             if isinstance(self.fn, Transformed):
                 return self.fn.derive(inside)[0]
             lower_it = getattr(self.fn, "__s2s_lower__", self._lowered)
-            program = lower_it(inside.facts)
+            with sizes.fitting():
+                program = lower_it(inside.facts)
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None

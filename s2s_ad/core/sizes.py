@@ -519,11 +519,27 @@ def may_equal(one: Size, other: Size) -> bool:
     return answer is not False and not is_never(one - other, 0)
 
 
+_lowers: ContextVar[bool] = ContextVar("lowers", default=False)
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """While code of the user's is lowered: lengths have to fit as Python asks for it."""
+    token = _lowers.set(True)
+    try:
+        yield
+    finally:
+        _lowers.reset(token)
+
+
 def fit(one: Size, other: Size) -> bool | None:
     """Whether two lengths are equal that have to be; None where only the running code can tell.
 
     What the lengths of the call answer is a guard, for a call where they do not fit is refused.
+    Derived code is not asked: its lengths fit where those of the primal do.
     """
+    if not _lowers.get():
+        return None
     current, difference = _assumptions.get(), one - other
     if difference.known is not None:
         return difference.known == 0

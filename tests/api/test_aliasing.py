@@ -22,7 +22,7 @@ X = np.array([1.0, 2.0, 3.0])
 @pytest.mark.parametrize("transform", [grad, jit, vmap], ids=lambda each: each.__name__)
 def test_the_same_array_twice_is_refused(transform):
     a = np.stack([X, 2 * X]) if transform is vmap else X.copy()
-    for other in (a, a[::-1], a[..., 1:] if transform is vmap else a[:]):
+    for other in (a, a[::-1], a[..., ::-1] if transform is vmap else a[:]):
         with pytest.raises(S2SError, match="'x' and 'y' may share memory"):
             transform(moved)(a, other)
     transform(moved)(a, a.copy())

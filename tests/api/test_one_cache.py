@@ -626,9 +626,8 @@ def test_errors_of_what_was_compiled_before_carry_the_line():
         return np.sum((x @ y) ** 2)
 
     grad(f)(X, X)
-    with pytest.raises(ValueError, match="mismatch") as caught:
+    with pytest.raises(ValueError, match=r"(?s)do not fit.*return np.sum\(\(x @ y\) \*\* 2\)"):
         grad(f)(X, np.ones(4))
-    assert any("return np.sum((x @ y) ** 2)" in note for note in caught.value.__notes__)
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")

@@ -119,7 +119,6 @@ ERRORS = {
     "an index": (lambda x, i: x[i] ** 2, (np.ones(3), 3), IndexError),
     "an index below": (lambda x, i: x[i] ** 2, (np.ones(3), -4), IndexError),
     "a quotient": (lambda x, i: x / i, (1.0, 0), ZeroDivisionError),
-    "shapes": (lambda x, y: np.sum(x * y), (np.ones(3), np.ones(4)), ValueError),
     "of the user's": (lambda x, i: refuse(x, i), (1.0, 0), KeyError),
 }
 
