@@ -45,9 +45,6 @@ ALLOWED = {
         "operators": OF_PYTHON,
         "_NUMBERS": "the types of a NumPy number whose dtype is not known",
     },
-    "frontend/lower/conditions.py": {
-        "TOTAL": "rules say `total` of NumPy's numbers; of Python's, round(nan) raises"
-    },
     "frontend/lower/constants.py": {"MAKERS": OF_PYTHON},
     "frontend/lower/in_place.py": {
         "(np.add, np.subtract)": "the ufuncs that `index_add` stands for"

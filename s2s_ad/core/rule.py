@@ -161,6 +161,8 @@ class Rule:
     fills_out = True
     #: value and derivatives are finite wherever the operands are, and nothing is raised
     total = False
+    #: of numbers it costs little and raises nothing: a condition may compute it without being asked
+    unasked = False
 
     #: infinite, or nan, for some operands: of elementwise functions `is_finite` says it
     has_poles = False

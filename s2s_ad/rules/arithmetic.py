@@ -36,6 +36,7 @@ class Negative(Elementwise):
     """Negation, which goes into a constant factor where there is one."""
 
     linear = conjugates = (0,)
+    unasked = True
 
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
@@ -57,6 +58,7 @@ class Multiplication(Elementwise):
     """Multiplication: constants are gathered, and stand in front."""
 
     linear = conjugates = (0, 1)
+    unasked = True
 
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
         if is_same(*operands):
@@ -462,7 +464,7 @@ def _both(self: Elementwise, operands: list) -> tuple[int, ...]:
 class Sum(Elementwise):
     """Addition: a + (-b) is a - b, a + a is 2 * a; zeros that are updated become the other term."""
 
-    adds = True
+    adds = unasked = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
     grows_with = _both
@@ -520,7 +522,7 @@ def is_zeros(builder: Builder, value: Any) -> bool:
 class Difference(Elementwise):
     """Subtraction: a - (-b) is a + b."""
 
-    adds = True
+    adds = unasked = True
     conjugates = (0, 1)
     inside_mask = _sum_inside_masks
     grows_with = _both

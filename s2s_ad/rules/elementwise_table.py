@@ -255,6 +255,12 @@ for _function in (np.logical_and, operator.and_):
     RULES[_function].shared_truth = True
 for _function in (np.logical_or, operator.or_):
     RULES[_function].shared_truth = False
+for _function in (
+    *(abs, np.absolute, np.isfinite, np.isinf, np.isnan),
+    *(np.logical_and, np.logical_not, np.logical_or),
+    *(operator.eq, operator.ge, operator.gt, operator.le, operator.lt, operator.ne),
+):
+    RULES[_function].unasked = True
 flat(2, operator.lshift, operator.rshift)  # of Python's ints, by less than 0, is an error
 flat(2, np.floor_divide, operator.floordiv)
 flat(2, np.isclose, options=", rtol=1e-05, atol=1e-08, equal_nan=False", **TOTAL)

@@ -21,7 +21,7 @@ class Measure(Rule):
     """A function of the shape of its argument."""
 
     flat = True
-    uniform = total = of_shape = True
+    uniform = total = of_shape = unasked = True
     cheap = True
     text = "x"
 

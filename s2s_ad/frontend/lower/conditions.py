@@ -39,12 +39,6 @@ from s2s_ad.frontend.resolve import PLAIN, Captured
 #: where the sides of a choice leave its value among the locals
 VALUE = "if"
 
-#: functions of numbers that give a value, and raise nothing, whatever the numbers
-TOTAL = (abs, np.abs, np.isfinite, np.isinf, np.isnan, np.logical_and, np.logical_not)
-TOTAL += (np.logical_or, np.ndim, np.size, operator.add, operator.eq, operator.ge, operator.gt)
-TOTAL += (operator.le, operator.lt, operator.mul, operator.ne, operator.neg, operator.not_)
-TOTAL += (operator.sub,)
-
 #: the operation that `or` (True) and `and` (False) are on any truths, and on those of Python's
 JOINED = {True: (np.logical_or, operator.or_), False: (np.logical_and, operator.and_)}
 
@@ -153,7 +147,8 @@ def _is_harmless(lowering: Lowering, path: Path) -> bool:
 
 
 def _is_total(lowering: Lowering, statement: form.Statement) -> bool:
-    if not any(statement.function is f for f in TOTAL):
+    """Whether a statement computes a number of numbers, for little, and cannot fail."""
+    if not statement.rule.unasked:
         return False
     if not lowering.partial.isdisjoint(statement.reads):
         return False

@@ -174,6 +174,6 @@ def filled(context: Batch, lengths: Sequence[Any], value: Any, dtype: np.dtype |
     shape = (context.size, *lengths) if lengths else context.size
     if value in (0, 1) and dtype is not None:
         return call(np.ones if value else np.zeros, (shape,), {"dtype": dtype})
-    if type(value) in (np.float64, np.bool_, np.int64):
-        value = np.asarray(value).item()
+    if isinstance(value, np.generic) and np.asarray(value.item()).dtype == value.dtype:
+        value = value.item()
     return call(np.full, (shape, value), {})
