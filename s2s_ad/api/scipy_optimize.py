@@ -79,9 +79,7 @@ def _changed(program: Program, name: str, change: Callable[[Builder, list, Any],
     with builder.at(program.origin, "backward"):
         output = builder.splice(program, dict(zip(program.leaves(), leaves, strict=True)))
         output = change(builder, leaves, output)
-    made = program.with_(
-        body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints)
-    )
+    made = builder.as_body_of(program)
     return derived_callee(made, [output], name=name, doc=name).program
 
 

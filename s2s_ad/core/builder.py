@@ -458,6 +458,11 @@ class Builder:
 
     # ---- programs
 
+    def as_body_of(self, program: Program, **changes: Any) -> Program:
+        """The program with what was written here as its body, and other changes."""
+        facts, hints = dict(self.facts), dict(self.hints)
+        return program.with_(body=tuple(self.body), facts=facts, hints=hints, **changes)
+
     def view(self, node: gast.AST | None, atoms: Mapping[str, Any]) -> Any:
         """The Symbol or Python object that an operand stands for, its names read from `atoms`."""
         if isinstance(node, gast.Name):

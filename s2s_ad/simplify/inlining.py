@@ -56,13 +56,9 @@ def _in_place(program: Program) -> Program:
     writer = Writer(builder)
     atoms = {name: builder.import_name(program, name) for name in program.leaves()}
     outputs = iter(writer.written(program, atoms, None))
-    return program.with_(
-        body=tuple(builder.body),
-        output=tree.tree_map(lambda _: to_node(next(outputs)), program.output),
-        facts=dict(builder.facts),
-        hints=dict(builder.hints),
-        captures=tuple({id(each): each for each in writer.captures}.values()),
-    )
+    output = tree.tree_map(lambda _: to_node(next(outputs)), program.output)
+    captures = tuple({id(capture): capture for capture in writer.captures}.values())
+    return builder.as_body_of(program, output=output, captures=captures)
 
 
 class Writer:

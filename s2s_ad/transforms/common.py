@@ -37,14 +37,7 @@ def finished(
         raise InternalError("S2S901", f"{program.name}: what is written to Parameters was lost")
     output = pair(changes["output"], *written) if program.writes else changes["output"]
     changes["output"] = tree.tree_map(to_node, output)
-    made = program.with_(
-        body=tuple(builder.body),
-        facts=dict(builder.facts),
-        hints=dict(builder.hints),
-        derived=True,
-        **changes,
-    )
-    return run(made, AFTER)
+    return run(builder.as_body_of(program, derived=True, **changes), AFTER)
 
 
 def pair(*items: Any, kind: type = tuple) -> Tree:

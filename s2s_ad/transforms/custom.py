@@ -55,20 +55,11 @@ class Stand:
                 self.builder.replay(statement, atoms, program)
         return [self.builder.view(atom, atoms) for atom in program.outputs()]
 
-    def program(self, inputs: Sequence[str], outputs: Sequence[Any], **changes: Any) -> Program:
+    def program(self, inputs: Sequence[str]) -> Program:
         """What was written, as a program of the inputs that it reads."""
-        call = self.call.program
-        made = call.with_(
-            body=tuple(self.builder.body),
-            facts=dict(self.builder.facts),
-            hints=dict(self.builder.hints),
-            captures=tuple(
-                each
-                for each in _captures(self.call)
-                if each.name is None or each.name in self.builder.facts
-            ),
-            **changes,
-        )
+        known = self.builder.facts
+        captures = (c for c in _captures(self.call) if c.name is None or c.name in known)
+        made = self.builder.as_body_of(self.call.program, captures=tuple(captures))
         return with_inputs(made, inputs, {})
 
 
@@ -96,7 +87,7 @@ def custom_passes(
     kept = [i for i, each in enumerate(inputs) if each.name in read]
     names = [*(inputs[i].name for i in kept), *(each.name for each in y_bars.values())]
     backward = derived_callee(
-        stand.program(names, adjoints),
+        stand.program(names),
         adjoints,
         name=f"{call.program.name}_backward",
         doc=f"backward pass of {call.program.doc}",
@@ -223,7 +214,7 @@ def custom_tangents(call: CustomCallee, given: tuple[bool, ...]) -> tuple[Callee
         results = [_fitted(stand, *pair) for pair in zip(results, outputs, strict=True)]
     names = [*(each.name for each in stand.operands), *(each.name for each in dots.values())]
     made = derived_callee(
-        stand.program(names, results),
+        stand.program(names),
         [*outputs, *results],
         name=f"{call.program.name}_jvp",
         doc=f"{call.program.doc} and its directional derivative",
@@ -243,76 +234,44 @@ def custom_batch(
     batched) of the program alone.
     """
     made, batched = plain
-    reverse, forward = call.reverse_program, call.forward_program
+    outputs = [made.program.fact(atom) for atom in made.program.outputs()]
+    reverse, forward, own = call.reverse_program, call.forward_program, call.own
     if reverse is not None:
-        reverse = _batched_reverse(batch, call, reverse, facts, flags, made.program, batched)
+        given = [*outputs, *outputs, *facts], [*batched, *batched, *flags]
+        reverse = _batched_code(batch, reverse, *given, flags, summed=True)
     if forward is not None:
-        forward = _batched_forward(batch, call, forward, facts, flags, made.program, batched)
-    return CustomCallee(made.program, reverse, forward, call.own), batched
+        given = [*facts[:own], *outputs, *facts], [*flags[:own], *batched, *flags]
+        forward = _batched_code(batch, forward, *given, batched, summed=False)
+    return CustomCallee(made.program, reverse, forward, own), batched
 
 
 def _batched_code(
-    batch: Callable, program: Program, facts: Sequence[Any], flags: Sequence[bool]
-) -> tuple[Builder, list[str], list, list[bool], Any]:
-    builder = Builder()
-    names = program.leaves()
+    batch: Callable,
+    program: Program,
+    facts: Sequence[Any],
+    flags: Sequence[bool],
+    spread: Sequence[bool],
+    *,
+    summed: bool,
+) -> Program:
+    """The user's derivative code for a batch; `spread` says which results have a batch axis.
+
+    The adjoint of an operand that all samples share is the sum of theirs.
+    """
+    builder, names = Builder(), program.leaves()
     arguments = {
         name: builder.adopt(name, fact, program.hints.get(name, TEMPORARY))
         for name, fact in zip(names, facts, strict=True)
     }
     moved = {name for name, flag in zip(names, flags, strict=True) if flag}
-    outputs, batched, context = batch(builder, program, arguments, moved)
-    return builder, names, outputs, batched, context
-
-
-def _batched_reverse(
-    batch: Callable,
-    call: CustomCallee,
-    program: Program,
-    facts: Sequence[Any],
-    flags: tuple[bool, ...],
-    whole: Program,
-    batched: tuple[bool, ...],
-) -> Program:
-    """The adjoint of an operand that all samples share is the sum of theirs."""
-    outputs = [whole.fact(atom) for atom in whole.outputs()]
-    all_facts, all_flags = [*outputs, *outputs, *facts], [*batched, *batched, *flags]
-    builder, names, results, varies, context = _batched_code(batch, program, all_facts, all_flags)
-    adjoints = []
-    for flag, result, varied in zip(flags, results, varies, strict=False):
-        if result is None:
-            adjoints.append(None)
-        elif flag:
-            adjoints.append(context.spread(result, varied))
-        elif varied:
-            adjoints.append(np.sum(result, axis=0))
+    results, varies, context = batch(builder, program, arguments, moved)
+    outputs: list[Any] = []
+    for result, flag, varied in zip(results, spread, varies, strict=False):
+        if result is not None and flag:
+            outputs.append(context.spread(result, varied))
+        elif result is not None and summed:
+            outputs.append(np.sum(result, axis=0) if varied else result * context.size)
         else:
-            adjoints.append(result * context.size if any(all_flags) else result)
-    return _code(program, builder, names, adjoints)
-
-
-def _batched_forward(
-    batch: Callable,
-    call: CustomCallee,
-    program: Program,
-    facts: Sequence[Any],
-    flags: tuple[bool, ...],
-    whole: Program,
-    batched: tuple[bool, ...],
-) -> Program:
-    outputs = [whole.fact(atom) for atom in whole.outputs()]
-    all_facts = [*facts[: call.own], *outputs, *facts]
-    all_flags = [*flags[: call.own], *batched, *flags]
-    builder, names, results, varies, context = _batched_code(batch, program, all_facts, all_flags)
-    tangents = [
-        context.spread(result, varied) if flag and result is not None else result
-        for flag, result, varied in zip(batched, results, varies, strict=True)
-    ]
-    return _code(program, builder, names, tangents)
-
-
-def _code(program: Program, builder: Builder, names: Sequence[str], outputs: list) -> Program:
-    made = program.with_(
-        body=tuple(builder.body), facts=dict(builder.facts), hints=dict(builder.hints)
-    )
-    return derived_callee(with_inputs(made, names, {}), outputs).program
+            outputs.append(result)
+    made = with_inputs(builder.as_body_of(program), names, {})
+    return derived_callee(made, outputs).program

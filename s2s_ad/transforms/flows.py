@@ -215,12 +215,7 @@ class _Writer:
         output: Any = np.concatenate(parts)
         self.builder.facts[output.name] = self.z.fact
         names = [e.name for e in self.flow._arguments(self.z, self.t, fixed)]
-        made = program.with_(
-            body=tuple(self.builder.body),
-            facts=dict(self.builder.facts),
-            hints=dict(self.builder.hints),
-        )
-        made = with_inputs(made, names, {})
+        made = with_inputs(self.builder.as_body_of(program), names, {})
         doc = f"{self.doc} of {program.doc}"
         return derived_callee(made, [output], name=name, doc=doc).program
 

@@ -208,14 +208,13 @@ def _with_tangents(
     for place, flag in enumerate(varies):
         if flag and dots[place] is None:
             dots[place] = zero_tangent(builder, outputs[place])
-    whole = program.with_(facts=dict(builder.facts), hints=dict(builder.hints))
+    whole = builder.as_body_of(program)
     names = [*program.leaves(), *(each.name for each in tangents.values())]
     results = [*outputs, *(each for each in dots if each is not None)]
     made = derived_callee(
         with_inputs(whole, names, {}),
         results,
         kept=len(results) if program.kept else 0,
-        body=tuple(builder.body),
         name=f"{program.name}_jvp",
         doc=f"{program.doc} and its directional derivative",
     )

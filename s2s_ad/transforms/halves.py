@@ -74,12 +74,7 @@ def lengths(program: Program, like: Sequence[str]) -> dict[str, form.Op]:
 
 def swept(builder: Builder, block: Program, results: Iterable[Any]) -> Program:
     """What a builder holds of both sweeps over a block, as a block with the same leaves."""
-    return block.with_(
-        body=tuple(builder.body),
-        facts=dict(builder.facts),
-        hints=dict(builder.hints),
-        output=outputs(results),
-    )
+    return builder.as_body_of(block, output=outputs(results))
 
 
 def leaves(names: Iterable[str]) -> tuple[Input, ...]:
@@ -159,13 +154,7 @@ def written(
     builder: Builder, program: Program, names: Iterable[str], results: Iterable[Any]
 ) -> Program:
     """What a `writer` for the program has written, as a block with these leaves and outputs."""
-    made = program.with_(
-        inputs=leaves(names),
-        body=tuple(builder.body),
-        facts=builder.facts,
-        hints=builder.hints,
-        output=outputs(results),
-    )
+    made = builder.as_body_of(program, inputs=leaves(names), output=outputs(results))
     return run(made, (DEAD,))
 
 

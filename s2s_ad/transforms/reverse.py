@@ -257,7 +257,9 @@ class Reverse:
                     self.add(first, adjoint)
             return
         backward = next(each for kind, each in BACKWARD.items() if isinstance(compound, kind))
-        backward(self, statement, compound, given)
+        for name, adjoint in backward(self, statement, compound, given):
+            hint = self.described.hint(name).derived("_bar")
+            self.add(name, self.builder.named(adjoint, hint))
 
     def _operation(self, statement: form.Op) -> None:
         refuse_parameters(statement, self.active)

@@ -30,8 +30,9 @@ MOST_SAVED = 8  # values; more of them are computed again by the backward pass
 LONG = 150  # statements; a function that has more would save more values than that
 
 
-def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, Any]) -> None:
-    """Call the backward pass; the forward pass hands over what it needs."""
+def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, Any]) -> list:
+    """Call the backward pass, to which the forward pass hands what it needs: what it adds to
+    adjoints of names."""
     result = sweep.atoms[statement.target]
     args = statement.operands
     operands = [sweep.output(each) for each in args]
@@ -49,11 +50,12 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     adjoints = passes.adjoints(sweep.builder, operands, results)
     returned = passes.active or active
     atoms = [each for each, flag in zip(args, returned, strict=True) if flag]
-    for atom, summands in zip(atoms, adjoints, strict=True):
-        name = sweep.name_of(atom)
-        hint = sweep.described.hint(name).derived("_bar")
-        for each in summands if name in sweep.active else ():
-            sweep.add(name, sweep.builder.named(each, hint))
+    return [
+        (name, summand)
+        for atom, summands in zip(atoms, adjoints, strict=True)
+        if (name := sweep.name_of(atom)) in sweep.active
+        for summand in summands
+    ]
 
 
 def _forward(

@@ -66,12 +66,9 @@ class Slot:
     names: dict[int, str] = field(default_factory=dict)
 
 
-def reverse_choice(sweep: Any, statement: form.Op, region: Region, given: dict) -> None:
-    """Write the backward pass of a branch or an attempt."""
-    choice = Choice(sweep, statement, region, given)
-    for name, adjoint in choice.write():
-        hint = sweep.described.hint(name).derived("_bar")
-        sweep.add(name, sweep.builder.named(adjoint, hint))
+def reverse_choice(sweep: Any, statement: form.Op, region: Region, given: dict) -> list:
+    """Write the backward pass of a branch or an attempt: what it adds to adjoints of names."""
+    return Choice(sweep, statement, region, given).write()
 
 
 class Choice:

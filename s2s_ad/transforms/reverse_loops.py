@@ -33,12 +33,9 @@ from s2s_ad.transforms.halves import adjoint_fact
 from s2s_ad.transforms.saving_loops import Carried, Pass, Saving, list_leaf
 
 
-def reverse_loop(sweep: Any, statement: form.Op, loop: Loop, given: dict[int, Any]) -> None:
-    """Write the backward pass of a loop."""
-    backward = Backward(sweep, statement, loop, given)
-    for name, adjoint in backward.write():
-        hint = sweep.described.hint(name).derived("_bar")
-        sweep.add(name, sweep.builder.named(adjoint, hint))
+def reverse_loop(sweep: Any, statement: form.Op, loop: Loop, given: dict[int, Any]) -> list:
+    """Write the backward pass of a loop: what it adds to adjoints of names."""
+    return Backward(sweep, statement, loop, given).write()
 
 
 class Backward:
@@ -62,7 +59,7 @@ class Backward:
         """The names of operands, and their adjoints."""
         sweep, changed = self._sweep()
         carried = [each for each, _ in changed]
-        found = [
+        found: list[tuple[str, Any]] = [
             (each.operand, each.start)
             for each in self.adjoints
             if each not in carried and each.operand is not None and each.start is not None

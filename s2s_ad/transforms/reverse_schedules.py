@@ -122,12 +122,7 @@ class _WayBack:
         return self.program.hints.get(name, TEMPORARY).derived("_bar")
 
     def _program(self, builder: Builder) -> Program:
-        return self.program.with_(
-            body=tuple(builder.body),
-            facts=dict(builder.facts),
-            hints=dict(builder.hints),
-            tried=False,
-        )
+        return builder.as_body_of(self.program, tried=False)
 
     def _stub(self, inputs: Sequence[str]) -> Callee:
         """The function, for its calls of itself: an adjoint is like the leaf that it is of."""

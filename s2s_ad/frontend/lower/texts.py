@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.iteration import is_iterator
-from s2s_ad.frontend.lower.objects import NOTHING, call_method, class_of
+from s2s_ad.frontend.lower.objects import NOTHING, call_method
 from s2s_ad.frontend.lower.paths import as_symbols
 from s2s_ad.frontend.lower.references import symbols
 from s2s_ad.frontend.lower.string_unions import OPEN_TEXT, is_open_text, is_text, is_word, word

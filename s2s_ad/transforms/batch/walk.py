@@ -277,9 +277,8 @@ def _batched_program(
             for value, own, flag in zip(outputs, batched, spread, strict=True)
         ]
     made = derived_callee(
-        program.with_(facts=dict(builder.facts), hints=dict(builder.hints)),
+        builder.as_body_of(program),
         outputs,
-        body=tuple(builder.body),
         name=f"{program.name}_vmap",
         doc=f"{program.doc}, for each of a batch",
         kept=program.kept,
