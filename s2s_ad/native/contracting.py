@@ -92,8 +92,8 @@ def extreme(
         np.max: (number(-np.inf), lambda best, e: _better(best, e, gast.Gt)),
         np.min: (number(np.inf), lambda best, e: _better(best, e, gast.Lt)),
         np.prod: (number(1.0), lambda best, e: binary(best, gast.Mult, e)),
-        np.any: (gast.Constant(False, None), lambda best, e: gast.BoolOp(gast.Or(), [best, e])),
-        np.all: (gast.Constant(True, None), lambda best, e: gast.BoolOp(gast.And(), [best, e])),
+        np.any: (gast.Constant(False, None), lambda best, e: binary(best, gast.BitOr, e)),
+        np.all: (gast.Constant(True, None), lambda best, e: binary(best, gast.BitAnd, e)),
     }
     start, combine = steps[function]
     if dtype.kind not in "fbi" or dtype.kind != x.dtype.kind:
@@ -134,7 +134,7 @@ def _first_of_whole_numbers(function: Callable, dtype: np.dtype) -> Expression:
 
 def _better(best: Expression, one: Expression, order: type) -> Expression:
     """The better of two numbers; nan is better than any."""
-    is_better = gast.BoolOp(gast.Or(), [compare(one, order, best), compare(one, gast.NotEq, one)])
+    is_better = binary(compare(one, order, best), gast.BitOr, compare(one, gast.NotEq, one))
     return either(is_better, one, best)
 
 

@@ -45,7 +45,7 @@ COMPARISONS: dict[Callable, type] = {
     operator.eq: gast.Eq,
     operator.ne: gast.NotEq,
 }
-LOGICAL: dict[Callable, type] = {np.logical_and: gast.And, np.logical_or: gast.Or}
+LOGICAL: dict[Callable, type] = {np.logical_and: gast.BitAnd, np.logical_or: gast.BitOr}
 
 #: how the math module calls functions of NumPy's; where it is alike, and of numbers the same
 OF_MATH: dict[Callable, str] = {
@@ -116,7 +116,9 @@ def spelled(
     if function in (np.where, runtime.where_or_zero):
         return _chosen(function, operands, dtypes, result)
     if function in LOGICAL:
-        return gast.BoolOp(LOGICAL[function](), [*map(_truth, operands, dtypes)])
+        return binary(
+            _truth(operands[0], dtypes[0]), LOGICAL[function], _truth(operands[1], dtypes[1])
+        )
     if function in (operator.not_, np.logical_not):
         return gast.UnaryOp(gast.Not(), operands[0])
     inner = promoted(dtypes, weak) if dtypes else result
@@ -158,7 +160,8 @@ def _of_one_kind(
 ) -> Expression:
     """A function whose operands have the dtype that it computes in."""
     if result.kind == "b" and function in (operator.add, operator.mul):
-        return gast.BoolOp(gast.Or() if function is operator.add else gast.And(), operands)
+        either_or = gast.BitOr if function is operator.add else gast.BitAnd
+        return binary(operands[0], either_or, operands[1])
     if result.kind == "b" and function is operator.invert:
         return gast.UnaryOp(gast.Not(), operands[0])
     if function in OPERATORS and not (inner.kind == "c" and function in OF_COMPLEX):

@@ -288,12 +288,12 @@ def chosen(condition, a, b):
     "larger": '''@njit
 def larger(a, b):
     """The larger of two numbers, or nan."""
-    return a if a > b or a != a else b
+    return a if (a > b) | (a != a) else b
 ''',
     "smaller": '''@njit
 def smaller(a, b):
     """The smaller of two numbers, or nan."""
-    return a if a < b or a != a else b
+    return a if (a < b) | (a != a) else b
 ''',
     "product": '''@njit(error_model="numpy")
 def product(a, b):
