@@ -134,7 +134,7 @@ def _first_of_whole_numbers(function: Callable, dtype: np.dtype) -> Expression:
 
 def _better(best: Expression, one: Expression, order: type) -> Expression:
     """The better of two numbers; nan is better than any."""
-    is_better = binary(compare(one, order, best), gast.BitOr, compare(one, gast.NotEq, one))
+    is_better = gast.BoolOp(gast.Or(), [compare(one, order, best), compare(one, gast.NotEq, one)])
     return either(is_better, one, best)
 
 

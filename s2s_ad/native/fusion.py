@@ -227,17 +227,10 @@ def _place(
         if getattr(one, "is_nest", False):
             parted = _parted(one, between, loop, kin) if _alike(one, loop) else None
             return (place, *parted) if parted and _fit(one, loop, kin) else None
-        if not _is_number(one):
+        if not isinstance(one, gast.Assign | gast.AugAssign):
             return None
         between.insert(0, one)
     return None
-
-
-def _is_number(statement: gast.stmt) -> bool:
-    """Whether it assigns a name, or counts."""
-    if isinstance(statement, gast.AugAssign):
-        return isinstance(statement.target, gast.Name)
-    return isinstance(statement, gast.Assign) and isinstance(statement.targets[0], gast.Name)
 
 
 def _parted(
@@ -262,10 +255,13 @@ def _alike(one: gast.For, other: gast.For) -> bool:
 def _may_swap(statement: gast.stmt, others: list[gast.stmt], kin: Kin) -> bool:
     """Whether a statement may as well stand on the other side of some others."""
     own, them = uses_of([statement]), uses_of(others)
-    if own.is_opaque or own.stores:
+    if own.is_opaque:
         return False
-    touched = kin.all_of(own.reads | own.loads.keys() | own.writes)
+    touched = kin.all_of(own.reads | own.loads.keys() | own.writes | own.stores.keys())
     if touched & kin.all_of(them.writes | them.stores.keys()):
+        return False
+    stored = kin.all_of(own.stores)
+    if stored & kin.all_of(them.reads | them.loads.keys()):
         return False
     return not own.writes & (them.reads | them.loads.keys())
 
