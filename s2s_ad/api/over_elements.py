@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad.api.batching import Vmap
+from s2s_ad.api.callers import arguments_of
 from s2s_ad.api.function import Transformed
 from s2s_ad.api.inside import Local
 from s2s_ad.api.parts import Part, as_array, label_of, names_of
@@ -27,6 +28,7 @@ from s2s_ad.frontend.lower.calls import (
     known_object,
 )
 from s2s_ad.frontend.lower.containers import known_items, sequence
+from s2s_ad.frontend.lower.effects import require
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.subscripts import read_item, write_item
 from s2s_ad.frontend.numba_ import python_of_elements
@@ -225,11 +227,20 @@ def _from_function(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
 
 
 def _from_iterable(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
-    items, dtype = (*args, *kwargs.values())[:2]
-    if len(args) + len(kwargs) > 2:
-        raise _refused("np.fromiter with count=", "use itertools.islice")
-    made = HANDLERS[list](lowering, [items], {})
-    return lowering.call(np.array, _listed(made), dtype=known_object(dtype))
+    text = "iter, dtype, count=-1, like=None"
+    found = arguments_of(lowering, np.fromiter, text, args, kwargs)
+    if unwrap(found["like"]) is not None:
+        raise _refused("np.fromiter with like=")
+    made = HANDLERS[list](lowering, [found["iter"]], {})
+    array = lowering.call(np.array, _listed(made), dtype=known_object(found["dtype"]))
+    count = unwrap(found["count"])
+    if type(count) is int and count == -1:
+        return array
+    size, error = lowering.call(np.size, array), ValueError("iterator too short")
+    if unwrap(size) is not count:
+        require(lowering, size, count, error, at_least=True)
+        array = read_item(lowering, array, slice(None, count))
+    return array
 
 
 def _listed(value: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import assert_like_python, lowered
+from s2s_ad import S2SError, grad
 from s2s_ad.core import form
 from s2s_ad.core.regions import Loop
 
@@ -405,3 +406,34 @@ def test_loops_over_lists_that_grow_stay_loops(function):
     loops = [each for each in program.body if isinstance(each, form.Op)]
     assert any(isinstance(each.function, Loop) for each in loops)
     assert len(program.body) < 20
+
+
+class Point:
+    def __init__(self, x=0.0, y=0.0, z=0.0):
+        self.x, self.y, self.z = x, y, z
+
+
+def spread_of_a_generator(x):
+    p = Point(*(2 * v for v in x))
+    return p.x * p.y * p.z + np.hypot(*map(np.sin, x[:2]))
+
+
+def test_generators_are_spread_over_arguments():
+    x = np.array([0.3, 0.4, 0.5])
+    assert_like_python(spread_of_a_generator, (x,))
+    with pytest.raises(S2SError, match="too many positional arguments"):
+        grad(spread_of_a_generator)(np.ones(4))
+
+
+def counted(x):
+    squares = np.fromiter((v * v for v in x), float, count=len(x))
+    large = np.fromiter((3 * v for v in x if v > 0.4), dtype=float, count=2)
+    return squares @ squares + large[0] * large[1]
+
+
+def test_fromiter_takes_as_many_items_as_it_is_told():
+    x = np.array([0.3, 0.7, 0.9, 0.8])
+    assert_like_python(counted, (x,))
+    np.testing.assert_allclose(grad(counted)(x), 4 * x**3 + [0.0, 9 * 0.9, 9 * 0.7, 0.0])
+    with pytest.raises(ValueError, match="iterator too short"):
+        grad(counted)(x / 2)

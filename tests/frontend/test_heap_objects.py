@@ -418,3 +418,36 @@ def test_descriptors_of_the_user_are_read_and_set():
     assert vmap(of_descriptors)(np.array([x]))[0] == pytest.approx(of_descriptors(x))
     with pytest.raises(ValueError, match="_mass has to be positive"):
         grad(of_descriptors)(-1.0)
+
+
+class Asked:
+    def __init__(self, x):
+        self.x = x
+
+    def __abs__(self):
+        return 2 * abs(self.x)
+
+    def __float__(self):
+        return float(3 * self.x)
+
+    def __round__(self, digits=0):
+        return Asked(5 * self.x + digits)
+
+    def __divmod__(self, other):
+        return self.x / other, self.x * other
+
+    def __reversed__(self):
+        yield 7 * self.x
+
+
+def of_special_methods(x):
+    asked = Asked(x)
+    quotient, product = divmod(asked, 4)
+    shown = [item for item in reversed(asked)]
+    return abs(asked) * float(asked) + round(asked, 1).x + quotient * product + shown[0]
+
+
+def test_functions_of_python_call_the_methods_of_objects():
+    """abs(q), as quaternions have it, was refused."""
+    assert grad(of_special_methods)(0.7) == pytest.approx(12 * 0.7 + 5 + 2 * 0.7 + 7)
+    assert vmap(of_special_methods)(np.array([0.7]))[0] == pytest.approx(of_special_methods(0.7))

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import math
 import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -128,12 +129,38 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         return apply(lowering, method, args, kwargs)
     if isinstance(function, Symbol):
         raise UnsupportedError("S2S203", "a call of a value that is not a function")
+    return _applied(lowering, function, args, kwargs)
+
+
+def _applied(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+    """The value of a call of a function or class that is known now."""
+    method = _special_method(function, args)
+    if method is not None:
+        return apply(lowering, read_attribute(lowering, args[0], method), args[1:], kwargs)
     known = _known_function(unwrap(function))
     if known is not None:
         return _called(lowering, known, function, args, kwargs)
     if isinstance(function, Captured):
         return _of_object(lowering, function, args, kwargs)
     raise refused_call(function, lowering.builder.origin, args, kwargs)
+
+
+OF_MATH = (math.ceil, math.floor, math.trunc)
+#: functions of Python's that ask the class of their first argument: id -> its method
+SPECIAL_METHODS = {
+    id(function): f"__{function.__name__}__"
+    for function in (*(abs, complex, divmod, float, int, reversed, round), *OF_MATH)
+}
+
+
+def _special_method(function: Any, args: list) -> str | None:
+    """The method of the user's class that such a function calls; None where there is none."""
+    first = args[0] if args else None
+    name = SPECIAL_METHODS.get(id(unwrap(function)))
+    if name is None or not isinstance(first, Tree | Captured):
+        return None
+    kind = first.kind if isinstance(first, Tree) else type(first.value)
+    return name if is_written(kind, name) else None
 
 
 def _called(

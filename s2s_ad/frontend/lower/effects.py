@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
+import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -41,6 +42,8 @@ PURE += (round, set, sorted, str, sum, tuple, type, zip)
 PURE_METHODS = {"format", "item", "join", "lower", "strip", "title", "tolist", "upper", *METHODS}
 REFUSED_INSIDE = (gast.Await, gast.Lambda, gast.NamedExpr, gast.Yield, gast.YieldFrom)
 IDENTITY = (gast.Is, gast.IsNot)
+#: values whose attributes and items are known now, or values themselves
+WITH_ATTRIBUTES = Captured | Closure | Made | Tree | type | types.FunctionType
 OF_CONTAINERS = {"count", "get", "index", "items", "keys", "values"}
 
 
@@ -116,18 +119,19 @@ def emit(lowering: Lowering, statement: gast.stmt) -> None:
 def require(
     lowering: Lowering,
     value: Symbol | int,
-    expected: int,
+    expected: Symbol | int,
     error: Exception,
     *,
     at_least: bool = False,
 ) -> None:
     """Append a check that raises the error where a number turns out to be another, or smaller."""
-    if isinstance(value, int):
+    if isinstance(value, int) and isinstance(expected, int):
         if value < expected or (value > expected and not at_least):
             raise error
         return
     wrong = gast.Lt() if at_least else gast.NotEq()
-    test = gast.Compare(form.name(value.name), [wrong], [form.constant(expected)])
+    sides = (as_expression(lowering, each) for each in (value, expected))
+    test = gast.Compare(next(sides), [wrong], [*sides])
     made = gast.Call(form.constant(type(error)), [*map(form.constant, error.args)], [])
     emit(lowering, gast.If(test, [gast.Raise(made, None)], []))
 
@@ -281,7 +285,7 @@ def _rebuilt(
         return _expressed(lowering, lowering.lookup(node))
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
-        if isinstance(holder, Captured | Closure | Made | Tree | type) or is_library(holder):
+        if isinstance(holder, WITH_ATTRIBUTES) or is_library(holder):
             return _item(lowering, node, holder, bound)
     if isinstance(node, gast.Call) and unwrap(_read(lowering, node.func, bound)) is print:
         args = [_as_printed(lowering, each, bound) for each in node.args]
