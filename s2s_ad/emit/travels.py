@@ -234,7 +234,9 @@ class _Blocks:
         elif (item := self._node(args[1])) is not None:
             travels._items.append((items, item))
             travels.appended.append((item, block))
-            travels._note(item, "item", id(block))
+            # once lists that are alike are one, what goes into two lists goes two ways
+            which = () if travels.lists is None else (travels.list_of(items),)
+            travels._note(item, "item", id(block), *which)
 
     # ---- what is handed on
 
