@@ -212,3 +212,33 @@ def test_a_call_saves_one_tuple_under_the_same_names():
 def test_a_list_of_a_pass_is_popped_where_it_is():
     """Nobody else has it: it needs no copy."""
     assert "[:]" not in grad(nested).source(W)
+
+
+class Rotation:
+    def __init__(self, w, x, y, z):
+        self.w, self.x, self.y, self.z = w, x, y, z
+
+    def __mul__(self, o):
+        if isinstance(o, Rotation):
+            real = self.w * o.w - self.x * o.x - self.y * o.y
+            turned = self.w * o.x + self.x * o.w, self.w * o.y + self.z * o.x
+            return Rotation(real, *turned, self.z * o.w + self.w * o.z)
+        return Rotation(self.w * o, self.x * o, self.y * o, self.z * o)
+
+    def applied(self, v):
+        q = self * Rotation(0.0, *v) * Rotation(self.w, -self.x, -self.y, -self.z)
+        return np.array([q.x, q.y, q.z])
+
+
+def path_of_rotations(a):
+    end, points = Rotation(np.cos(a), np.sin(a), 0.3 * a, a * a), []
+    for t in np.array([0.1, 0.9]):
+        points.append((end * t).applied(np.array([1.0, 0.5, -0.25])))
+    return np.sum(np.array(points))
+
+
+def test_what_goes_into_two_lists_is_no_tuple():
+    """The second lists were appended what was a part of the tuple in the first: a NameError."""
+    slope = grad(path_of_rotations)
+    difference = (slope(1.3 + 1e-5) - slope(1.3 - 1e-5)) / 2e-5
+    assert grad(slope)(1.3) == pytest.approx(difference, rel=1e-8)
