@@ -182,7 +182,7 @@ class Lists(State):
         """The list that a line appends to, which is made where it is the first item."""
         base = line.store.base
         items = self._node(form.name(base))
-        if isinstance(items, ListNode) and not items.text:
+        if isinstance(items, ListNode):
             fact = self.program.facts[line.statement.target]
             items = self._as_list(items, fact, stack=base in self.stacks)
             self._know(base, items)
@@ -218,6 +218,8 @@ class Lists(State):
     def _store_item(self, line: Line, items: ListNode) -> None:
         """items[i] = value"""
         index, value = self._param(line.index), self._node(line.expression)
+        items = self._as_list(items, self.program.facts[line.statement.target])
+        self._know(line.store.base, items)
         dtype = dtype_of(items.item)
         self._settle()
         at, is_slice = self._place(items, index), isinstance(index, slice)
@@ -257,7 +259,7 @@ class Lists(State):
             room: how many items will come at most, where that is known.
         """
         if node.text:
-            return node
+            return self._with_items(node, fact.item)
         text = self.writer.fresh("saved")
         if stack:
             many = Length(number(ROOM), ROOM) if room is None else Length(room, values.fresh_dim())
@@ -269,6 +271,19 @@ class Lists(State):
             return ListNode(text, fact.item, count, room is not None)
         self.writer.emit(assign(text, self._empty_list(fact)))
         return ListNode(text, fact.item)
+
+    def _with_items(self, node: ListNode, item: Any) -> ListNode:
+        """The list, or one of its items as another kind of numbers: [0] that will hold floats."""
+        if node.count or _kinds(node.item) == _kinds(item):
+            return node
+        (own, rank), (dtype, same_rank) = _kinds(node.item), _kinds(item)
+        if rank or same_rank or own is None or dtype is None or not np.can_cast(own, dtype):
+            raise NotNative("a list of several kinds of items")
+        one = cast(name("item"), own, dtype)
+        source = gast.comprehension(form.name("item", gast.Store), name(node.text), [], 0)
+        text = self.writer.fresh(node.text)
+        self.writer.emit(assign(text, gast.ListComp(one, [source])))
+        return ListNode(text, item)
 
     def _empty_list(self, fact: Any) -> Expression:
         item = fact.item
@@ -285,6 +300,13 @@ class Lists(State):
         source = call("range", number(0))
         comprehension = gast.comprehension(form.name("_", gast.Store), source, [], 0)
         return gast.ListComp(one, [comprehension])
+
+
+def _kinds(item: Any) -> tuple[Any, Any]:
+    """The dtype and the rank of an item; of a list those of what it holds, in a tuple."""
+    if isinstance(item, values.List):
+        return _kinds(item.item), "list"
+    return dtype_of(item), values.rank_of(item)
 
 
 def _is_append(line: Line, group: frozenset[str]) -> bool:

@@ -54,7 +54,8 @@ def kin_of(lines: Sequence[Line]) -> dict[str, set[str]]:
 
 def are_items(items: Sequence[Any], is_known: Callable[[Any], bool]) -> bool:
     """Whether one array can hold the items of a list side by side."""
-    return bool(items) and (all(map(is_number, items)) or _are_rows(items, is_known))
+    of_one_dtype = len({dtype_of(each) for each in items}) == 1
+    return of_one_dtype and (all(map(is_number, items)) or _are_rows(items, is_known))
 
 
 def _are_rows(items: Sequence[Any], is_known: Callable[[Any], bool]) -> bool:

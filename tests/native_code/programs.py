@@ -156,6 +156,17 @@ def array_of_each_pass(x, passes):
     return np.sum(x**2)
 
 
+def whole_numbers_first(x, n):
+    """Lists of whole numbers, and of bool, that hold floats later: by items, joined, appended to."""
+    sums, flags, same = [0, 0, 0], [True, False], [1, 2, 3]
+    for i in range(n):
+        sums[i] = sums[i] + x[i] * x[i]
+        flags[i] = x[i]
+        same[i] = same[i] * x[i + 1]
+    sums.append(x[n])
+    return sum(sums) * flags[0] + flags[1] * sum([1, 2] + same)
+
+
 def exp(x):
     """Called like a function that loops may call."""
     return np.sum(np.exp(x) * x**-1.5)
@@ -188,6 +199,7 @@ PROGRAMS = {
     "axes that are one": (folded_axes, (A, B[:, :3])),
     "called like a helper": (exp, (x,)),
     "an array of each pass": (array_of_each_pass, (x, 3)),
+    "whole numbers first": (whole_numbers_first, (x, 2)),
     "columns of sums": (lambda A, x: np.sum((x[:4] @ A) ** 2 * (A @ x[:5])[0]), (A, x)),
     "powers of Cholesky": (lambda A: np.sum(np.linalg.cholesky(A @ A.T + np.eye(4)) ** 3), (A,)),
     "largest along axes": (lambda A: np.sum(A[np.argmax(A, axis=0), np.arange(5)] ** 2), (A,)),
