@@ -113,6 +113,8 @@ class Capture:
     `path` leads to the place from the function that is transformed, where the place is its own: its
     globals, cells, defaults, and what is in them. What stands there in another function with the
     same code is found by it (`stands_at`). `aspect` is what `read` makes of what stands there.
+    `called` says of a function that it is called and no more: its code and what that reads are
+    captures of their own, so another function with that code does as well.
     """
 
     text: str
@@ -125,6 +127,7 @@ class Capture:
     whole: tuple[Callable[[], Any], tuple | None] | None = None
     path: tree.Path | None = None
     aspect: Callable[[Any], Any] | None = None
+    called: bool = False
 
 
 #: the steps to a name of the function's module, to what a cell of it holds, and to its code

@@ -7,6 +7,7 @@ import inspect
 import operator
 import types
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -148,6 +149,7 @@ class Captures:
         self._varying: frozenset[str] = frozenset()
         self._paths: dict[tuple, tree.Path | None] = {}  # by key: the first way to each place
         self._bare: dict[str, Capture] = {}
+        self._inner = CalledFunctions()
 
     # ---- the function that is transformed
 
@@ -157,21 +159,36 @@ class Captures:
 
     def cells_of(self, function: types.FunctionType) -> dict[str, types.CellType]:
         """The cells of a function by name; those of the root are known by the dict itself."""
-        return self._cells if function is self.root else cells_of(function)
+        return self._cells if function is self.root else self._inner.cells_of(function)
+
+    @contextmanager
+    def to_be_called(self) -> Iterator[None]:
+        """A function that is read inside is called, and nothing else is done with it."""
+        before, self._inner.is_callee = self._inner.is_callee, True
+        try:
+            yield
+        finally:
+            self._inner.is_callee = before
+
+    def calls(self, function: Any) -> None:
+        """Note that the function that was read to be called is called now."""
+        self._inner.next = function
 
     def in_globals(self, space: dict, name: str) -> Place:
         own = self.root is not None and space is self.root.__globals__
         return Place.in_globals(space, name, ((GLOBAL, name),) if own else None)
 
     def in_cell(self, cells: dict[str, types.CellType], name: str) -> Place:
-        if cells is not self._cells:
+        way = () if cells is self._cells else self._inner.way_to_cells(cells)
+        if way is None:
             return Place.in_cell(cells[name], name)
-        index = self.root.__code__.co_freevars.index(name)
-        return Place.in_cell(cells[name], name, (CLOSURE, ("item", index), CONTENTS))
+        step = ("item", list(cells).index(name))
+        return Place.in_cell(cells[name], name, (*way, CLOSURE, step, CONTENTS))
 
     def of_function(self, function: types.FunctionType, name: str, text: str) -> Place:
         """The place of an attribute of a function."""
-        path = (("attribute", name),) if function is self.root else None
+        way = () if function is self.root else self._inner.way_to(function)
+        path = None if way is None else (*way, ("attribute", name))
         return Place.of_attribute(function, name, text, path)
 
     def _meet(self, place: Place) -> None:
@@ -197,6 +214,8 @@ class Captures:
     def of(self, value: Any, place: Place) -> Any:
         """What the compiler works with for the captured object that stands at a place."""
         self._meet(place)
+        if type(value) is types.FunctionType:
+            self._inner.meet(value, place.path)
         if place.key not in self._values:
             self._values[place.key] = self._enter(value, place)
         self.reads.append(self._values[place.key])
@@ -232,6 +251,7 @@ class Captures:
 
     def runs(self, function: types.FunctionType) -> None:
         """Note that the code of a function became part of the code: it may be replaced in place."""
+        self._inner.enter(function)
         if not of_this_library(function.__globals__):
             text = f"{function.__qualname__}.__code__"
             self.fixes(function.__code__, self.of_function(function, "__code__", text))
@@ -270,6 +290,20 @@ class Captures:
     def adopt(self, capture: Capture) -> None:
         """Take over a capture of a program that is written in place: of another function's."""
         self.found.setdefault((id(capture.read), capture.text), replace(capture, path=None))
+
+    def all(self) -> tuple[Capture, ...]:
+        """What was noted, in order."""
+        return tuple(
+            replace(each, called=True) if self._is_only_called(key, each) else each
+            for key, each in self.found.items()
+        )
+
+    def _is_only_called(self, key: tuple, capture: Capture) -> bool:
+        function = capture.value
+        if type(function) is not types.FunctionType or key[0] == "pinned":
+            return False
+        runs = (id(function), "__code__") in self.found
+        return runs and self._inner.is_only_called(function, capture.path)
 
     def named_parameters(self) -> dict[str, Capture]:
         """The Parameters by name. Blocks and functions are given them like any other value."""
@@ -421,6 +455,50 @@ class Captures:
             key = (id(module), "attribute", name)
             self.fixes(value, Place(text, lambda: space[name], key, (space, name)))
         return value
+
+
+class CalledFunctions:
+    """Functions in cells: by which way each was reached, and whether it was only called.
+
+    In another function with the same code another function may stand there.
+    """
+
+    def __init__(self) -> None:
+        self.is_callee = False
+        self.next: Any = None  #: what is called next, by its name
+        self._ways: dict[int, tuple[types.FunctionType, tree.Path | None]] = {}
+        self._objects: set[int] = set()  #: those that count as objects, too
+        self._cells: dict[int, tuple[types.FunctionType, dict[str, types.CellType]]] = {}
+
+    def meet(self, function: types.FunctionType, path: tree.Path | None) -> None:
+        """Note a function that is read at a place."""
+        way = path if path is not None and path[0] == CLOSURE else None
+        first = self._ways.setdefault(id(function), (function, way))[1]
+        if way is None or way != first or not self.is_callee:
+            self._objects.add(id(function))
+
+    def enter(self, function: types.FunctionType) -> None:
+        """Note a function that is called, by its name or in any other way."""
+        if self.next is not function:
+            self._objects.add(id(function))
+        self.next = None
+
+    def way_to(self, function: types.FunctionType) -> tree.Path | None:
+        return self._ways.get(id(function), (function, None))[1]
+
+    def cells_of(self, function: types.FunctionType) -> dict[str, types.CellType]:
+        """The cells by name, one dict for a function."""
+        return self._cells.setdefault(id(function), (function, cells_of(function)))[1]
+
+    def way_to_cells(self, cells: dict[str, types.CellType]) -> tree.Path | None:
+        """The way to the function whose cells these are."""
+        ways = (self.way_to(function) for function, own in self._cells.values() if own is cells)
+        return next(ways, None)
+
+    def is_only_called(self, function: types.FunctionType, path: tree.Path | None) -> bool:
+        """Whether nothing is seen of a function but what its code does."""
+        reached = path is not None and self.way_to(function) == path
+        return reached and id(function) not in self._objects and not vars(function)
 
 
 def is_array(value: Any) -> bool:

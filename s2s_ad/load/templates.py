@@ -9,6 +9,7 @@ same kind where the code takes its value from there.
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -29,6 +30,20 @@ MOST_KINDS = 64  # exact kinds of a captured value that are known to be alike
 
 class Itself:
     """Stands for the function that is transformed, where its code reads it: it calls itself."""
+
+
+class Called:
+    """Stands for a function that is called: for any of this module whose code is the same.
+
+    The code is a part of its own, and so is what the code reads.
+    """
+
+    def __init__(self, space: dict[str, Any]):
+        self.space = space
+
+    def fits(self, now: Any) -> bool:
+        plain = type(now) is types.FunctionType and not vars(now)
+        return plain and now.__globals__ is self.space
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,8 @@ class Part:
             value = assumed.kind_of(capture, value)
         elif value is function:
             value = Itself
+        elif capture.called:
+            value = Called(value.__globals__)
         is_item, is_tuple = capture.holder is not None, capture.whole is not None
         return cls(_unbound(capture), value, set(), is_item, is_tuple, assumed)
 
@@ -73,6 +90,8 @@ class Part:
     def _is_that(self, now: Any, function: Any) -> bool:
         if self.value is Itself:
             return now is function
+        if isinstance(self.value, Called):
+            return self.value.fits(now)
         if self.capture.aspect is not None:
             now = self.capture.aspect(now)
         if self.capture.same is not operator.is_:

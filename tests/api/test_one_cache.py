@@ -426,6 +426,81 @@ def arguments_that_count_by_value(n):
     return grad(f)(X, n), slope
 
 
+# ---- functions in cells, that are made anew with the function that calls them
+
+
+def times(k):
+    def inner(x):
+        return x * k
+
+    return inner
+
+
+def squared_and_doubled(x):
+    return 2 * x**2
+
+
+@scenario(2.0, 3.0, 2, X, np.float32(0.5), 2.0)
+def inner_functions(k):
+    def inner(x):
+        return x * k
+
+    def outer(x, power=2):
+        return inner(x) ** power
+
+    return grad(lambda x: np.sum(outer(x)))(X), 2 * k**2 * X
+
+
+@scenario((2.0, 2.0), (2.0, 3.0), (3.0, 2.0), (3.0, 3.0))
+def one_inner_function_or_two(factors):
+    f = times(factors[0])
+    g = f if factors[0] == factors[1] else times(factors[1])
+    expected = factors[0] + 2 * factors[1] ** 2 * X
+    return grad(lambda x: np.sum(f(x) + g(x) ** 2))(X), expected
+
+
+DOUBLED = times(2.0)
+
+
+@scenario(False, True, False)
+def an_inner_function_that_is_compared(is_doubled):
+    f = DOUBLED if is_doubled else times(3.0)
+    result = grad(lambda x: np.sum(f(x)) * (5.0 if f is DOUBLED else 7.0))(X)
+    return result, np.full(3, 10.0 if is_doubled else 21.0)
+
+
+@scenario(2, 5, 2)
+def an_attribute_of_an_inner_function(k):
+    f = times(2.0)
+    f.factor = k
+    return grad(lambda x: np.sum(f(x)) * f.factor)(X), np.full(3, 2.0 * k)
+
+
+@scenario(0, 1, 2, 1)
+def inner_functions_with_other_code(which):
+    f = (times(3.0), squared_and_doubled, np.exp)[which]
+    return grad(lambda x: np.sum(f(x)))(X), (np.full(3, 3.0), 4 * X, np.exp(X))[which]
+
+
+@scenario(2.0, 3.0)
+def a_cell_that_two_functions_read(k):
+    def inner(x):
+        return x * k
+
+    return grad(lambda x: np.sum(inner(x) * k))(X), np.full(3, k * k)
+
+
+class Scaled:
+    scale = times(2.0)
+
+
+@scenario(True, False)
+def an_inner_function_that_is_a_method_too(is_method):
+    f = Scaled.scale if is_method else times(3.0)
+    result = grad(lambda x: np.sum(f(x)) + np.sum(Scaled.scale(x)))(X)
+    return result, np.full(3, 4.0 if is_method else 5.0)
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_states_in_turn(name):
     run, states = SCENARIOS[name]
@@ -503,6 +578,7 @@ INLINE = {
     "lambdas of a batch": (per_batch, 1),
     "lambdas of lists": (of_lists, 1),
     "Hessian-vector products": (hessian_vector, 1),
+    "lambdas of functions in cells": (lambda n: inner_functions(float(n)), 1),
     "inner lambdas": (lambda n: grad(lambda x: grad(lambda y: n * x * y**2)(x))(3.0), 1),
     "jvp of a lambda": (lambda n: jvp(lambda x: np.sum(x * n), (X,), (X,)), 1),
     "vjp of a lambda": (lambda n: vjp(lambda x: np.sum(x**2 * n), X)[1](1.0), 2),

@@ -87,7 +87,7 @@ HANDLERS[functools.partial] = make_partial
 @expression(gast.Call)
 def call(lowering: Lowering, node: gast.Call) -> Any:
     """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
-    function = lowering.evaluate(node.func)
+    function = _callee(lowering, node.func)
     if isinstance(function, type) and issubclass(function, BaseException):
         return HANDLERS[Thrown](lowering, [node], {})
     args = spread(lowering, node.args)
@@ -104,10 +104,18 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
         if twice:
             raise TypeError(f"multiple values for keyword argument {twice.pop()!r}")
         kwargs |= more
+    lowering.captures.calls(function if isinstance(node.func, gast.Name) else None)
     result = apply(lowering, function, args, kwargs)
     if result is None:
         lowering.gave_none.append(node)
     return result
+
+
+def _callee(lowering: Lowering, node: gast.AST) -> Any:
+    if not isinstance(node, gast.Name):
+        return lowering.evaluate(node)
+    with lowering.captures.to_be_called():
+        return lowering.evaluate(node)
 
 
 def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any]) -> Any:

@@ -186,7 +186,7 @@ def _finished(
         output=output,
         facts=lowering.builder.facts,
         hints=lowering.builder.hints,
-        captures=tuple(lowering.captures.found.values()),
+        captures=lowering.captures.all(),
         origin=origin,
         mutated=tuple(lowering.memory.mutated),
         writes=tuple(capture for capture, _ in writes),
