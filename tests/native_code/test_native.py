@@ -15,6 +15,7 @@ from s2s_ad.diagnostics import ArgumentValueError
 pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 QUICK = {
+    "whole numbers first",
     "stencil",
     "views",
     "a loop that breaks",
