@@ -251,3 +251,49 @@ def test_breakpoint_stops_in_generated_code(transform, monkeypatch):
     assert file.startswith("<s2s_ad")
     np.testing.assert_array_equal(names["x"], argument)
     np.testing.assert_allclose(names["y"], np.sin(argument))
+
+
+class Gain:
+    def __init__(self, x):
+        self.factor = x
+
+
+def appends(x):
+    out = [x]
+    out.apend(x)
+    return sum(out)
+
+
+def misspelt_attribute(x):
+    return Gain(x).facter * x
+
+
+def misspelt_method_of_a_text(x):
+    return x if "a".uper() else 2 * x
+
+
+def unpacks_too_many(x):
+    a, b = np.array([x, x, x])
+    return a * b
+
+
+@pytest.mark.parametrize(
+    "f, first, help",
+    [
+        (appends, "'list' object has no attribute 'apend'", "did you mean 'append'?"),
+        (misspelt_attribute, "'Gain' object has no attribute 'facter'", "did you mean 'factor'?"),
+        (
+            misspelt_method_of_a_text,
+            "'str' object has no attribute 'uper'",
+            "did you mean 'upper'?",
+        ),
+        (unpacks_too_many, "cannot unpack 3 values into 2 names", "a, *rest = values"),
+        (lambda x: np.array([x]).apend(x), "'apend' of an array", None),
+    ],
+    ids=["list", "object", "text", "unpacking", "array"],
+)
+def test_a_misspelt_attribute_is_told_what_may_be_meant(f, first, help):
+    """Nothing was said of those of lists, objects and texts; of an array's apend "shape"."""
+    with pytest.raises(S2SError, match=re.escape(first)) as caught:
+        grad(f)(1.5)
+    assert (help in str(caught.value)) if help else "did you mean" not in str(caught.value)

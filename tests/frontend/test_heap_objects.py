@@ -451,3 +451,19 @@ def test_functions_of_python_call_the_methods_of_objects():
     """abs(q), as quaternions have it, was refused."""
     assert grad(of_special_methods)(0.7) == pytest.approx(12 * 0.7 + 5 + 2 * 0.7 + 7)
     assert vmap(of_special_methods)(np.array([0.7]))[0] == pytest.approx(of_special_methods(0.7))
+
+
+def item_of_a_dict_of_attributes(x):
+    p = Model(x[0])
+    attributes = p.__dict__
+    p.b = x[2]
+    attributes["w"] += x[1] * attributes["b"]
+    return p.w**2
+
+
+def test_items_of_a_dict_of_attributes_are_attributes():
+    assert_like_python(item_of_a_dict_of_attributes, (X,))
+    w = X[0] + X[1] * X[2]
+    np.testing.assert_allclose(
+        grad(item_of_a_dict_of_attributes)(X)[:3], 2 * w * np.array([1, X[2], X[1]])
+    )

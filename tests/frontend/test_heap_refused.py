@@ -229,12 +229,6 @@ def one_dict_for_two(x):
     return p.x
 
 
-def item_of_a_dict_of_attributes(x):
-    p = Plain(x[0])
-    p.__dict__["x"] += x[1]
-    return p.x
-
-
 def slots_left_empty(x):
     q = object.__new__(Slotted)
     q.y = x[0]
@@ -289,7 +283,6 @@ CASES = {
     one_array_many_times: ((X, 3), MUTABLE, "rows[0][1] = x[0]", COPY),
     own_way_to_set_attributes: ((X,), "S2S201", "s = Slots()", "__setattr__"),
     one_dict_for_two: ((X,), "S2S201", "q.__dict__ = p.__dict__", "__dict__"),
-    item_of_a_dict_of_attributes: ((X,), "S2S201", 'p.__dict__["x"]', "__dict__"),
     slots_left_empty: ((X,), "S2S201", "object.__new__(Slotted)", "Slotted"),
     perhaps_no_pass: ((X, 3.0), MUTABLE, "return x * y", COPY),
     raveled_argument: ((A,), MUTABLE, "return v * 2.0", COPY),

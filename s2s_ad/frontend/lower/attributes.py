@@ -170,9 +170,10 @@ def _of_known(lowering: Lowering, value: Any, name: str) -> Any:
     raise _refused(f"the attribute {name!r} of a {type(value).__name__}")
 
 
-def no_attribute(lowering: Lowering, kind: type, name: str) -> Exception:
+def no_attribute(lowering: Lowering, kind: type, name: str, holder: Any = None) -> Exception:
     """What to raise where an object of a class has no such attribute."""
-    error = AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    text = f"{kind.__name__!r} object has no attribute {name!r}"
+    error = AttributeError(text, name=name, obj=kind if holder is None else holder)
     return lowering.python_raises(error)
 
 
@@ -413,7 +414,7 @@ def _of_class(
         return of_descriptor(lowering, base, name, "__get__", [holder, kind])
     if base is None and below is not None:
         raise AttributeError(f"'super' object has no attribute {name!r}")
-    return _class_attribute(lowering, kind if base is None else base, name)
+    return _class_attribute(lowering, kind if base is None else base, holder, name)
 
 
 def of_descriptor(lowering: Lowering, base: type, name: str, method: str, given: list[Any]) -> Any:
@@ -431,11 +432,13 @@ def _of_property(lowering: Lowering, function: types.FunctionType, holder: Any) 
     return lowering.enter(function, {function.__code__.co_varnames[0]: holder})
 
 
-def _class_attribute(lowering: Lowering, kind: type, name: str) -> Any:
+def _class_attribute(lowering: Lowering, kind: type, holder: Any, name: str) -> Any:
     """What stands in the class, for the class and its objects alike."""
     try:
         found = getattr(kind, name)
     except AttributeError as error:
+        if not isinstance(holder, type):
+            raise no_attribute(lowering, kind, name, holder) from None
         raise lowering.python_raises(error) from None
     if kind.__module__ in ("builtins", "numpy"):
         return found

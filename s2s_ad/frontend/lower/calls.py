@@ -153,11 +153,18 @@ def _applied(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     raise refused_call(function, lowering.builder.origin, args, kwargs)
 
 
-OF_MATH = (math.ceil, math.floor, math.trunc)
 #: functions of Python's that ask the class of their first argument: id -> its method
 SPECIAL_METHODS = {
-    id(function): f"__{function.__name__}__"
-    for function in (*(abs, complex, divmod, float, int, reversed, round), *OF_MATH)
+    id(abs): "__abs__",
+    id(complex): "__complex__",
+    id(divmod): "__divmod__",
+    id(float): "__float__",
+    id(int): "__int__",
+    id(math.ceil): "__ceil__",
+    id(math.floor): "__floor__",
+    id(math.trunc): "__trunc__",
+    id(reversed): "__reversed__",
+    id(round): "__round__",
 }
 
 

@@ -43,7 +43,7 @@ from s2s_ad.frontend.lower.optional import (
 from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, symbols
-from s2s_ad.frontend.lower.refused import refusal, refused_foreign
+from s2s_ad.frontend.lower.refused import meant_attribute, refusal, refused_foreign
 from s2s_ad.frontend.lower.tail_duplication import branch_and_rest, decides
 from s2s_ad.frontend.lower.views import given
 from s2s_ad.frontend.resolve import Captures, Frame, Unassigned, unwrap
@@ -319,7 +319,8 @@ class Lowering:
         """What is said of a call that NumPy or Python would refuse, or of a fault of ours."""
         if isinstance(error, REFUSALS) and not faults.names_ours(error):
             what = f"{type(error).__name__}: {error}"
-            return UnsupportedError("S2S203", what, origin=origin, why="Python refuses this")
+            why, help = "Python refuses this", meant_attribute(error)
+            return UnsupportedError("S2S203", what, origin=origin, why=why, help=help)
         return faults.internal(error, origin)
 
     def too_deep(self, origin: Origin) -> S2SError:

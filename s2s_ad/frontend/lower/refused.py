@@ -14,7 +14,9 @@ import numpy as np
 from s2s_ad.core.advice import no_derivative
 from s2s_ad.core.builder import describe
 from s2s_ad.core.foreign import name_of_foreign, to_numpy
+from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import Origin, S2SError, UnsupportedError
+from s2s_ad.frontend.resolve import unwrap
 
 _AT_ONCE = "differentiated functions run to their end at once"
 _MODULE = "define it at module level"
@@ -76,10 +78,24 @@ STATEMENTS_ONLY = (
 STATEMENTS_ONLY += (logging.error, logging.critical, logging.exception, logging.log)
 
 
+#: how alike a name is to what may be meant: 'apend' is not to be 'shape'
+ALIKE = 0.7
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """The help for a name that is spelled almost like another; "" where there is none."""
-    found = difflib.get_close_matches(name, names, 1)
+    found = difflib.get_close_matches(name, names, 1, cutoff=ALIKE)
     return f"did you mean {found[0]!r}?" if found else ""
+
+
+def meant_attribute(error: Exception) -> str:
+    """The help for an attribute that an object does not have, but one of almost this name."""
+    holder = getattr(error, "obj", None)
+    if not isinstance(error, AttributeError) or holder is None:
+        return ""
+    is_tree = isinstance(holder, Tree)
+    names = [*dir(holder.kind), *holder.keys] if is_tree else dir(unwrap(holder))
+    return did_you_mean(error.name, [each for each in names if isinstance(each, str)])
 
 
 def refusal(kind: type[gast.AST]) -> tuple[str, str]:

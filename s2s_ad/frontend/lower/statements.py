@@ -224,6 +224,7 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
             "S2S203",
             f"cannot unpack {count} values into {wanted} names",
             origin=lowering.origin(target),
+            help="give each value a name, or the rest of them one: a, *rest = values",
         )
     if stars:
         start, stop = stars[0], count - (wanted - stars[0] - 1)
