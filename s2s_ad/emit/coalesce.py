@@ -82,10 +82,10 @@ class Variable:
         )
 
     def _within(self, live: Range) -> Iterator[Assignment]:
-        place = bisect_left(self.assignments, live.start, key=_line)
-        while place < len(self.assignments) and self.assignments[place].line < live.end:
-            yield self.assignments[place]
-            place += 1
+        index = bisect_left(self.assignments, live.start, key=_line)
+        while index < len(self.assignments) and self.assignments[index].line < live.end:
+            yield self.assignments[index]
+            index += 1
 
 
 def _line(each: Assignment) -> int:

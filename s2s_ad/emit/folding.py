@@ -98,12 +98,14 @@ class Refold:
         readers = Readers(lines, outputs)
         found: list[Line] = []
         around = self.folded
-        for place, line in enumerate(lines):
+        for position, line in enumerate(lines):
             self.folded = []
             if line.kind == "assign":
                 expression, size = self._composed(line.expression)
                 read = None if tried else form.reads(expression)
-                if not readers.changes(place, line.name, read) and self._folds(line, size, readers):
+                if not readers.changes(position, line.name, read) and self._folds(
+                    line, size, readers
+                ):
                     self._wait(line, expression, size)
                     continue
                 made = replace(line, expression=expression)
@@ -141,8 +143,8 @@ class Refold:
             head = self._folded(head)
         index = None if line.index is None else self._folded(line.index)
         blocks = tuple(
-            self._block(each, tried=kind == "try" and place == 0)
-            for place, each in enumerate(line.blocks)
+            self._block(each, tried=kind == "try" and position == 0)
+            for position, each in enumerate(line.blocks)
         )
         return replace(line, expression=head, index=index, blocks=blocks)
 
@@ -237,28 +239,28 @@ class Readers:
         self.last: dict[str, int] = dict.fromkeys(outputs, len(lines))
         self.nested: set[str] = set()
         self.tried: set[str] = set()
-        for place in range(len(lines) - 1, -1, -1):
-            inside = inside_of(lines[place])
+        for position in range(len(lines) - 1, -1, -1):
+            inside = inside_of(lines[position])
             self.nested |= inside.reads
             if inside.tries:
                 self.tried |= inside.reads
-            for name in {*lines[place].reads(), *inside.reads}:
-                self.last.setdefault(name, place)
+            for name in {*lines[position].reads(), *inside.reads}:
+                self.last.setdefault(name, position)
         self._changed: dict[str | None, list[int]] = {}  # where a variable changes; None: any
-        for place, each in enumerate(lines):
+        for position, each in enumerate(lines):
             changes = inside_of(each).changes
             for variable in (*changes, None) if changes else ():
-                self._changed.setdefault(variable, []).append(place)
+                self._changed.setdefault(variable, []).append(position)
 
-    def changes(self, place: int, name: str, read: Sequence[str] | None) -> bool:
+    def changes(self, position: int, name: str, read: Sequence[str] | None) -> bool:
         """Whether one of these (None: any variable) changes before the last reader of the name.
 
-        The name is the one that is defined at `place`.
+        The name is the one that is defined at `position`.
         """
         until = self.last.get(name, -1) + (name in self.nested)
         for variable in (None,) if read is None else read:
             places = self._changed.get(variable, ())
-            after = bisect_right(places, place)
+            after = bisect_right(places, position)
             if after < len(places) and places[after] < until:
                 return True
         return False

@@ -90,11 +90,11 @@ def _iterate(loop: gast.For, before: list[gast.stmt], loads: Callable[[], Counte
 
 def _without_copy(before: list[gast.stmt], copy: str, source: str) -> bool:
     """Take `copy = source[:]` away, where that is all that is done with them before a loop."""
-    for place in range(len(before) - 1, -1, -1):
-        if _is_copy(before[place], copy, source):
-            del before[place]
+    for position in range(len(before) - 1, -1, -1):
+        if _is_copy(before[position], copy, source):
+            del before[position]
             return True
-        if {copy, source} & names_of(before[place]):
+        if {copy, source} & names_of(before[position]):
             return False
     return False
 

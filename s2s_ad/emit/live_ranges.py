@@ -52,19 +52,19 @@ class Ranges:
         self.all.insert(at, new)
         self._furthest.insert(at, new.end)
         furthest = self._furthest[at - 1] if at else 0
-        for place in range(at, len(self.all)):
-            furthest = max(furthest, self.all[place].end)
-            if place > at and self._furthest[place] == furthest:
+        for index in range(at, len(self.all)):
+            furthest = max(furthest, self.all[index].end)
+            if index > at and self._furthest[index] == furthest:
                 break
-            self._furthest[place] = furthest
+            self._furthest[index] = furthest
 
     def after(self, line: int) -> Iterator[Range]:
         """Those that the end of the line is in."""
-        place = bisect_left(self.all, line + 1, key=_start) - 1
-        while place >= 0 and self._furthest[place] > line:
-            if self.all[place].end > line:
-                yield self.all[place]
-            place -= 1
+        index = bisect_left(self.all, line + 1, key=_start) - 1
+        while index >= 0 and self._furthest[index] > line:
+            if self.all[index].end > line:
+                yield self.all[index]
+            index -= 1
 
     def __len__(self) -> int:
         return len(self.all)

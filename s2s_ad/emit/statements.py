@@ -141,10 +141,10 @@ class Statements:
         if store.kind == "add at":
             call = gast.Call(dotted("np", "add", "at"), [array, form.as_value(index), value], [])
             return [gast.Expr(call)]
-        place = gast.Subscript(array, index, gast.Store())
+        target = gast.Subscript(array, index, gast.Store())
         if store.kind == "set":
-            return [gast.Assign([place], value, None)]
-        return [_augmented(place, gast.Add(), value)]
+            return [gast.Assign([target], value, None)]
+        return [_augmented(target, gast.Add(), value)]
 
     def _pop(self, line: Line, array: gast.AST) -> list[gast.stmt]:
         call = gast.Call(gast.Attribute(array, "pop", gast.Load()), [], [])
@@ -256,14 +256,11 @@ class Statements:
 
 def under(settings: Sequence[tuple[str, str]], body: list[gast.stmt]) -> list[gast.stmt]:
     """The statements where `np.errstate` is entered with these settings."""
-    places = [place for place, each in enumerate(body) if _computes(each)]
-    if not places:
+    computing = [i for i, statement in enumerate(body) if _computes(statement)]
+    if not computing:
         return body
-    before, body, after = (
-        body[: places[0]],
-        body[places[0] : places[-1] + 1],
-        body[places[-1] + 1 :],
-    )
+    first, end = computing[0], computing[-1] + 1
+    before, body, after = body[:first], body[first:end], body[end:]
     alike = {value for _, value in settings}
     if len(settings) == 4 and len(alike) == 1:
         settings = [("all", alike.pop())]
@@ -315,12 +312,12 @@ def _is_unread(naming: Naming, name: str) -> bool:
     return name not in naming.read
 
 
-def _augmented(place: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AugAssign:
-    """place += value, or place -= -value."""
+def _augmented(target: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AugAssign:
+    """target += value, or target -= -value."""
     negative = negative_of(value) if isinstance(operator, gast.Add) else None
     if negative is None:
-        return gast.AugAssign(place, operator, value)
-    return gast.AugAssign(place, gast.Sub(), negative)
+        return gast.AugAssign(target, operator, value)
+    return gast.AugAssign(target, gast.Sub(), negative)
 
 
 __all__ = ["Statements", "negated"]

@@ -192,9 +192,9 @@ class _Stores:
         at, position = site
         variables: set[str] = set()
         for depth in range(len(at) + 1):
-            path, place = at[:depth], at[depth][0] if depth < len(at) else position
+            path, index = at[:depth], at[depth][0] if depth < len(at) else position
             start, found = self._found.setdefault((cell, path), (0, set()))
-            names = self.memory.names[cell].defined_before(path, place, start)
+            names = self.memory.names[cell].defined_before(path, index, start)
             found.update(map(self._variable, names))
             self._found[cell, path] = start + len(names), found
             variables |= found

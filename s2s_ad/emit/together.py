@@ -181,8 +181,8 @@ def _call_alike(travels: Travels, change: Change, function: Callee, program: Pro
         if hint.text:
             change.names[Node(function, name)] = hint
             change.called.update(dict.fromkeys(roots, hint))
-        for backward, place in (inputs or {}).items() if hint.text else ():
-            leaf = travels.functions[backward].leaves()[place]
+        for backward, index in (inputs or {}).items() if hint.text else ():
+            leaf = travels.functions[backward].leaves()[index]
             change.names[Node(backward, leaf)] = hint
 
 

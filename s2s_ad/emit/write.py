@@ -157,8 +157,8 @@ def functions_of(program: Program) -> list[Written]:
 
 def _rows(functions: list[Written]) -> Iterator[Row]:
     """The rows of functions that stand two lines apart."""
-    for place, each in enumerate(functions):
-        yield from (NO_ROW, NO_ROW) if place else ()
+    for index, each in enumerate(functions):
+        yield from (NO_ROW, NO_ROW) if index else ()
         yield from each.rows
 
 
@@ -221,12 +221,12 @@ class Module:
         """The name of a function that is called; its text is written the first time."""
         if call not in self.names and call.is_recursive:
             self.names[call] = name = self.free(call.program.name)  # the text says it itself
-            place = len(self.texts)
-            self.texts.insert(place, self.write(self.functions[call], name))
+            index = len(self.texts)
+            self.texts.insert(index, self.write(self.functions[call], name))
         elif call not in self.names:
-            place = len(self.texts)
+            index = len(self.texts)
             function = self.functions[call]
-            self.names[call] = self._same(function) or self._written(function, place)
+            self.names[call] = self._same(function) or self._written(function, index)
         return self.names[call]
 
     def _same(self, function: Ready) -> str | None:
@@ -244,7 +244,7 @@ class Module:
         text = self.write(function, PLACEHOLDER).text
         return next((name for name, other in alike.items() if other == text), None)
 
-    def _written(self, function: Ready, place: int) -> str:
+    def _written(self, function: Ready, index: int) -> str:
         """Write a function before those that it calls, which choose their names first."""
         program = function.program
         name = self._unused(program.name)
@@ -253,7 +253,7 @@ class Module:
             name = self._unused(program.name)
             text = self.write(function, name)
         self.taken.add(name)
-        self.texts.insert(place, text)
+        self.texts.insert(index, text)
         self._known.setdefault((program.name, program.doc), {})[name] = function
         return name
 
@@ -377,7 +377,7 @@ def with_value_names(program: Program) -> Program:
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
     backward = any(each.phase == "backward" for each in program.body)
     own = len(program.outputs()) - program.kept
-    for place, atom in enumerate(program.outputs()):
+    for index, atom in enumerate(program.outputs()):
         hint = hints.get(getattr(atom, "id", ""), TEMPORARY)  # a pass may have made the name
         if isinstance(atom, gast.Name) and not hint.text:
             statement = made.get(atom.id)
@@ -386,7 +386,7 @@ def with_value_names(program: Program) -> Program:
                 text = f"{inner.text}_copy" if inner and inner.text else "copied"
             elif backward or counts[atom.id] > 1 or statement is None or item_of(statement):
                 words = (described.text(atom.id), described.kind(atom.id), "value")
-                text = "value" if place < own else next(filter(None, words))
+                text = "value" if index < own else next(filter(None, words))
             else:
                 continue
             hints[atom.id] = replace(hint, text=text, kind="derived", of="")
