@@ -117,7 +117,7 @@ class _Block:
     @lazy
     def leaves(self) -> dict[str, int]:
         """The place of each leaf of a block."""
-        return {name: place for place, name in enumerate(self.program.leaves())}
+        return {name: index for index, name in enumerate(self.program.leaves())}
 
     @lazy
     def outputs(self) -> list[gast.AST]:
@@ -326,16 +326,16 @@ class _Sides(_Use):
             block.need(block.outputs[number])
 
     def need_leaf(self, block: _Block, name: str) -> None:
-        place = block.leaves.get(name)
-        if place is not None:
-            self.read.add(place)
-            self.outer.need(self.operands[self.first + place])
+        index = block.leaves.get(name)
+        if index is not None:
+            self.read.add(index)
+            self.outer.need(self.operands[self.first + index])
 
     def _sweep(self) -> _Swept:
         outputs, stay = sorted(self.outputs), sorted(self.read)
         blocks = [_with_leaves(_with_outputs(each, outputs), stay) for each in self.blocks]
         first = self.operands[: self.first]
-        operands = [*first, *(self.operands[self.first + place] for place in stay)]
+        operands = [*first, *(self.operands[self.first + index] for index in stay)]
         last = [self.region.count - 1] if isinstance(self.region, Attempt) else []
         return self._made(self.region.like(blocks), operands, [*outputs, *last])
 
@@ -381,15 +381,15 @@ class _Passes(_Use):
         self.outer.need(self.parts.carried[number])
 
     def need_leaf(self, block: _Block, name: str) -> None:
-        place = block.leaves.get(name)
-        if place is None:
+        index = block.leaves.get(name)
+        if index is None:
             return
-        place -= self.region.indices if block is self.blocks[-1] else 0
-        if 0 <= place < self.region.carried:
-            self._need(place)
-        elif place >= 0:
-            self.fixed.add(place - self.region.carried)
-            self.outer.need(self.parts.fixed[place - self.region.carried])
+        index -= self.region.indices if block is self.blocks[-1] else 0
+        if 0 <= index < self.region.carried:
+            self._need(index)
+        elif index >= 0:
+            self.fixed.add(index - self.region.carried)
+            self.outer.need(self.parts.fixed[index - self.region.carried])
 
     def _sweep(self) -> _Swept:
         old = self.region
@@ -424,7 +424,7 @@ def _with_leaves(program: Program, places: Sequence[int]) -> Program:
     """The block with these of its leaves; it reads no others."""
     if len(places) == len(program.inputs):
         return program
-    made = program.with_(inputs=tuple(program.inputs[place] for place in places))
+    made = program.with_(inputs=tuple(program.inputs[index] for index in places))
     return _cleaned(made) if _is_clean(program) else made
 
 

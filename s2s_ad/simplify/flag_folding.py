@@ -85,11 +85,11 @@ def _is_truth(fact: values.AbstractValue) -> bool:
     return values.shape_of(fact) == () and values.is_dtype(getattr(fact, "dtype", None), bool)
 
 
-def _truth(makers: Makers, branch: form.Op, side: int, place: int) -> bool | None:
+def _truth(makers: Makers, branch: form.Op, side: int, index: int) -> bool | None:
     """What an output is certain to be on a side; None where that is open."""
     condition, *operands = branch.operands
     block = blocks_of(branch)[side]
-    atom = block.outputs()[place]
+    atom = block.outputs()[index]
     if isinstance(atom, gast.Name) and atom.id in block.leaves():
         atom = operands[block.leaves().index(atom.id)]
     elif isinstance(atom, gast.Name):

@@ -65,8 +65,8 @@ def _unchanged(program: Program, region: Region, statement: form.Statement) -> d
         starts = region.parts(operands).carried
         pairs = enumerate(zip(leaves, starts, region.results()[0], strict=True))
         return {
-            place: start
-            for place, (leaf, start, atom) in pairs
+            index: start
+            for index, (leaf, start, atom) in pairs
             if getattr(atom, "id", None) == leaf
             and _stands_for(program, start, region.body.facts[leaf])
         }
@@ -74,9 +74,9 @@ def _unchanged(program: Program, region: Region, statement: form.Statement) -> d
         return {}
     sides = [_handed_on(block, operands[1:]) for block in region.blocks]
     return {
-        place: atom
-        for place, atom in sides[0].items()
-        if place in sides[1] and _is_same(atom, sides[1][place])
+        index: atom
+        for index, atom in sides[0].items()
+        if index in sides[1] and _is_same(atom, sides[1][index])
     }
 
 
@@ -84,7 +84,7 @@ def _handed_on(block: Program, operands: Sequence[gast.AST]) -> dict[int, gast.A
     """The outputs of a block of a branch that are operands."""
     given = dict(zip(block.leaves(), operands, strict=True))
     names = [getattr(atom, "id", None) for atom in block.outputs()]
-    return {place: given[name] for place, name in enumerate(names) if name in given}
+    return {index: given[name] for index, name in enumerate(names) if name in given}
 
 
 def _is_same(one: gast.AST, other: gast.AST) -> bool:
@@ -96,7 +96,7 @@ def _not_carried(statement: form.Statement, loop: Loop, places: Mapping[int, gas
     blocks = []
     for block in loop.blocks:
         carried = loop.leaves(block).carried
-        fresh = {carried[place]: fresh_name() for place in places}
+        fresh = {carried[index]: fresh_name() for index in places}
         facts = {name: block.facts[leaf] for leaf, name in fresh.items()}
         hints = {name: block.hints.get(leaf, TEMPORARY) for leaf, name in fresh.items()}
         atoms = {leaf: form.name(name) for leaf, name in fresh.items()}

@@ -42,16 +42,16 @@ def merge(program: Program) -> Program:
 
 def _merged_once(program: Program) -> Program | None:
     seen: dict[str, int] = {}  # condition -> the place of the last branch on it
-    for place, statement in enumerate(program.body):
+    for index, statement in enumerate(program.body):
         if not isinstance(region_of(statement), Branch):
             continue
         condition = getattr(statement.operands[0], "id", None)
         if condition in seen:
-            merged = _merged(program, seen[condition], place)
+            merged = _merged(program, seen[condition], index)
             if merged is not None:
                 return merged
         if condition is not None:
-            seen[condition] = place
+            seen[condition] = index
     return None
 
 

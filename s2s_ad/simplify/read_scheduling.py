@@ -67,10 +67,10 @@ class _Order:
             statement = self.body[position]
             moved = self._movable(position) if _is_update(statement) else []
             self._note_view(statement)
-            for offset, place in enumerate(moved):
-                self.body.insert(position + offset, self.body.pop(place))
-            for place in range(position, moved[-1] + 1) if moved else ():
-                self.positions[self.body[place]] = place
+            for offset, slot in enumerate(moved):
+                self.body.insert(position + offset, self.body.pop(slot))
+            for slot in range(position, moved[-1] + 1) if moved else ():
+                self.positions[self.body[slot]] = slot
             position += 1 + len(moved)
         return self.body
 
@@ -99,13 +99,13 @@ class _Order:
             return set()
         update = self.body[position].target
         waiting = [self.positions[each] for each in self.readers.get(view, ())]
-        waiting = [place for place in waiting if place > position]
+        waiting = [slot for slot in waiting if slot > position]
         found: set[int] = set()
         while waiting:
-            place = waiting.pop()
-            statement = self.body[place]
+            slot = waiting.pop()
+            statement = self.body[slot]
             reads = statement.reads
-            found.add(place)
+            found.add(slot)
             if len(found) > MOST or update in reads or not _may_move(self.program, statement):
                 return set()
             made = [self.positions[self.definitions[n]] for n in reads if n in self.definitions]

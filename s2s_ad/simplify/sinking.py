@@ -43,9 +43,9 @@ class Sides:
 
     def leaf(self, side: int, name: str) -> Symbol:
         """The leaf that stands for a name of the program."""
-        for place, operand in enumerate(self.operands):
+        for index, operand in enumerate(self.operands):
             if getattr(operand, "id", None) == name:
-                return Symbol(self.builders[side], self.leaves[side][place])
+                return Symbol(self.builders[side], self.leaves[side][index])
         self.operands.append(form.name(name))
         for builder, leaves in zip(self.builders, self.leaves, strict=True):
             hint = self.program.hints.get(name, TEMPORARY)
@@ -133,7 +133,7 @@ def _may_sink(statement: form.Statement) -> bool:
 def _sink_into(program: Program, target: str) -> Program:
     """What follows the branch that computes `target` goes into it."""
     body = list(program.body)
-    place = next(i for i, each in enumerate(body) if each.target == target)
+    index = next(i for i, each in enumerate(body) if each.target == target)
     items = {
         each.target: item[1]
         for each in body
@@ -141,9 +141,9 @@ def _sink_into(program: Program, target: str) -> Program:
     }
     if not items:
         return program
-    sides, before, after, changed = Sides(program, body[place]), [], [], False
+    sides, before, after, changed = Sides(program, body[index]), [], [], False
     depends = {target, *items}
-    for each in body[place + 1 :]:
+    for each in body[index + 1 :]:
         reads = set(each.reads)
         if not reads & depends:
             before.append(each)
@@ -164,7 +164,7 @@ def _sink_into(program: Program, target: str) -> Program:
         return program
     made = sides.written()
     facts = program.facts | {target: made.function.infer([], {})}
-    return program.with_(body=(*body[:place], *before, made, *after), facts=facts)
+    return program.with_(body=(*body[:index], *before, made, *after), facts=facts)
 
 
 def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
@@ -198,14 +198,14 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     return True
 
 
-def _has_its_rank(sides: Sides, name: str, place: int) -> bool:
+def _has_its_rank(sides: Sides, name: str, index: int) -> bool:
     """Whether both sides give an output of the rank that what follows reads.
 
     A side after which nobody reads it may give nothing, or a number.
     """
     rank = values.rank_of(sides.program.facts[name])
     pairs = zip(sides.builders, sides.outputs, strict=True)
-    return all(values.rank_of(b.fact(outputs[place])) == rank for b, outputs in pairs)
+    return all(values.rank_of(b.fact(outputs[index])) == rank for b, outputs in pairs)
 
 
 def _value(builder: Builder, program: Program, statement: form.Statement, atoms: dict) -> Any:
@@ -223,16 +223,16 @@ def _value(builder: Builder, program: Program, statement: form.Statement, atoms:
         alike = dtypes[0] == dtypes[1] and values.missing(dtypes) == all(e is None for e in dtypes)
         return alike and values.same_shape(values.shape_of(fact), shape)
 
-    for place, operand in enumerate(operation.operands):
+    for index, operand in enumerate(operation.operands):
         if not _is_zero(builder, operand):
             continue
-        if place in operation.rule.linear:
+        if index in operation.rule.linear:
             if shape == ():
                 return 0.0
             if stands_for_it(operand):
                 return operand
-        neutral = getattr(operation.rule, "identity", {}).get(place) == 0
-        other = operation.operands[1 - place] if neutral else None
+        neutral = getattr(operation.rule, "identity", {}).get(index) == 0
+        other = operation.operands[1 - index] if neutral else None
         if neutral and stands_for_it(other):
             return other
     pairs = zip(statement.operands, operation.operands, strict=True)
@@ -332,12 +332,12 @@ def _with_operands(
     read = [_names_read(each) for each in blocks_of(statement)]
     count = len(moved)
     while (found := _needed_by_one(sides, readers, computed, read, asked)) is not None:
-        place, side = found
-        name, names = sides.operands[place].id, {getattr(e, "id", None) for e in sides.operands}
+        index, side = found
+        name, names = sides.operands[index].id, {getattr(e, "id", None) for e in sides.operands}
         moved[name] = made = computed[name]
         for each in set(made.reads):
             readers[each] -= 1 if each in names else 0
-        read[side].update(_move(sides, place, side, made))
+        read[side].update(_move(sides, index, side, made))
     return sides.written() if len(moved) > count else statement
 
 
@@ -346,12 +346,12 @@ def _needed_by_one(
 ) -> tuple[int, int] | None:
     """The position of an operand that one block alone reads, and that may be computed there."""
     names = [getattr(operand, "id", "") for operand in sides.operands]
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if readers.get(name) != 1 or name not in computed:
             continue
-        using = [i for i, leaves in enumerate(sides.leaves) if leaves[place] in read[i]]
+        using = [i for i, leaves in enumerate(sides.leaves) if leaves[index] in read[i]]
         if len(using) == 1 and names.count(name) == 1 and name not in asked:
-            return place, using[0]
+            return index, using[0]
     return None
 
 
@@ -365,16 +365,16 @@ def _names_read(program: Program) -> set[str]:
     return read | {atom.id for atom in program.outputs() if isinstance(atom, gast.Name)}
 
 
-def _move(sides: Sides, place: int, side: int, made: form.Statement) -> list[str]:
+def _move(sides: Sides, index: int, side: int, made: form.Statement) -> list[str]:
     """Put an operation in front of one block, in place of an operand; returns what it reads."""
     names = {name: sides.leaf(side, name) for name in made.reads}
-    builder, leaf = sides.builders[side], sides.leaves[side][place]
+    builder, leaf = sides.builders[side], sides.leaves[side][index]
     nodes = {name: to_node(value) for name, value in names.items()}
     first = form.substitute(made, nodes | {made.target: form.name(leaf)})
     builder.body.insert(0, first)
     for leaves in sides.leaves:
-        del leaves[place]
-    del sides.operands[place]
+        del leaves[index]
+    del sides.operands[index]
     return [each.name for each in names.values()]
 
 

@@ -69,11 +69,11 @@ def _joined(
     """
     places: dict[tuple[str, int], list[int]] = {}
     run, before = 0, ""
-    for place, each in enumerate(chain):
+    for position, each in enumerate(chain):
         text = index_text(each.parameters["index"])
         run, before = run + (text != before), text
         key = (text, 0 if _adds_number(program, each) else run)
-        places.setdefault(key, []).append(place)
+        places.setdefault(key, []).append(position)
     if len(places) == len(chain):
         return {}
     negative = {each.target for each in program.body if each.function is operator.neg}
@@ -82,8 +82,8 @@ def _joined(
     for *before, last in sorted(places.values(), key=lambda found: found[-1]):
         statement, total = chain[last], chain[[*before, last][0]].operands[1]
         made = instead[id(statement)]
-        for place in [*before, last][1:]:
-            pair = [total, chain[place].operands[1]]
+        for position in [*before, last][1:]:
+            pair = [total, chain[position].operands[1]]
             pair.sort(key=lambda atom: getattr(atom, "id", None) in negative)  # b - a for -a + b
             total = _sum(made, *pair, statement, facts)
         params = {"index": statement.parameters["index"]}

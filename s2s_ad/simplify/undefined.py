@@ -261,10 +261,10 @@ def _bound_at_start(statement: form.Op, loop: Loop, facts: dict) -> list[form.Op
     return [*made, _replaced(statement, loop, [*parts.bounds, *carried, *parts.fixed])]
 
 
-def _with_output(block: Program, place: int, fact: values.AbstractValue) -> Program:
-    """The block with something for the output at `place`."""
+def _with_output(block: Program, index: int, fact: values.AbstractValue) -> Program:
+    """The block with something for the output at `index`."""
     atoms, made, facts = list(block.outputs()), [], {}
-    atoms[place] = _stand_in(fact, block, made, facts)
+    atoms[index] = _stand_in(fact, block, made, facts)
     output = tree.tuple_of(atoms)
     return block.with_(body=(*block.body, *made), facts=block.facts | facts, output=output)
 

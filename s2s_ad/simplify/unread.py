@@ -107,9 +107,9 @@ class _Block:
         self.made = {each.target: each for each in block.body if isinstance(each, form.Op)}
         self.items = {found: name for name, op in self.made.items() if (found := item_of(op))}
         self.readers: dict[str, list[int]] = {}
-        for place, statement in enumerate(block.body):
+        for slot, statement in enumerate(block.body):
             for name in dict.fromkeys(statement.reads):
-                self.readers.setdefault(name, []).append(place)
+                self.readers.setdefault(name, []).append(slot)
 
 
 class _Blocks:
@@ -196,8 +196,8 @@ class _Uses:
         if name not in self.zeros:
             return True
         access, before = self.zeros[name]
-        place = _first_index(access)
-        groups = self.at.values() if place is None else (self.at.get(e, []) for e in (place, None))
+        slot = _first_index(access)
+        groups = self.at.values() if slot is None else (self.at.get(e, []) for e in (slot, None))
         first = before if access.levels == (ONCE,) else 0
         numbers = [number for group in groups for number in group[bisect_left(group, first) :]]
         if len(numbers) > MOST:
@@ -217,15 +217,15 @@ class _Uses:
         None where it does anything else with it.
         """
         names, known = set(names), self.blocks.of(block)
-        waiting = [place for name in names for place in known.readers.get(name, ())]
+        waiting = [slot for name in names for slot in known.readers.get(name, ())]
         heapify(waiting)
         last = -1
         while waiting:
-            place = heappop(waiting)
-            if place == last:
+            slot = heappop(waiting)
+            if slot == last:
                 continue
-            last, statement = place, block.body[place]
-            where = (*position, place if at is None else at)
+            last, statement = slot, block.body[slot]
+            where = (*position, slot if at is None else at)
             region = region_of(statement)
             if isinstance(region, Loop) and at is None:
                 found = self._loop(statement, region, names, levels, where)
