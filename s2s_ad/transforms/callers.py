@@ -28,14 +28,14 @@ def written(builder: Builder, program: Program, values: Sequence[Any]) -> Any:
 def targets(program: Program, places: Sequence[int]) -> list[Target]:
     """The leaves at these places, as what is differentiated."""
     leaves = program.leaves()
-    return [Target(place, program.inputs[place].name, leaves[place]) for place in places]
+    return [Target(index, program.inputs[index].name, leaves[index]) for index in places]
 
 
-def derivative(builder: Builder, program: Program, place: int, values: Sequence[Any]) -> Any:
+def derivative(builder: Builder, program: Program, index: int, values: Sequence[Any]) -> Any:
     """The derivative with respect to one leaf: a number of a number, the Jacobian of a vector."""
-    if rank(values[place]) == 0:
-        return along(builder, program, values, {place: 1.0})
-    wanted = targets(without_effects(program), [place])
+    if rank(values[index]) == 0:
+        return along(builder, program, values, {index: 1.0})
+    wanted = targets(without_effects(program), [index])
     made = jacobian(without_effects(program), wanted, bare=True, has_aux=False, reverse=False)
     return written(builder, made, values)
 

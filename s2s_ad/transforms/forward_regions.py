@@ -90,10 +90,10 @@ class _Walked:
         """The tangents of these outputs; zeros where a tangent does not vary."""
         with self.builder.at(self.program.origin, "tangent"):
             return [
-                zero_tangent(self.builder, self.outputs[place])
-                if self.dots[place] is None
-                else _filled(self.builder, self.dots[place], self.outputs[place])
-                for place in places
+                zero_tangent(self.builder, self.outputs[index])
+                if self.dots[index] is None
+                else _filled(self.builder, self.dots[index], self.outputs[index])
+                for index in places
             ]
 
     def block(self, leaves: Sequence[str], outputs: Sequence[Any]) -> Program:
@@ -149,7 +149,7 @@ def _varying(sides: Sequence[_Walked]) -> tuple[bool, ...]:
 
 
 def _places(flags: Iterable[bool]) -> list[int]:
-    return [place for place, flag in enumerate(flags) if flag]
+    return [index for index, flag in enumerate(flags) if flag]
 
 
 # ---- loops ---------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def _varied_loop(
     needed = sorted(activity.useful_carried(region, wanted))
     leaves = [region.body.facts[name] for name in region.leaves(region.body).carried]
     carried = [
-        fact if place in needed and values.is_inexact(leaves[place]) is not False else None
-        for place, fact in enumerate(carried)
+        fact if index in needed and values.is_inexact(leaves[index]) is not False else None
+        for index, fact in enumerate(carried)
     ]
     while True:
         given = (*(None,) * region.indices, *carried, *fixed)
@@ -299,14 +299,14 @@ def _divided(walk: Walk, region: Attempt, given: Facts, wanted: tuple) -> _Divid
     dots = [side.dots_of(_places(varies)) for side in sides]
     parts = [_early_and_late(side, found) for side, found in zip(sides, dots, strict=True)]
     early, late = [], []
-    for place, (side, found) in enumerate(zip(sides, dots, strict=True)):
+    for index, (side, found) in enumerate(zip(sides, dots, strict=True)):
         leaves = [*side.program.leaves(), *side.tangents]
         outputs, names = list(side.outputs), list(leaves)
         for other, (_, _, kept) in enumerate(parts):
-            own = other == place
+            own = other == index
             outputs += [Symbol(side.builder, name) if own else values.UNDEFINED for name in kept]
             names += kept if own else [_stand_in(side, sides[other], name) for name in kept]
-        before, after, _ = parts[place]
+        before, after, _ = parts[index]
         early.append(side.block(leaves, outputs).with_(body=tuple(before)))
         late.append(side.block(names, found).with_(body=tuple(after)))
     return _Divided(region.like(early), late, varies)

@@ -240,8 +240,8 @@ def inserted(inputs: Sequence[Input], more: Sequence[Input]) -> tuple[Input, ...
     """Further inputs behind the last one that a call can give in their way."""
     found = list(inputs)
     for each in more:
-        place = sum(one.kind <= each.kind for one in found)
-        found.insert(place, each)
+        index = sum(one.kind <= each.kind for one in found)
+        found.insert(index, each)
     return tuple(found)
 
 

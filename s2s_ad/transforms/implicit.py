@@ -49,10 +49,10 @@ class Implicit(Caller):
         jacobian = self._jacobian(builder, values)
         solved = x_bar / jacobian if jacobian_is_number(jacobian) else _solve(jacobian.T, x_bar)
         bar = builder.named(-self._if_solved(operation, solved), self._hint("_bar"))
-        leaves = [1 + place - self.given for place in places]
+        leaves = [1 + index - self.given for index in places]
         found = transposed(builder, self.condition, values, leaves, bar)
-        for place, adjoint in zip(places, found, strict=True):
-            adjoints[place] = in_dtype_of(adjoint, operation.operands[place])
+        for index, adjoint in zip(places, found, strict=True):
+            adjoints[index] = in_dtype_of(adjoint, operation.operands[index])
         return adjoints
 
     def forward(self, operation: Operation, tangents: list) -> Any:

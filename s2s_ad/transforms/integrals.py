@@ -65,7 +65,7 @@ class Integral(Caller):
             for end, sign in ((0, -1.0), (1, 1.0))
             if tangents[end] is not None
         ]
-        given = {place - 1: tangents[place] for place in range(2, len(operands))}
+        given = {index - 1: tangents[index] for index in range(2, len(operands))}
         given = {leaf: dot for leaf, dot in given.items() if dot is not None}
         if given:
             made = tangent_program(self._quiet(), targets(self.program, list(given)))
@@ -83,18 +83,18 @@ class Integral(Caller):
                 help="differentiate the integral alone: quad(...)[0]",
             )
         adjoints: list[Any] = [None] * len(operands)
-        for place, flag in enumerate(operation.active):
-            if flag and place < 2:
-                product = self._height(builder, operands, place) * y_bar[0]
+        for index, flag in enumerate(operation.active):
+            if flag and index < 2:
+                product = self._height(builder, operands, index) * y_bar[0]
                 product = product if self.is_number else np.sum(product)
-                adjoints[place] = product if place else -product
+                adjoints[index] = product if index else -product
             elif flag:
-                adjoints[place] = self._fixed_bar(builder, operands, place, y_bar[0])
+                adjoints[index] = self._fixed_bar(builder, operands, index, y_bar[0])
         return adjoints
 
-    def _fixed_bar(self, builder: Builder, operands: list, place: int, y_bar: Any) -> Any:
+    def _fixed_bar(self, builder: Builder, operands: list, index: int, y_bar: Any) -> Any:
         """The adjoint of what the user's function reads: an integral of the same kind."""
-        (wanted,) = targets(self.program, [place - 1])
+        (wanted,) = targets(self.program, [index - 1])
         if self.is_number:
             slope = self.of(gradient(self._quiet(), wanted))
             return y_bar * slope.integrated(builder, operands)

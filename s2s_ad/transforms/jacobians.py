@@ -139,8 +139,8 @@ def _jacobian_by_columns(
     columns: list[list] = [[] for _ in tree.leaves(program.output)]
     for target in targets:
         found = [_columns(builder, program, leaf, atoms) for leaf in tree.leaves(target.tree)]
-        for place, column in enumerate(columns):
-            column.append(refill(target.tree, [each[place] for each in found]))
+        for index, column in enumerate(columns):
+            column.append(refill(target.tree, [each[index] for each in found]))
     return refill(program.output, columns)
 
 

@@ -58,16 +58,16 @@ class Partition:
         """The outputs of a side that need no computation."""
         known = dict(zip(side.leaves(), self.operands, strict=True))
         found = {}
-        for place, atom in enumerate(side.outputs()):
+        for position, atom in enumerate(side.outputs()):
             if isinstance(atom, gast.Constant):
-                found[place] = atom.value
+                found[position] = atom.value
             elif atom.id in known:
-                found[place] = known[atom.id]
+                found[position] = known[atom.id]
         return found
 
     def outputs(self) -> list:
-        for place, fact in enumerate(self.region.facts):
-            self._start(place, self._promoted(place, self.lengths.translated(fact)))
+        for position, fact in enumerate(self.region.facts):
+            self._start(position, self._promoted(position, self.lengths.translated(fact)))
         masks = (lambda: self.condition), (lambda: inverted(self.condition))
         for side, at_hand, mask, name in zip(
             self.region.blocks, self.at_hand, masks, ("taken", "others"), strict=True
@@ -76,55 +76,57 @@ class Partition:
             if computed or any(map(has_effect, side.body)):
                 found = self.context.builder.named(np.flatnonzero(mask()), Hint(name, "derived"))
                 self._run(side, found, computed)
-        return [self._result(place) for place in range(self.region.count)]
+        return [self._result(position) for position in range(self.region.count)]
 
-    def _result(self, place: int) -> Any:
-        if place not in self.carriers:
-            return self.results[place]
-        operand = self.operands[self.carriers[place]]
-        array = self.context.mark(self.arrays[self.carriers[place]])
+    def _result(self, position: int) -> Any:
+        if position not in self.carriers:
+            return self.results[position]
+        operand = self.operands[self.carriers[position]]
+        array = self.context.mark(self.arrays[self.carriers[position]])
         return Whole(array, operand.places, operand.start) if isinstance(operand, Whole) else array
 
     # ---- where the results go
 
-    def _promoted(self, place: int, fact: Any) -> Any:
+    def _promoted(self, position: int, fact: Any) -> Any:
         """The fact of an output; sides of several dtypes give what NumPy makes of both."""
         if not isinstance(fact, values.Array) or fact.dtype is not None:
             return fact
-        sides = [side.fact(side.outputs()[place]) for side in self.region.blocks]
+        sides = [side.fact(side.outputs()[position]) for side in self.region.blocks]
         dtypes = [values.strong_dtype(each) for each in sides]
         return fact if values.missing(dtypes) else replace(fact, dtype=np.result_type(*dtypes))
 
-    def _start(self, place: int, fact: Any) -> None:
+    def _start(self, position: int, fact: Any) -> None:
         """What is at hand of an output; else an array for the sides to write to."""
-        then, orelse = (found.get(place, _MISSING) for found in self.at_hand)
+        then, orelse = (found.get(position, _MISSING) for found in self.at_hand)
         if then is _MISSING or orelse is _MISSING:
-            carrier = self._carrier(place, fact)
+            carrier = self._carrier(position, fact)
             if carrier is not None:
-                self.carriers[place] = carrier
+                self.carriers[position] = carrier
             else:
-                self.results[place] = self._array(place, fact, orelse if then is _MISSING else then)
+                self.results[position] = self._array(
+                    position, fact, orelse if then is _MISSING else then
+                )
         elif then is values.UNDEFINED or orelse is values.UNDEFINED or same(then, orelse):
-            self.results[place] = orelse if then is values.UNDEFINED else then
+            self.results[position] = orelse if then is values.UNDEFINED else then
         elif selectable(fact):
             a, b = (self.context.gathered(each) for each in (then, orelse))
-            self.results[place] = either(self.context, self.condition, a, b, fact)
+            self.results[position] = either(self.context, self.condition, a, b, fact)
         else:
             raise Ragged
 
-    def _array(self, place: int, fact: Any, value: Any) -> Symbol:
+    def _array(self, position: int, fact: Any, value: Any) -> Symbol:
         """An array that holds the values of the side that need no computation."""
         if value is _MISSING or value is values.UNDEFINED:
-            sides = [side.fact(side.outputs()[place]) for side in self.region.blocks]
+            sides = [side.fact(side.outputs()[position]) for side in self.region.blocks]
             facts = [fact, *map(self.lengths.translated, sides)]
             return empty(self.context, facts, self.arrays)
         value = self.context.gathered(value)
         start = spread_as(self.context, value, self.context.is_batched(value), fact)
         return self.context.mark(start)
 
-    def _carrier(self, place: int, fact: Any) -> int | None:
+    def _carrier(self, position: int, fact: Any) -> int | None:
         """The operand that an output is an update of on both sides, or on the only one."""
-        roots = {place_of(side, side.outputs()[place]) for side in self.region.blocks}
+        roots = {place_of(side, side.outputs()[position]) for side in self.region.blocks}
         root = roots.pop() if len(roots) == 1 else None
         if root is None or not self.flags[root] or root in self.carriers.values():
             return None
@@ -152,25 +154,25 @@ class Partition:
         outputs, _ = context.walk(side, samples)
         harmless = all(map(context.is_elementwise, builder.body[front:]))
         bases, more = [], []
-        for place in computed:
-            if place in self.carriers:
-                bases.append(list(leaves.values())[self.carriers[place]])
+        for position in computed:
+            if position in self.carriers:
+                bases.append(list(leaves.values())[self.carriers[position]])
             else:
-                more.append(self.results[place])
+                more.append(self.results[position])
                 bases.append(builder.symbol(more[-1].fact))
         updated = [
-            written(context, base, self._places_of(place, samples, index), outputs[place])
-            for base, place in zip(bases, computed, strict=True)
+            written(context, base, self._places_of(position, samples, index), outputs[position])
+            for base, position in zip(bases, computed, strict=True)
         ]
         names = [index.name, *leaves, *(each.name for each in inside.values())]
         names += [each.name for each in bases if each.name not in leaves]
         operands = [places, *self.arrays, *outside.values(), *more]
         found = self._written_out(builder, side, names, bases, updated, operands, harmless)
-        for place, value in zip(computed, found, strict=True):
-            if place in self.carriers:
-                self.arrays[self.carriers[place]] = self.context.mark(value)
+        for position, value in zip(computed, found, strict=True):
+            if position in self.carriers:
+                self.arrays[self.carriers[position]] = self.context.mark(value)
             else:
-                self.results[place] = self.context.mark(value)
+                self.results[position] = self.context.mark(value)
 
     def _places(self) -> dict[str, Symbol]:
         """Where in arrays of more samples those of this batch stand."""
@@ -190,11 +192,11 @@ class Partition:
                 found[name] = Whole(leaf, inside[operand.places.name][index], leaf)
         return found
 
-    def _places_of(self, place: int, samples: dict[str, Any], index: Symbol) -> Symbol:
+    def _places_of(self, position: int, samples: dict[str, Any], index: Symbol) -> Symbol:
         """Where in the array of an output the samples stand."""
-        if place not in self.carriers:
+        if position not in self.carriers:
             return index
-        sample = list(samples.values())[self.carriers[place]]
+        sample = list(samples.values())[self.carriers[position]]
         return sample.places if isinstance(sample, Whole) else index
 
     def _written_out(
