@@ -455,12 +455,15 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     items = [as_expression(lowering, item) for item in value.items]
-    if value.kind is tuple:
-        return gast.Tuple(items, gast.Load())
-    if value.kind is list:
-        return gast.List(items, gast.Load())
+    if value.kind in (tuple, list):
+        return (gast.Tuple if value.kind is tuple else gast.List)(items, gast.Load())
     if value.kind is dict:
         return gast.Dict([form.constant(key) for key in value.keys], items)
+    return _object_expression(value, items)
+
+
+def _object_expression(value: Tree, items: list[gast.AST]) -> gast.AST:
+    """An object made again of what it holds."""
     positional = tree.is_namedtuple(value.kind)
     if not positional and not is_made_by_its_content(value):
         raise UnsupportedError(
