@@ -450,6 +450,8 @@ class Assumptions:
 
 def _positive(size: Size) -> Size:
     """The size or its negative: of the two one, where the question is whether it is 0."""
+    if not size.terms:
+        return size
     _, first = min(size.terms, key=lambda term: order(of(term[0])))
     return size if first > 0 else -size
 

@@ -364,3 +364,9 @@ def test_which_side_of_a_comparison_is_which_does_not_depend_on_hashes():
         difference = sizes.clamped(length - 2) - length
         signs |= {dict(sizes._positive(each).terms)[atom] for each in (difference, -difference)}
     assert len(signs) == 1
+
+
+def test_a_length_that_is_none_is_asked_about():
+    """Two lengths that are equal by their formulas: a call of another function asked of nothing."""
+    assumed = sizes.Assumptions({})
+    assert assumed.decide(sizes.Size(()), sizes.ZERO) is True
