@@ -93,7 +93,7 @@ def _check_lengths(spec: str, a: Any, b: Any) -> None:
     for letter, dim in zip(right, support.shape(b), strict=True):
         both = (dim, dims.get(letter, dim))
         if letter not in out and 1 in both and any(map(values.known_not_one, both)):
-            raise ValueError("axes that are summed over have different lengths")
+            values.check_fit(*both, "axes that are summed over have different lengths")
 
 
 class TensorDot(Product):

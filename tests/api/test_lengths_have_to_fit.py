@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from api.oracles import gradient
 from s2s_ad import grad, jit, jvp, value_and_grad, vmap
 from s2s_ad.diagnostics import LengthError
 
@@ -129,6 +130,12 @@ def caught(x, w):
         return np.sum(x) * 7
 
 
+def product(x, w):
+    if len(x) != len(w):
+        return np.sum(x) * 3
+    return x @ w
+
+
 def turns(x, w):
     total = np.sum(x)
     for _ in range(int(w[0])):
@@ -136,7 +143,50 @@ def turns(x, w):
     return total
 
 
+def to_the_end(x, w):
+    if len(x) == len(w):
+        return np.sum(x * w)
+    return x[0] + to_the_end(x[1:], w)
+
+
+def by_halves(x, w):
+    if len(x) < 2:
+        return np.sum(x * w[:1])
+    half = len(x) // 2
+    return by_halves(x[:half], w) + 2 * by_halves(x[half:], w) + x[0]
+
+
+def in_turn(x, w):
+    if len(x) <= len(w):
+        return then(x, w)
+    return x[0] + in_turn(x[1:], w)
+
+
+def then(x, w):
+    if len(x) == len(w):
+        return np.sum(x * w)
+    return in_turn(x[1:], w)
+
+
+def with_more(x, w):
+    if len(x) == len(w):
+        return np.sum(x * w)
+    return with_more(x, np.concatenate([w, w[-1:]]))
+
+
+@pytest.mark.parametrize("f", [to_the_end, by_halves, in_turn, with_more])
+def test_calls_of_itself_have_lengths_of_their_own(f):
+    x, w = np.arange(1.0, 6.0), np.array([2.0, 3.0, 4.0])
+    assert jit(f)(x, w) == pytest.approx(f(x, w), rel=1e-12)
+    np.testing.assert_allclose(grad(f)(x, w), gradient(lambda each: f(each, w), x), rtol=1e-7)
+    np.testing.assert_allclose(grad(f)(x, x.copy()), gradient(lambda each: f(each, x), x))
+    if f is not with_more:  # whose array only grows: a batch of it is refused
+        both = vmap(grad(f), (0, None))(np.stack([x, x + 1]), w)
+        np.testing.assert_allclose(both[0], grad(f)(x, w), rtol=1e-12)
+
+
 def test_only_what_runs_has_to_fit():
+    np.testing.assert_array_equal(grad(product)(np.ones(1), np.ones(3)), [3])
     x, w = np.ones(3), np.zeros(4)
     np.testing.assert_array_equal(grad(chosen)(x, w), [5, 5, 5])
     np.testing.assert_array_equal(grad(caught)(x, w), [7, 7, 7])

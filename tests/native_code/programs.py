@@ -157,7 +157,7 @@ def array_of_each_pass(x, passes):
 
 
 def whole_numbers_first(x, n):
-    """Lists of whole numbers, and of bool, that hold floats later: by items, joined, appended to."""
+    """Lists of whole numbers and bools that hold floats later: by items, joined, appended to."""
     sums, flags, same = [0, 0, 0], [True, False], [1, 2, 3]
     for i in range(n):
         sums[i] = sums[i] + x[i] * x[i]

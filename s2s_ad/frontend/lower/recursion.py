@@ -174,7 +174,8 @@ def closed(
         first: what the first round returned, or NEVER.
     """
     given = value_leaves(arguments)
-    call.facts, call.numbers = list(map(lowering.builder.fact, given)), list(map(is_number, given))
+    call.facts = [_generic(lowering.builder.fact(each)) for each in given]
+    call.numbers = list(map(is_number, given))
     if first is not NEVER:
         _say(lowering.builder, call, make_frame, first, _values_in(first))
     for _ in range(ROUNDS):
@@ -231,7 +232,7 @@ def _static(call: OpenCall, need: NeedStatic, lowering: Lowering) -> S2SError:
 
 
 def _generic(fact: Any) -> Any:
-    """Lengths differ from call to call."""
+    """Lengths differ from call to call: those of the first decide nothing in the others."""
     if not isinstance(fact, values.Array) or fact.shape is None:
         return fact
     dims = (
