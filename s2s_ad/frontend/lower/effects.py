@@ -454,29 +454,28 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
         return value.call
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
-    items = [as_expression(lowering, item) for item in value.items]
-    if value.kind in (tuple, list):
-        return (gast.Tuple if value.kind is tuple else gast.List)(items, gast.Load())
+    return _container(value, [as_expression(lowering, item) for item in value.items])
+
+
+def _container(value: Tree, items: list[gast.AST]) -> gast.AST:
+    if value.kind is tuple:
+        return gast.Tuple(items, gast.Load())
+    if value.kind is list:
+        return gast.List(items, gast.Load())
     if value.kind is dict:
         return gast.Dict([form.constant(key) for key in value.keys], items)
-    return _object_expression(value, items)
-
-
-def _object_expression(value: Tree, items: list[gast.AST]) -> gast.AST:
-    """An object made again of what it holds."""
-    positional = tree.is_namedtuple(value.kind)
-    if not positional and not is_made_by_its_content(value):
+    kind = getattr(value.kind, "__s2s_stands_for__", value.kind)
+    if tree.is_namedtuple(kind):
+        return gast.Call(form.constant(kind), items, [])
+    if not is_made_by_its_content(value):
         raise UnsupportedError(
             "S2S201",
-            f"an object of class {value.kind.__name__} inside a print, an assert, a raise or an "
-            "f-string",
+            f"an object of class {kind.__name__} inside a print, an assert, a raise or an f-string",
             why="its class may make another object of what this one holds",
             help="show its text, str(x), or its attributes",
         )
     pairs = zip(value.keys, items, strict=True)
-    keywords = [] if positional else [gast.keyword(key, item) for key, item in pairs]
-    kind = getattr(value.kind, "__s2s_stands_for__", value.kind)
-    return gast.Call(form.constant(kind), items if positional else [], keywords)
+    return gast.Call(form.constant(kind), [], [gast.keyword(key, item) for key, item in pairs])
 
 
 def _thrown(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Thrown:

@@ -416,7 +416,7 @@ def _compared_with(
     """A number, an array or a container with something else."""
     certain = [each for each in (left, right) if not isinstance(each, Symbol | Tree)]
     fixed = bool(certain) and (certain[0] is None or isinstance(certain[0], str | type))
-    arrays = any(_is_array(each) for each in (left, right))
+    arrays = any(_is_array(each) and each.shape != () for each in (left, right))
     if fixed and not arrays and kind in (gast.Eq, gast.NotEq):
         return kind is gast.NotEq
     both = is_sequence(left) and is_sequence(right) and not symbols_in(left, right)
