@@ -69,17 +69,17 @@ class Backward:
             saving = Saving(self.outer, self.loop, self.result, self.operands)
             lists, lasting, count = saving.write(made)
             items = self._backward(made, lists, lasting, count)
-            pairs = zip(carried, items, strict=False)
-            found += [self._shaped(*pair) for pair in pairs if pair[0].operand is not None]
+            pairs = [(each.operand, item) for each, item in zip(carried, items, strict=False)]
+            found += [self._shaped(name, item) for name, item in pairs if name is not None]
         return found
 
-    def _shaped(self, each: Carried, adjoint: Symbol) -> tuple[str, Symbol]:
+    def _shaped(self, operand: str, adjoint: Symbol) -> tuple[str, Symbol]:
         """The adjoint of an operand, which has the shape of that."""
-        primal = values.shape_of(self.builder.fact(self.outer.atoms[each.operand]))
+        primal = values.shape_of(self.builder.fact(self.outer.atoms[operand]))
         fact = adjoint.fact
         if isinstance(fact, values.Array) and primal and fact.rank == len(primal):
             self.builder.facts[adjoint.name] = replace(fact, shape=primal)
-        return each.operand, adjoint
+        return operand, adjoint
 
     def _active(self, statement: form.Op, given: dict[int, Any]) -> list[Carried]:
         """The adjoints to carry, with what they start from."""

@@ -24,6 +24,7 @@ def without_saved(program: Program, *, real: bool = True) -> Program:
     if not any(isinstance(each.rule, SavingCallee | RestoringCallee) for each in program.body):
         return program
     saving: dict[str, tuple[form.Op, SavingCallee]] = {}
+    read = _read_outputs(program)
     facts, body, plain = dict(program.facts), [], {}
     for statement in program.body:
         item = item_of(statement)
@@ -36,11 +37,28 @@ def without_saved(program: Program, *, real: bool = True) -> Program:
         elif isinstance(call, SavingCallee):
             saving[statement.target] = statement, call
             body += [statement] if real else []
+            if not real and call.plain.effects and statement.target not in read:
+                alone = statement.beside(fresh_name(), call.plain, statement.operands)
+                items = facts[statement.target].items[:-1]
+                facts[alone.target] = tree.tuple_of(items) if call.plain.several else items[0]
+                body.append(alone)  # for what it does: it may raise, or print
         elif item is not None and item[0] in saving:
             body += _item(statement, *saving[item[0]], item[1], real, plain, facts)
         else:
             body.append(statement)
     return program.with_(body=tuple(body), facts=facts)
+
+
+def _read_outputs(program: Program) -> set[str]:
+    """The calls of which something reads another output than what they save."""
+    calls = {each.target: each.rule for each in program.body if isinstance(each, form.Op)}
+    items = filter(None, map(item_of, program.body))
+    return {
+        name
+        for name, index in items
+        if isinstance(call := calls.get(name), SavingCallee)
+        and index < len(call.plain.program.outputs())
+    }
 
 
 def _item(

@@ -208,3 +208,21 @@ def test_no_value_is_computed_twice(f, depths, calls):
         assert names[f"{f.__name__}_grad"](0.3, depth) == pytest.approx(grad(f)(0.3, depth))
         expected = calls * depth if calls else 2 ** (depth + 1) - 1
         assert counting.calls == expected
+
+
+def refused_below(x, n):
+    if x < 0.5:
+        raise ValueError("small")
+    if x > 3.0:
+        return x
+    return refused_below(x * n, n) * x
+
+
+@pytest.mark.parametrize("derived", [grad, lambda f: vmap(grad(f)), lambda f: grad(vmap(f))])
+def test_what_a_batch_of_gradients_raises(derived):
+    good, bad = np.array([1.0, 2.0]), np.array([1.0, 0.3])
+    assert grad(refused_below)(1.0, 2.0) == 24.0  # of 8x³
+    if derived is not grad:
+        np.testing.assert_allclose(np.asarray(derived(refused_below)(good, good * 0 + 2)), [24, 8])
+    with pytest.raises(ValueError, match="small"):
+        derived(refused_below)(*((bad[1], 2.0) if derived is grad else (bad, good * 0 + 2)))

@@ -437,9 +437,12 @@ def _item(lowering: Lowering, node: gast.AST, holder: Any, bound: Mapping[str, s
     return _expressed(lowering, lowering.evaluate(node))
 
 
+SHOWN = "a print, an assert, a raise or an f-string of"
+
+
 def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     """An expression that gives a lowering value."""
-    value = lowering.certain(value, "a print, an assert, a raise or an f-string of")
+    value = lowering.certain(value, SHOWN)
     value = as_result(value)
     if isinstance(value, Symbol):
         return form.name(value.name)

@@ -122,6 +122,7 @@ def _shows(function: Callable, *methods: str) -> Callable:
 def _own_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> gast.AST:
     """What an object says of itself as an expression, to stand where it is shown."""
     function, value = args
+    value = lowering.certain(value, effects.SHOWN)
     made = HANDLERS[function](lowering, [value], {})
     rule, operands, _ = lowering.builder.definition(made.items[0]) if is_word(made) else (None,) * 3
     if isinstance(rule, Text):
