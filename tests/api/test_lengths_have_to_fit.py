@@ -93,6 +93,7 @@ TRANSFORMS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("f, good, bad", CASES)
 def test_what_python_refuses_every_transform_refuses(f, good, bad, transform):
