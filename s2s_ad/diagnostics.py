@@ -94,10 +94,14 @@ class S2SError(Exception):
         super().__init__(self._text())
 
     def at(self, origin: Origin | None) -> S2SError:
-        """The same error with this place, where it has none."""
-        if self.origin is not None or origin is None:
-            return self
-        return type(self)(self.code, self.what, origin=origin, why=self.why, help=self.help)
+        """This error, which notes the place where it has none.
+
+        It stays one object: beside another one, the frames that handle the two hold each other.
+        """
+        if self.origin is None and origin is not None:
+            self.origin = origin
+            self.args = (self._text(),)
+        return self
 
     def _text(self) -> str:
         lines = [f"{self.code}: {self.what}"]
