@@ -352,7 +352,8 @@ def check_sizes(one: Size, other: Size, what: str) -> None:
     if sizes.fit(one, other) is False:
         numbers = [sizes.number_of(each) for each in (one, other)]
         shown = "" if missing(numbers) else f": {numbers[0]} and {numbers[1]}"
-        raise LengthError("S2S502", f"{what}{shown}", why="Python raises a ValueError here")
+        why, help = "Python raises a ValueError here", "pass arrays whose lengths agree"
+        raise LengthError("S2S502", f"{what}{shown}", why=why, help=help)
 
 
 def check_stored(whole: Shape | None, part: Shape | None) -> None:

@@ -369,14 +369,13 @@ class Captures:
             shape = place.inside(value, ("attribute", "shape"))
             self._guard(shape, value.shape, same=operator.eq)
         self._found(place, value, name)
-        if is_array(value):
-            inputs = {place.text: fact}
-            lengths = values.lengths_of_inputs(inputs, {place.text: value})
-            sizes.capture(name, lengths, values.names_of_inputs(inputs))
         if not is_array(value):
             self.numbers[name] = place.key
         elif not isinstance(value, np.generic):
             self.arrays[name] = place.key
+            inputs = {place.text: fact}
+            lengths = values.lengths_of_inputs(inputs, {place.text: value})
+            sizes.capture(name, lengths, values.names_of_inputs(inputs))
         text = identifier(_text(value, place))
         symbol = self.builder.adopt(name, fact, Hint(text, "user"))
         changes = place.text if isinstance(value, Parameter) else ""
