@@ -105,7 +105,7 @@ class DiskCache:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.problem() or len(content) > self.most_bytes:
                 return
-            _put(self._path(made_of), content)
+            put(self._path(made_of), content)
             self._bound()
 
     def entries(self) -> list[Entry]:
@@ -196,7 +196,7 @@ def _own_bytes(path: Path) -> bytes | None:
         return None
 
 
-def _put(path: Path, content: bytes) -> None:
+def put(path: Path, content: bytes) -> None:
     """Write a file beside its place, then put it there."""
     number, beside = tempfile.mkstemp(UNFINISHED, dir=path.parent)
     try:

@@ -16,6 +16,7 @@ from s2s_ad.emit.write import Text
 from s2s_ad.load.libraries import BUILTINS, copies
 from s2s_ad.load.noted import remember
 from s2s_ad.load.runtime_diagnosis import located
+from s2s_ad.load.text_files import kept
 from s2s_ad.tensors import plain
 
 _number = itertools.count(1)
@@ -83,8 +84,8 @@ def rebound(
 
 def load(program: Program, text: Text) -> Loaded:
     """Compile the text and bind what it refers to."""
-    file = f"<s2s_ad {text.name} {next(_number)}>"
     source, rows = text.module, text.module_rows
+    file = kept(text.name, source) or f"<s2s_ad {text.name} {next(_number)}>"
     values = {capture.name: plain(capture.value) for capture in program.captured()}
     told = program.with_(captures=(), beside=())  # where it says where something stands
     bound = {

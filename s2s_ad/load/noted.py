@@ -17,7 +17,12 @@ _rows: dict[str, Sequence[Row]] = {}
 def remember(file: str, rows: Sequence[Row], code: CodeType) -> None:
     """Note where each line of a file of generated code comes from."""
     _rows[file] = rows
-    weakref.finalize(code, _rows.pop, file, None).atexit = False
+    weakref.finalize(code, _forget, file, rows).atexit = False
+
+
+def _forget(file: str, rows: Sequence[Row]) -> None:
+    if _rows.get(file) is rows:  # not those of the same text, made again
+        del _rows[file]
 
 
 def known_as(file: str, rows: Sequence[Row], source: str, code: CodeType) -> None:

@@ -74,3 +74,18 @@ with cProfile.Profile() as profile:
 out = io.StringIO()
 pstats.Stats(profile, stream=out).sort_stats("tottime").print_stats("pick_grad")
 print(out.getvalue().split("filename", 1)[1])
+
+# %%
+# Coverage and break points
+# -------------------------
+#
+# Tools that look at files find generated code where ``S2S_AD_TEXT_DIR`` names a folder: each
+# gradient is written there and runs from there. An editor stops at break points in it, and coverage
+# counts its lines, as here:
+#
+# .. code-block:: console
+#
+#     $ S2S_AD_TEXT_DIR=generated coverage run --source=. -m pytest
+#     $ coverage report
+#
+# The name of a file says which function it holds, and changes with its text.
