@@ -9,6 +9,7 @@ from typing import Any
 
 from s2s_ad.core import tree, values
 
+LISTED = values.Scalar(float), values.Scalar(int)
 MOST_APART = 32  # numbers of a list, each of which is an input of its own
 
 STAR = inspect.Parameter.VAR_POSITIONAL
@@ -115,7 +116,7 @@ def any_length(fact: Any) -> Any:
 
 
 def with_lists(fact: Any, *, rows: bool) -> Any:
-    """An abstract value in which a long list of floats, or of lists of such `rows`, is one input.
+    """An abstract value in which a long list of numbers, or of lists of such `rows`, is one input.
 
     So the code is the same for all lengths. Of a short list each number is an input.
     """
@@ -129,8 +130,8 @@ def with_lists(fact: Any, *, rows: bool) -> Any:
 
 
 def _as_list(fact: Any) -> values.AbstractValue | None:
-    """A float, or a list of what is alike and such; None for anything else."""
-    if fact == values.Scalar(float):
+    """A number, or a list of what is alike and such; None for anything else."""
+    if fact in LISTED:
         return fact
     if not isinstance(fact, tree.Tree) or fact.kind is not list:
         return None

@@ -466,7 +466,7 @@ class Transformed:
         return self._with_lists(facts) if self._takes_lists() else facts
 
     def _with_lists(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """The abstract values in which long lists of floats are one input."""
+        """The abstract values in which long lists of numbers are one input."""
         rows = self._takes_rows()
         return {name: with_lists(fact, rows=rows) for name, fact in facts.items()}
 
@@ -476,7 +476,7 @@ class Transformed:
         return inner and self.transform.takes_rows
 
     def _takes_lists(self) -> bool:
-        """Whether a long list of floats is one input, until the function asks for its length."""
+        """Whether a long list of numbers is one input, until the function asks for its length."""
         inner = not isinstance(self.fn, Transformed) or self.fn._takes_lists()
         return inner and self.transform.takes_lists and not self._family.lists_apart
 

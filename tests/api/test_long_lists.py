@@ -1,4 +1,4 @@
-"""Long lists of floats are one input: code, and the time to compile it, do not grow with the data.
+"""Long lists of numbers are one input: code, and the time to compile it, do not grow with the data.
 
 The expected gradients are those of the same function of an array, or differences.
 """
@@ -291,3 +291,84 @@ def test_a_list_that_all_samples_share(function, derived):
     assert len({batched.source(data(indexed, n), xs) for n in (40, 300)}) == 1
     with pytest.raises(S2SError, match="a Python float: it has no axis 0 to map"):
         vmap(derived(function))(data(indexed, 40), xs)
+
+
+# ---- whole numbers -------------------------------------------------------------------------------
+
+
+def cross_entropy(w, x, labels):
+    z = x @ w
+    total = 0.0
+    for k, c in enumerate(labels):
+        total += np.log(np.sum(np.exp(z[k]))) - z[k, c]
+    return total / len(labels)
+
+
+def picked(w, x, labels):
+    return -np.mean(np.sin(x @ w)[np.arange(len(labels)), labels])
+
+
+def stored_at(w, x, labels):
+    y = np.zeros(4)
+    y[labels] += np.exp(w[0, 0])
+    return np.sum(y * x[0, 0])
+
+
+def compared(w, x, labels):
+    return np.sum((x @ w)[:, 0] * (np.array(labels) == 1)) + sum(labels) * w[0, 0] ** 2
+
+
+def tree_of_joints(w, x, parents):
+    positions = []
+    for k, parent in enumerate(parents):
+        positions.append(x[k] @ w if parent < 1 else positions[parent - 1] + np.sin(x[k] @ w))
+    return np.sum(positions[-1] ** 2)
+
+
+def repeated(w, x, counts):
+    total = 0.0
+    for k in range(len(counts)):
+        for _ in range(counts[k]):
+            total += w[0, 0] ** 2 * x[k, 0]
+    return total
+
+
+WHOLE = [cross_entropy, picked, stored_at, compared, tree_of_joints, repeated]
+
+
+def whole_data(length):
+    rng = np.random.default_rng(length)
+    labels = [0, *(int(rng.integers(0, min(k + 1, 4))) for k in range(1, length))]
+    return rng.normal(size=(3, 4)), rng.normal(size=(length, 3)), labels
+
+
+@pytest.mark.parametrize("function", WHOLE)
+def test_lists_of_whole_numbers(function):
+    derived, texts = grad(function), set()
+    for length in LENGTHS:
+        w, x, labels = whole_data(length)
+        expected = np.zeros_like(w)
+        for index in np.ndindex(w.shape):
+            step = np.zeros_like(w)
+            step[index] = 1e-6
+            above, below = function(w + step, x, labels), function(w - step, x, labels)
+            expected[index] = (above - below) / 2e-6
+        found = derived(w, x, labels)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
+        batch = vmap(derived, (0, None, None))(np.stack([w, w]), x, labels)
+        np.testing.assert_allclose(batch, [found, found], rtol=1e-12)
+        np.testing.assert_allclose(jit(derived)(w, x, labels), found, rtol=1e-12)
+        texts.add(derived.source(w, x, labels))
+    assert len(texts) == 1
+
+
+def test_an_index_that_is_a_list_without_items_is_one_of_whole_numbers():
+    def none_of(x, n):
+        chosen = []
+        for k in range(n):
+            chosen.append(k)
+        return np.sum(x[chosen] ** 2)
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(grad(none_of)(x, 0), np.zeros(3))
+    np.testing.assert_allclose(grad(none_of)(x, 2), [2.0, 4.0, 0.0])

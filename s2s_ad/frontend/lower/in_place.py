@@ -161,7 +161,10 @@ HANDLERS[np.ndarray.flatten] = lambda lowering, args, kwargs: copied(
 
 @evaluates(np.put, np.ndarray.put)
 def put(lowering: Lowering, a: Reference, ind: Any, v: Any, mode: Any = "raise") -> None:
-    index, value = _within(lowering, a, as_index(ind), unwrap(mode)), as_array(lowering, v)
+    index, value = (
+        _within(lowering, a, as_index(lowering, ind), unwrap(mode)),
+        as_array(lowering, v),
+    )
     number = isinstance(index, int) or (isinstance(index, Symbol) and index.shape == ())
     if not _is_scalar(lowering, value) and not number and not _same_length(index, value):
         count = len(index) if isinstance(index, list) else np.size(settled(index))
@@ -238,7 +241,7 @@ def at(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
     """np.add.at(a, indices, b): once for each time that an element is named."""
     function, first, indices, *rest = args
     ufunc, target = unwrap(function), writable(lowering, first)
-    index = as_index(indices)
+    index = as_index(lowering, indices)
     if ufunc in (np.add, np.subtract):
         value = as_array(lowering, rest[0])
         if ufunc is np.subtract:

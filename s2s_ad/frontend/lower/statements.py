@@ -81,7 +81,7 @@ def _augmented_item(lowering: Lowering, node: gast.AugAssign, target: gast.Subsc
     holder, index = lowering.evaluate(target.value), lowering.evaluate(target.slice)
     if isinstance(holder, Reference) and isinstance(node.op, gast.Add | gast.Sub):
         value = as_array(lowering, lowering.evaluate(node.value))
-        if not _added(lowering, node, holder, as_index(index), value):
+        if not _added(lowering, node, holder, as_index(lowering, index), value):
             old = read_item(lowering, holder, index)
             _write_back(lowering, holder, index, old, in_place(lowering, node, old, value))
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
@@ -78,7 +79,7 @@ def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
     if isinstance(value.fact, values.Scalar):
         text = f"'{value.fact.kind.__name__}' object is not subscriptable"
         raise lowering.there_is_none(TypeError(text))
-    found = as_index(index)
+    found = as_index(lowering, index)
     within_bounds(lowering, value, found)
     try:
         return lowering.call(operator.getitem, value, found)
@@ -134,7 +135,7 @@ def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
     if is_word(index) and isinstance(value, Tree):
         for_each_text(lowering, index, lambda text: write_item(lowering, value, text, item))
     elif isinstance(value, Symbol):
-        set_item(lowering, value, as_index(index), item)
+        set_item(lowering, value, as_index(lowering, index), item)
     elif is_growing(value) or (
         isinstance(value, Box) and _becomes_growing(lowering, value, index, item)
     ):
@@ -206,10 +207,12 @@ def known_position(lowering: Lowering, index: Any) -> int | slice:
     return operator.index(unwrap(index))
 
 
-def as_index(index: Any) -> Any:
+def as_index(lowering: Lowering, index: Any) -> Any:
     """The index in the form that rules take: ints, slices, None, Ellipsis, Symbols, tuples."""
+    if is_growing(index) and isinstance(index.content, Symbol):
+        index = _array_of_numbers(lowering, index.content)
     if is_sequence(index):
-        items = tuple(as_index(each) for each in index.items)
+        items = tuple(as_index(lowering, each) for each in index.items)
         return list(items) if index.kind is list else items
     if isinstance(index, Symbol):
         if values.is_inexact(index.fact) and not isinstance(index.fact, values.Unknown):
@@ -219,6 +222,14 @@ def as_index(index: Any) -> Any:
         return index
     kind = index.kind if isinstance(index, Tree) else type(unwrap(index))
     raise UnsupportedError("S2S203", f"an index that is a {kind.__name__}")
+
+
+def _array_of_numbers(lowering: Lowering, numbers: Symbol) -> Symbol:
+    """A list of a length not known as the array that it is as an index, also without items."""
+    item = numbers.fact.item
+    if not isinstance(item, values.Scalar) or item.kind not in (int, bool):
+        raise UnsupportedError("S2S203", "an index that is not an integer or a boolean")
+    return lowering.builder.call(np.array, (numbers,), {"dtype": np.dtype(item.kind)})
 
 
 @expression(gast.Slice)
