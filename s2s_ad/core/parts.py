@@ -53,11 +53,6 @@ def in_precision(derivative: Any, fact: values.AbstractValue) -> Any:
     return as_dtype(derivative, fact.dtype)
 
 
-def _is_single(dtype: np.dtype | None) -> bool:
-    """Whether a dtype is known to be of single precision."""
-    return values.is_dtype(dtype, np.float32) or values.is_dtype(dtype, np.complex64)
-
-
 def as_dtype(value: Symbol, dtype: np.dtype) -> Any:
     """The value in another precision; what has no axes may be a Python number when it runs."""
     if value.shape == ():
@@ -87,7 +82,7 @@ def in_kind_of(builder: Builder, derivative: Any, fact: Any) -> Any:
     if not isinstance(derivative.fact, values.Scalar) or derivative.fact == fact:
         derivative = in_precision(derivative, fact)
         weak = getattr(derivative.fact, "weak", False) and not getattr(fact, "weak", False)
-        single = weak and _is_single(getattr(fact, "dtype", None))
+        single = weak and values.is_single(fact)
         return as_dtype(derivative, fact.dtype) if single else derivative
     kind = complex if values.is_complex(fact) else float
     kind = getattr(getattr(fact, "dtype", None), "type", kind)

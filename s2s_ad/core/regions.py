@@ -145,10 +145,33 @@ class Loop(Region):
         last = first + self.carried
         return LoopParts(names[:first], names[first:last], names[last:])
 
+    def infer(self, operands: list, params: dict[str, Any]) -> Any:
+        """What holds after the loop: where a pass is certain, what it was before plays no part.
+
+        So `s = 0` before a sum in single precision does not leave open which type the sum has.
+        """
+        facts = list(self.facts)
+        if self.is_for and _runs(operands[:3]):
+            outputs, _ = self.results()
+            after = [values.kind_of_number(self.body.fact(each)) for each in outputs]
+            for place, fact in enumerate(after):
+                if fact is not None and values.is_of_two_kinds(facts[place]):
+                    facts[place] = fact
+        return tree.tuple_of(facts)
+
     def results(self) -> tuple[list[gast.AST], gast.AST | None]:
         """(the carried outputs of the body, whether the loop ends)."""
         atoms = self.body.outputs()
         return atoms[: self.carried], atoms[self.carried] if self.exits else None
+
+
+def _runs(bounds: Sequence[Any]) -> bool:
+    """Whether a range with bounds of these facts is certain not to be empty."""
+    sizes_of = [getattr(each, "size", None) for each in bounds]
+    if not sizes_of or None in sizes_of or not sizes_of[2].known:
+        return False
+    start, stop, step = sizes_of
+    return sizes.is_natural((stop - start if step.known > 0 else start - stop) - 1)
 
 
 def index_size(builder: Builder, bounds: Sequence[Any]) -> Size:

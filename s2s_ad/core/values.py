@@ -565,6 +565,27 @@ def may_be_python(value: Any) -> bool:
     return isinstance(value, Scalar) or getattr(value, "weak", False)
 
 
+def is_of_two_kinds(value: Any) -> bool:
+    """Whether the value is a number of Python's on some paths, and one of NumPy's on others."""
+    return isinstance(value, Array) and value.weak
+
+
+def is_single(value: Any) -> bool:
+    """Whether the value is of NumPy's single precision: a number of Python's is wider."""
+    dtype = getattr(value, "dtype", None)
+    return is_dtype(dtype, np.float32) or is_dtype(dtype, np.complex64)
+
+
+def may_be_wider(value: Any) -> bool:
+    """Whether the value is wider than its dtype where it is a number of Python's."""
+    return is_of_two_kinds(value) and is_single(value)
+
+
+def kind_of_number(value: Any) -> Any:
+    """What holds for any number of this kind; None where the value is no single number."""
+    return unsized(value) if isinstance(value, Array | Scalar) and value.shape == () else None
+
+
 def join_all(items: Iterable[Any]) -> AbstractValue:
     found = list(items)
     return functools.reduce(join, found) if found else Static(UNDEFINED)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
@@ -47,7 +49,11 @@ def zero_tangent(builder: Builder, value: Any) -> Any:
         rule, items, _ = builder.definition(value)
         empty = rule is not None and rule.function is runtime.list_of and not items
         return value if empty else builder.call(runtime.zeros_like, (value,), {})
-    return 0.0 if value.shape == () else builder.call(runtime.broadcast_like, (0.0, value), {})
+    if values.may_be_wider(value.fact):  # whether it is only the run tells
+        return builder.call(np.zeros_like, (value,), {})[()]
+    if value.shape == ():
+        return value.dtype.type(0.0) if values.is_single(value.fact) else 0.0
+    return builder.call(runtime.broadcast_like, (0.0, value), {})
 
 
 def _filled(builder: Builder, dot: Any, value: Any) -> Any:
@@ -207,8 +213,9 @@ def _zero_fact(value: values.AbstractValue) -> values.AbstractValue:
         return value if values.is_inexact(value) else values.Array(None, value.shape)
     if isinstance(value, values.Unknown):
         return values.as_inexact(value)
-    undefined = value == values.Static(values.UNDEFINED)
-    return value if undefined or isinstance(value, values.List) else values.Scalar(float)
+    if value == values.Static(values.UNDEFINED) or isinstance(value, values.List):
+        return value
+    return value if values.is_single(value) else values.Scalar(float)
 
 
 def _joined(leaf: Any, before: Any, zero: Any, now: Any) -> Any:

@@ -362,3 +362,90 @@ def test_a_gradient_that_is_single_on_one_path_has_the_dtype_of_its_input(scale,
     x = np.ones(2, np.float32)
     found = grad(narrowed_on_one_side, 1)(x, np.float64(scale))
     assert (found, np.asarray(found).dtype) == (slope, np.float64)
+
+
+def single_or_number(x, k):
+    return np.float32(2.5) if k == 1 else 1.5
+
+
+def constant_or_item(x, k):
+    return single_or_number(x, k) if k < 3 else x[0]
+
+
+def nested_constants(x, k):
+    """What the inner branch gives is of two kinds, and has no tangent of its own."""
+    if k < 3:
+        y = single_or_number(x, k)
+    else:
+        y = x[0] * 2
+    return y
+
+
+def carried_constant(x, k):
+    y = np.float32(0.5)
+    for _ in range(int(k) - 2):
+        y = y * x[0]
+    return y
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("f", [constant_or_item, nested_constants, carried_constant])
+def test_a_tangent_that_is_zero_on_one_path_has_the_dtype_of_its_value(f, k):
+    x = np.array([2.0, 3.0], np.float32)
+    expected = f(x, k)
+    value, change = jvp(f, (x, float(k)), (np.ones_like(x), 0.0))
+    assert np.asarray(value).dtype == np.asarray(change).dtype == np.asarray(expected).dtype
+    moved = [f(x.astype(float) + step, k) for step in (1e-3, -1e-3)]
+    np.testing.assert_allclose(change, (moved[0] - moved[1]) / 2e-3, rtol=1e-5)
+
+
+# ---- paths that are certain, and batches of what is a Python number on one path -----------------
+
+
+def replaced_in_each_pass(x):
+    y = x[0]
+    for _ in range(2):
+        z, y = np.float32(y), 0.5
+    return y + z
+
+
+def replaced_from_the_second_pass(x):
+    y = x[0] * 2
+    for i in range(5, 2, -1):
+        y = 0.25 * i
+    return y * np.float32(x[1])
+
+
+def float_unless_it_fails(x):
+    try:
+        y = float(x[1])
+        z = x[0]
+    except ArithmeticError:
+        y = np.float32(1.5)
+        z = x[1]
+    return y * 1.5, z
+
+
+def stays_where_no_pass_is_made(x):
+    y = x[0] * 2
+    for _ in range(int(np.sum(x * 0))):
+        y = 0.5
+    return y * np.float32(1.5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        replaced_in_each_pass,
+        replaced_from_the_second_pass,
+        float_unless_it_fails,
+        stays_where_no_pass_is_made,
+    ],
+)
+def test_a_batch_has_the_dtype_and_the_digits_of_its_samples(f):
+    x = np.arange(1.0, 9.0).reshape(4, 2) / 7
+    samples = [f(each) for each in x]
+    parts = [each if type(each) is tuple else (each,) for each in (vmap(f)(x), *samples)]
+    for found, *expected in zip(*parts, strict=True):
+        assert found.dtype == np.stack(expected).dtype
+        np.testing.assert_array_equal(found, np.stack(expected))

@@ -13,6 +13,7 @@ from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Attempt, Branch, block, region_of, with_blocks
+from s2s_ad.core.rule import Ragged
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch.context import Batch
 
@@ -153,6 +154,8 @@ def spread_as(context: Batch, value: Any, batched: bool, fact: Any) -> Any:
             value = context.spread(value, False)
         if wanted is None or value.dtype is None or value.dtype == wanted:
             return value
+        if batched and values.may_be_wider(fact) and not np.can_cast(value.dtype, wanted):
+            raise Ragged  # Python's numbers, which differ from sample to sample, would be cut
         return value.astype(wanted.type)
     if type(value) not in values.PYTHON_NUMBERS and not isinstance(value, np.generic):
         raise BatchError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from s2s_ad import runtime
@@ -60,7 +61,9 @@ def each_of_region(
     names = body.leaves()[region.indices if isinstance(region, Loop) else 0 :]
     first = [None] * (len(operands) - len(names))  # bounds, or a condition
     kinds = [*first, *(body.facts[name] for name in names)]
-    either = any(flag and _is_of_two_kinds(kind) for kind, flag in zip(kinds, flags, strict=True))
+    either = any(
+        flag and values.is_of_two_kinds(kind) for kind, flag in zip(kinds, flags, strict=True)
+    )
     if either and any(
         each.tried for part in (region, *reached(region.blocks)) for each in part.blocks
     ):
@@ -137,11 +140,6 @@ def _fits_an_array(fact: Any) -> bool:
     return isinstance(fact, values.Array | values.Scalar | values.Unknown)
 
 
-def _is_of_two_kinds(kind: Any) -> bool:
-    """Whether a sample is a number of Python's on some paths, and one of NumPy's on others."""
-    return isinstance(kind, values.Array) and kind.weak
-
-
 def _leaves_undefined(region: Region) -> bool:
     """Whether an output may be missing on the path that a sample takes."""
     atoms = [atom for each in region.blocks for atom in each.outputs()]
@@ -216,7 +214,12 @@ def _sample(leaf: Symbol, index: Symbol, kind: Any) -> Any:
 
 
 def _start(context: Batch, fact: Any, operands: Sequence[Any]) -> Any:
-    """Where the results go: an array where its shape is known before the loop, else a list."""
+    """Where the results go: an array where its shape is known before the loop, else a list.
+
+    So is its dtype where a number of Python's on some paths would be cut to it.
+    """
+    if values.may_be_wider(fact):
+        return context.builder.call(runtime.list_of, (), {})
     try:
         return empty(context, [fact], operands)
     except Ragged:
@@ -231,7 +234,10 @@ def _array(context: Batch, result: Symbol, fact: Any) -> Symbol:
     if not _is_list(result):
         return result
     found = context.builder.call(runtime.stacked, (result, 0), {})
-    context.builder.facts[found.name] = batched_fact(fact, context.dim)
+    known = batched_fact(fact, context.dim)
+    if values.may_be_wider(fact):
+        known = replace(known, dtype=None, real=values.is_real(fact))
+    context.builder.facts[found.name] = known
     return found
 
 
