@@ -46,10 +46,14 @@ class Unbroadcast(TwoOperands):
         return None if position else unbroadcast(use.shapes[0], use.shape)
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        array = operands[1]
+        value, array = operands
         if isinstance(array, values.Unknown):
             return values.as_inexact(array)
         dtype = values.strong_dtype(array)
+        kept = values.is_dtype(values.strong_dtype(value), dtype)
+        if values.is_of_two_kinds(array) and not kept:
+            real = values.is_real(array)  # a number of Python's leaves the value as it is
+            return values.Array(None, array.shape, real=real)
         return values.Array(dtype, values.shape_of(array))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:

@@ -130,10 +130,20 @@ def scaled_on_one_path(x, k):
     return np.sum(x * (np.sqrt(x[1]) if k > 1 else 1.5))
 
 
+def sine_of_either(x, k):
+    """Where it is a number of Python's its sine is in double precision."""
+    square = x[0] ** 2
+    try:
+        y = float(square) if k > 1 else square
+    except TypeError:
+        y = x[1]
+    return np.sin(y)
+
+
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    "f", [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path]
+    "f", [narrowed, beside_double, beside_shape, list_item, scaled_on_one_path, sine_of_either]
 )
 def test_a_number_that_is_of_python_on_one_path(f, k, dtype):
     x = np.array([2.0, 3.0], dtype)
