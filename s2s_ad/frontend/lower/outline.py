@@ -341,6 +341,8 @@ def outline(
 
 def _loops(lowering: Lowering, name: str) -> set[tuple]:
     """Where the loops stand that a value comes of, which can be written out."""
+    if not lowering.rolled:
+        return set()
     found = map(lowering.rolled.get, lowering.builder.ancestors(name))
     return {each for each in found if each is not None}
 
@@ -361,6 +363,9 @@ def _callee(
     several = tuple_of(nodes)
     hints = builder.hints | _parameter_hints(arguments)
     leaves = [each.name for each in (*leaves_of(arguments), *parameters)]
+    captures = [each for key, each in lowering.captures.constants().items() if key in read]
+    own = [*leaves, *(each.target for each in segment if isinstance(each, form.Op))]
+    own += [each.name for each in captures if each.name is not None]
     name = _name(frame, arguments)
     program = Program(
         name=name,
@@ -368,9 +373,9 @@ def _callee(
         inputs=tuple(Input(hints[each].text, each) for each in leaves),
         body=tuple(segment),
         output=nodes[0] if len(nodes) == 1 else several,
-        facts=dict(builder.facts),
+        facts={each: builder.facts[each] for each in own},
         hints=hints,
-        captures=tuple(e for name, e in lowering.captures.constants().items() if name in read),
+        captures=tuple(captures),
         origin=frame.source.origin(frame.source.node),
     )
     return Callee(program)
