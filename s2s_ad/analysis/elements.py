@@ -56,11 +56,14 @@ class Access:
             bodies. Of a read those of what made the version of the array that it reads (-1 for
             the one that a pass starts from): in Core a read may stand behind the next store.
         spans: of the first axes; an axis of which nothing is known has None.
+        sides: where the statement of the last position is a branch: which side of it, the index
+            of the statement there, and so on into branches in it.
     """
 
     levels: tuple[Level, ...]
     position: Position
     spans: tuple[Span | None, ...]
+    sides: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +118,21 @@ def meets(access: Access, other: Access, time: int, fixed: frozenset[Atom]) -> b
     both = zip(access.levels, other.levels, strict=False)
     common = next((n for n, (a, b) in enumerate(both) if a is not b), None)
     common = min(len(access.levels), len(other.levels)) if common is None else common
-    ahead = other.position[common - 1] - access.position[common - 1]
+    ahead = _ahead(access, other, common)
     passes = [place for place in range(common) if not other.levels[place].once]
     regions = [_moved(other, place, time, fixed) for place in passes]
     if ahead > 0 if time > 0 else ahead <= 0:
         regions.append(_moved(other, common, 0, fixed))
     return not all(_are_apart(access.spans, each) for each in regions)
+
+
+def _ahead(access: Access, other: Access, common: int) -> int:
+    """How many statements later another access runs in the same pass; on another side never."""
+    if ahead := other.position[common - 1] - access.position[common - 1]:
+        return ahead
+    paths = zip(access.sides, other.sides, strict=False)
+    place, ahead = next(((n, b - a) for n, (a, b) in enumerate(paths) if a != b), (0, 0))
+    return ahead if place % 2 else 0
 
 
 def _moved(access: Access, place: int, time: int, fixed: frozenset[Atom]) -> list[Span | None]:

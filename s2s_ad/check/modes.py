@@ -15,7 +15,6 @@ from s2s_ad import runtime
 from s2s_ad.api.make import jit
 from s2s_ad.check.differences import is_real, leaves, like, moved, precision
 from s2s_ad.core import form, tree
-from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.sharing import lazy
 from s2s_ad.core.tree import Tree
@@ -23,7 +22,7 @@ from s2s_ad.diagnostics import NoForwardMode
 from s2s_ad.emit.write import write
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.load.module import load
-from s2s_ad.simplify.pipelines import FINAL_DERIVED
+from s2s_ad.simplify.pipelines import finish
 from s2s_ad.transforms.common import Target, check_output, is_floating, pair
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
 
@@ -174,5 +173,5 @@ def _call(fn: Callable, bound: inspect.BoundArguments, args: dict[str, Any]) -> 
 
 
 def _loaded(program: Program) -> Callable:
-    program = run(program, FINAL_DERIVED)
+    program = finish(program, derived=True)
     return load(program, write(program)).function

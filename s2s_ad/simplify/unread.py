@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
 import gast
@@ -211,10 +211,15 @@ class _Uses:
         levels: tuple[Level, ...],
         position: Position,
         at: int | None = None,
+        sides: tuple[int, ...] = (),
     ) -> set[int] | None:
         """The outputs of a block that are the array, which it knows by these names at first.
 
         None where it does anything else with it.
+
+        Args:
+            at: of the side of a branch the position of the outermost branch around it.
+            sides: and the way from there, as `Access` tells it.
         """
         names, known = set(names), self.blocks.of(block)
         waiting = [slot for name in names for slot in known.readers.get(name, ())]
@@ -226,13 +231,15 @@ class _Uses:
                 continue
             last, statement = slot, block.body[slot]
             where = (*position, slot if at is None else at)
+            path = () if at is None else (*sides, slot)
             region = region_of(statement)
             if isinstance(region, Loop) and at is None:
                 found = self._loop(statement, region, names, levels, where)
             elif isinstance(region, Branch):
-                found = self._branch(statement, region, names, levels, position, where[-1])
+                found = self._branch(statement, region, names, levels, where, path)
             else:
-                found = self._access(block, statement, names, Access(levels, where, ()))
+                access = Access(levels, where, (), path)
+                found = self._access(block, statement, names, access)
             if found is None:
                 return None
             results = [statement.target] if found else []
@@ -257,7 +264,7 @@ class _Uses:
         if getattr(array, "id", None) not in names or not names.isdisjoint(inside):
             return None
         index = statement.parameters["index"]
-        access = Access(access.levels, access.position, spans(index, block.fact(array), block.fact))
+        access = replace(access, spans=spans(index, block.fact(array), block.fact))
         if clears(block, statement):
             self.zeros[statement.target] = access, len(self.reads)
         elif statement.function is not runtime.index_set:
@@ -301,17 +308,17 @@ class _Uses:
         branch: Branch,
         names: set[str],
         levels: tuple[Level, ...],
-        position: Position,
-        at: int,
+        where: Position,
+        path: tuple[int, ...],
     ) -> set[int] | None:
         condition, *operands = statement.operands
         if getattr(condition, "id", None) in names:
             return None
         found: set[int] = set()
-        for block in branch.blocks:
+        for side, block in enumerate(branch.blocks):
             pairs = zip(operands, block.leaves(), strict=True)
             own = {leaf for each, leaf in pairs if getattr(each, "id", None) in names}
-            outputs = self._follow(block, own, levels, position, at)
+            outputs = self._follow(block, own, levels, where[:-1], where[-1], (*path, side))
             if outputs is None:
                 return None
             found |= outputs

@@ -58,6 +58,39 @@ def on_one_side(x):
     return np.sum(y**2)
 
 
+def halved_on_one_side(x):
+    y = x**2
+    for i in range(1, len(x)):
+        if x[i] > 1.0:
+            y[i:] = y[i:] / 2
+        else:
+            y[i - 1] = x[i]
+    return np.sum(y**2)
+
+
+def halved_on_a_side_of_a_side(x):
+    y = x**2
+    for i in range(1, len(x)):
+        if x[i] > 0.5:
+            if x[i] > 1.0:
+                y[i:] = y[i:] / 2
+                y[:i] = y[:i] * 3
+    return np.sum(y**2)
+
+
+def halved_in_a_call_of_itself(x, n=4):
+    if n == 2:
+        return x[:2] ** 2
+    y = np.zeros(n)
+    y[: n - 1] = halved_in_a_call_of_itself(x, n - 1) * x[: n - 1]
+    y[1 : n - 1] = y[1 : n - 1] / 2
+    return y
+
+
+def halved_in_calls(x):
+    return np.sum(halved_in_a_call_of_itself(x) ** 2)
+
+
 def read_by_a_helper(x):
     y = np.ones(len(x))
     for i in range(len(x)):
@@ -99,6 +132,9 @@ def other_way(x):
         (read_at_the_end, 1),
         (rows, 0),
         (on_one_side, 2),
+        (halved_on_one_side, 1),
+        (halved_on_a_side_of_a_side, 0),
+        (halved_in_calls, 0),
         (read_by_a_helper, 2),
         (while_it_is_small, 1),
         (other_way, 1),
