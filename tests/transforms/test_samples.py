@@ -259,3 +259,27 @@ def test_a_list_among_the_arguments_of_a_function_is_that_of_a_sample():
     slopes = vmap(grad(of_lists_that_grow))(batch)
     expected = [grad(of_lists_that_grow)(each) for each in batch]
     np.testing.assert_allclose(slopes, expected, rtol=1e-12)
+
+
+class Course:
+    REACH = 0.5
+
+
+def followed(x):
+    """Where in the list each sample stands differs, in a loop that reads what was captured."""
+    course, y = Course(), x
+    heights = [math.sin(each) for each in np.arange(0, 5, 0.4)]
+    for _ in range(2):
+        place = 0
+        while course.REACH * y > heights[place]:
+            if place + 1 >= len(heights):
+                break
+            place += 1
+        y = y + course.REACH * heights[place]
+    return y
+
+
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_a_loop_over_samples_knows_what_is_captured():
+    batch = np.array([0.3, 1.1, 2.5])
+    np.testing.assert_allclose(vmap(followed)(batch), [followed(each) for each in batch])

@@ -69,7 +69,7 @@ def each_of_region(
     ):
         raise Ragged  # a number of Python's raises where one of NumPy's does not
     _warn(context, region.name)
-    found = _each(context, region.call, operands, flags, kinds, region.facts)
+    found = _each(context, region.call, operands, flags, kinds, region.facts, region.blocks)
     return found, [True] * len(found)
 
 
@@ -87,7 +87,7 @@ def each_of_call(
     if any(values.atoms_of(fact) - known for fact in facts):
         raise Ragged  # the samples' results could have different shapes
     _warn(context, caller.name)
-    results = _each(context, caller.call, operands, flags, kinds, facts)
+    results = _each(context, caller.call, operands, flags, kinds, facts, caller.blocks)
     return results, [True] * len(results)
 
 
@@ -112,7 +112,7 @@ def each_of_program(
         operands = [arguments[name] for name in leaves]
         flags = [context.is_batched(each) for each in operands]
         kinds = [program.facts[name] for name in leaves]
-        found = iter(_each(context, write, operands, flags, kinds, facts, program))
+        found = iter(_each(context, write, operands, flags, kinds, facts, [program]))
     outputs = [
         next(found) if place in computed else context.builder.view(atom, arguments)
         for place, atom in enumerate(atoms)
@@ -153,11 +153,12 @@ def _each(
     flags: Sequence[bool],
     kinds: Sequence[Any],
     facts: Sequence[Any],
-    source: Program | None = None,
+    programs: Sequence[Program],
 ) -> list:
     """What `write` gives for each sample of the operands, in arrays.
 
-    kinds: the facts of a sample's operands; facts: those of its results.
+    kinds: the facts of a sample's operands; facts: those of its results; programs: what it runs,
+    whose captures the loop has.
     """
     outer = context.builder
     operands = [
@@ -167,6 +168,7 @@ def _each(
     starts = [_start(context, fact, operands) for fact in facts]
     builder = Builder()
     builder.origin, builder.phase = outer.origin, outer.phase
+    builder.know_captures(programs)
     index = builder.symbol(values.Scalar(int), Hint("sample", "derived"))
     carried = [
         builder.symbol(values.List(fact) if _is_list(start) else outer.fact(start))
@@ -184,7 +186,8 @@ def _each(
         for before, value in zip(carried, write(builder, samples), strict=True)
     ]
     names = [each.name for each in (index, *carried, *leaves)]
-    made = block(builder, names, outputs, captures=() if source is None else source.captures)
+    captures = {id(capture): capture for each in programs for capture in each.captures}
+    made = block(builder, names, outputs, captures=tuple(captures.values()))
     results = Loop(made, len(carried)).call(outer, [0, context.size, 1, *starts, *operands])
     return [
         context.mark(_array(context, each, fact)) for each, fact in zip(results, facts, strict=True)
