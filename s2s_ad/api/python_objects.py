@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import random
 import types
 from collections import deque
 from typing import Any
 
+import numpy as np
+
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import sequence
+from s2s_ad.frontend.lower.generators_made import WRITTEN
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.written import python_collections
+from s2s_ad.written import python_collections, python_random
+
+#: what is written of the methods of generators that are made inside
+GENERATORS = {
+    np.random.Generator: python_random.Numpy,
+    np.random.RandomState: python_random.State,
+    random.Random: python_random.Python,
+}
 
 
 def handle_python_objects() -> None:
@@ -28,6 +39,9 @@ def handle_python_objects() -> None:
     def make_namespace(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         return apply(lowering, python_collections.Namespace, args, kwargs)
 
+    for kind, methods in GENERATORS.items():
+        found = [each for base in methods.__mro__[:-1] for each in vars(base).items()]
+        WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})
     HANDLERS[deque] = make_deque
     HANDLERS[types.SimpleNamespace] = make_namespace
 

@@ -50,6 +50,11 @@ class Ragged(CannotBatch):
     fact: Any = None
 
 
+class Apart(Ragged):
+    """A generator draws more often for some samples than for others: each of them needs one of its
+    own, so all since it was made is done sample by sample."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation as a rule sees it: operands and parameters are Symbols or Python objects."""

@@ -147,6 +147,11 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class Generator(Saved):
+    """A generator of random numbers that the function makes: what it draws changes it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Word:
     """One of several texts, or any text; a text that is known is a Static."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
-from s2s_ad.core.builder import Builder, describe, static
+from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.registry import FINDERS, register
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import BatchError, DerivativeError
@@ -172,6 +172,7 @@ PYTHON: dict[str, tuple[str, type]] = {
     "gauss": ("mu=0.0, sigma=1.0", float),
     "randint": ("a, b", int),
     "random": ("", float),
+    "randrange": ("start, stop=None, step=1", int),
     "uniform": ("a, b", float),
 }
 
@@ -182,6 +183,7 @@ def _by_scale(y: Any, loc: Any = 0.0, scale: Any = 1.0, **_: Any) -> Any:
 
 #: the derivative of a draw with respect to its parameters, the standard numbers being the same
 SLOPES: dict[str, dict[str, Callable]] = {
+    "gauss": {"mu": lambda y, **_: 1.0, "sigma": lambda y, mu, sigma: (y - mu) / sigma},
     "exponential": {"scale": lambda y, scale, **_: y / scale},
     "gamma": {"scale": lambda y, scale, **_: y / scale},
     "laplace": {"loc": lambda y, **_: 1.0, "scale": _by_scale},
@@ -198,6 +200,7 @@ SLOPES: dict[str, dict[str, Callable]] = {
 }
 #: what becomes of standard numbers, as NumPy computes it
 SHIFTED: dict[str, Callable] = {
+    "gauss": lambda z, mu, sigma: mu + sigma * z,
     "exponential": lambda z, scale, **_: scale * z,
     **dict.fromkeys(("laplace", "logistic", "normal"), lambda z, loc, scale, **_: loc + scale * z),
     "uniform": lambda z, low, high, **_: low + (high - low) * z,
@@ -214,7 +217,7 @@ class MadeGenerator(Rule):
         return builder.emit(self, [given["seed"]] if given["seed"] is not None else [], {})
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
-        return values.Saved()
+        return values.Generator()
 
 
 class DrawOfMade(Draw):
@@ -241,6 +244,27 @@ class DrawAxesOfMade(DrawAxes):
     first = 1
 
 
+class DrawOrder(Draw):
+    """rng.permutation(n): the numbers below n in another order; of an array, its rows."""
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        given = support.bind_call(builder, self, self.text, args[self.first :], kwargs)["x"]
+        rows = builder.call(np.asarray, (given,), {}) if isinstance(given, list | tuple) else given
+        if not isinstance(rows, Symbol) or support.known_rank(rows, self.name) == 0:
+            return builder.emit(self, [*args[: self.first]], {"size": rows})
+        return rows[builder.emit(self, [*args[: self.first]], {"size": np.size(rows, 0)})]
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        plain = super().surface(call, facts)
+        return gast.Call(plain.func, [each.value for each in plain.keywords], [])
+
+
+class DrawOrderOfMade(DrawOrder):
+    """The like of a generator that the function has made."""
+
+    first = 1
+
+
 #: of np.random and its RandomState: what takes the shape as its arguments
 AXES = ("rand", "randn")
 
@@ -252,8 +276,10 @@ def draw_of_made(kind: type, name: str) -> Draw | None:
         return None
     if name in AXES:
         made: Draw = DrawAxesOfMade(getattr(kind, name), "")
-    elif name in NUMPY:
-        made = DrawOfMade(getattr(kind, name), *NUMPY[name])
+    elif name == "permutation":
+        made = DrawOrderOfMade(getattr(kind, name), "x", int)
+    elif name in (known := PYTHON if kind is random.Random else NUMPY):
+        made = DrawOfMade(getattr(kind, name), *known[name])
     else:
         return None
     register(made)
@@ -290,6 +316,8 @@ def rule_of_generator(function: Any) -> Draw | None:
     holder, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(holder, np.random.RandomState) and name in AXES:
         return _draw_axes(function)
+    if isinstance(holder, np.random.Generator | np.random.RandomState) and name == "permutation":
+        return _draw_order(function)
     if isinstance(holder, np.random.Generator | np.random.RandomState) and name in NUMPY:
         return _draw(function, *NUMPY[name])
     if isinstance(holder, random.Random) and name in PYTHON:
@@ -308,6 +336,11 @@ def _draw_axes(function: Any) -> DrawAxes:
     return DrawAxes(function, "")
 
 
+@functools.lru_cache(maxsize=256)
+def _draw_order(function: Any) -> DrawOrder:
+    return DrawOrder(function, "x", int)
+
+
 for _name, _row in NUMPY.items():
     if hasattr(np.random, _name):
         register(Draw(getattr(np.random, _name), *_row))
@@ -315,11 +348,12 @@ for _name, _row in PYTHON.items():
     register(Draw(getattr(random, _name), *_row))
 for _name in AXES:
     register(DrawAxes(getattr(np.random, _name), ""))
+register(DrawOrder(np.random.permutation, "x", int))
 for _function in (time.time, time.monotonic, time.perf_counter, time.process_time, time.time_ns):
     register(Clock(_function, _function.__name__))
 
 register(Seed(np.random.seed, "seed"))
-for _function in (np.random.default_rng, np.random.RandomState):
+for _function in (np.random.default_rng, np.random.RandomState, random.Random):
     register(MadeGenerator(_function, _function.__name__))
 
 FINDERS.append(rule_of_generator)

@@ -9,6 +9,7 @@ import pytest
 
 from rules.properties import module
 from s2s_ad import grad, jit, vmap
+from s2s_ad.check import central_differences
 from s2s_ad.diagnostics import BatchError, DerivativeError
 from s2s_ad.rules.draws import NUMPY, PYTHON
 
@@ -24,6 +25,7 @@ PARAMETERS = {  # of those that need some; the others are drawn with their defau
     "normal": "0.5, 2.0",
     "poisson": "3.0",
     "randint": "0, 9",
+    "randrange": "2, 9, 3",
     "uniform": "-1.0, 2.0",
 }
 HOLDERS = {
@@ -190,3 +192,58 @@ def test_a_generator_made_inside_draws_in_the_shape_of_its_arguments():
     expected = [np.sum(rng.randn(3, 2)), np.sum(rng.rand(4)), rng.randn()]
     np.testing.assert_allclose(grad(f)(X), expected, rtol=1e-14)
     np.testing.assert_allclose(vmap(grad(f))(np.stack([X, X])), [expected, expected], rtol=1e-14)
+
+
+# ---- an order, what is chosen, and samples that draw a different number of times ----------------
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "rng = random.Random(3); y = [x[0], x[1] * 2.0, 1.0]; rng.shuffle(y); z = y[0] * y[1]",
+        "rng = random.Random(3); z = rng.choice([x[0], x[1] * 2.0, x[2] ** 2]) ** 2",
+        "rng = random.Random(3); z = sum(i * y for i, y in enumerate(rng.sample([*x], 2)))",
+        "rng = random.Random(3); z = x[rng.randrange(3)] * rng.gauss() + x[rng.randint(0, 2)]",
+        "rng = np.random.default_rng(3); y = x**2; rng.shuffle(y); z = y[0] * y[1]",
+        "rng = np.random.RandomState(3); z = x[rng.permutation(len(x))] @ [1.0, 2.0, 3.0]",
+        "rng = np.random.RandomState(3); z = rng.permutation(x**2) @ [1.0, 2.0, 3.0]",
+        "rng = np.random.default_rng(3); z = rng.permutation([x[0], 2.0, x[1]]) @ [1.0, 2.0, 3.0]",
+        "rng = np.random.RandomState(3); z = np.sum(x[rng.choice(3, 5)] ** 2)",
+        "rng = np.random.RandomState(3); z = rng.choice(x) ** 2",
+        "rng = np.random.RandomState(3); z = rng.choice(x, 2, replace=False)[0] ** 2",
+        "rng = np.random.RandomState(3); z = rng.choice(x, size=2, p=[0.2, 0.3, 0.5])[1] ** 2",
+    ],
+)
+def test_an_order_and_what_is_chosen(lines):
+    f = module(f"import random\n\ndef f(x):\n    {lines}\n    return z * rng.uniform(0.0, 1.0)\n").f
+    batch = np.stack([X, 1.2 * X])
+    assert jit(f)(X) == pytest.approx(f(X), rel=1e-14)
+    np.testing.assert_allclose(grad(f)(X), central_differences(f, (X,))[0], atol=1e-8)
+    np.testing.assert_allclose(vmap(f)(batch), [f(each) for each in batch])
+
+
+@pytest.mark.parametrize("maker", [*MAKERS, "random.Random(3)"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "if x[0] < 0.55: z = rng.uniform(0.0, 1.0) * x[1]",
+        "while z < 2.0: z = z + rng.uniform(0.0, 1.0) * x[2]",
+        "for i in range(3): z = z + 0.5 if z > 0.8 or rng.random() < 0.5 else z * 2",
+        "z = drawn(x[0], rng)",
+    ],
+)
+def test_samples_that_draw_more_often_than_others(maker, lines):
+    """Each has a generator of its own: the numbers after are those that it draws alone."""
+    f = module(
+        "import random\n\n"
+        "def drawn(x, rng):\n"
+        "    if x > 0.55:\n"
+        "        return rng.uniform(0.0, 1.0) * x\n"
+        "    return x**2\n\n"
+        f"def f(x):\n    rng = {maker}\n    z = x[0] ** 2\n    {lines}\n"
+        "    return z * rng.uniform(0.0, 1.0) + z\n"
+    ).f
+    batch = np.stack([X, 1.2 * X, 2.0 * X])
+    np.testing.assert_allclose(vmap(f)(batch), [f(each) for each in batch])
+    expected = [central_differences(f, (each,))[0] for each in batch]
+    np.testing.assert_allclose(vmap(grad(f))(batch), expected, atol=1e-8)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,9 +31,15 @@ class MadeGenerator(Made):
 
     def attribute(self, lowering: Lowering, name: str) -> Any:
         rule = draw_of_made(self.kind, name)
+        if rule is None and (self.kind, name) in WRITTEN:
+            return Method(WRITTEN[self.kind, name], self)
         if rule is None:
             raise UnsupportedError("S2S204", f"{name} of a generator that the function makes")
         return Method(rule.function, self.value)
+
+
+#: methods that are others of the same generator and plain Python, by class and name
+WRITTEN: dict[tuple[type, str], Callable] = {}
 
 
 def _handler(function: Any, kind: type) -> None:
@@ -45,3 +53,4 @@ def _handler(function: Any, kind: type) -> None:
 
 _handler(np.random.default_rng, np.random.Generator)
 _handler(np.random.RandomState, np.random.RandomState)
+_handler(random.Random, random.Random)

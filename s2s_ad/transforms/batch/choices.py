@@ -28,6 +28,7 @@ def select(
     condition, *operands = operands
     if condition.ndim != 1:
         raise Ragged
+    context.draw_alike(operands)
     facts = [
         each.fact if isinstance(each, Whole) else context.builder.fact(each) for each in operands
     ]

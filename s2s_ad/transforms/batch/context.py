@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from s2s_ad.core import form, measure, values
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint, Program
 from s2s_ad.core.regions import Loop, block
-from s2s_ad.core.rule import Ragged
+from s2s_ad.core.rule import Apart, Ragged
 
 
 def batched_fact(fact: values.AbstractValue, dim: int | values.Dim) -> values.AbstractValue:
@@ -133,6 +133,12 @@ class Batch:
         return isinstance(value, Whole) or (
             isinstance(value, Symbol) and value.name in self.batched
         )
+
+    def draw_alike(self, operands: Iterable[Any]) -> None:
+        """Give up where what is done for some samples only may draw random numbers."""
+        names = [each.name for each in operands if isinstance(each, Symbol)]
+        if any(isinstance(self.builder.facts[name], values.Generator) for name in names):
+            raise Apart
 
     def gathered(self, value: Any) -> Any:
         """A value that an operation can take."""

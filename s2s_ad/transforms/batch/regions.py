@@ -5,7 +5,7 @@ from __future__ import annotations
 from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region
-from s2s_ad.core.rule import Ragged
+from s2s_ad.core.rule import Apart, Ragged
 from s2s_ad.transforms.batch import samples
 from s2s_ad.transforms.batch.blocks import Block, batched_block
 from s2s_ad.transforms.batch.choices import select
@@ -23,11 +23,15 @@ def batch_region(
         raise Ragged  # texts are not put into arrays
     kept = mirrored(context, region, operands)
     if kept is not None and isinstance(region, Loop):
+        context.draw_alike(operands)
         return Mirrored(context, region, operands, flags, kept).outputs()
     emit = {Attempt: _attempt, Branch: _branch, Loop: batch_loop}[type(region)]
     try:
         return emit(context, region, operands, flags)
+    except Apart:
+        raise
     except Ragged:
+        context.draw_alike(operands)
         operands = [context.gathered(each) for each in operands]
         return samples.each_of_region(context, region, operands, flags)
 

@@ -15,7 +15,7 @@ from s2s_ad.core.callers import Caller
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, Region
-from s2s_ad.core.rule import CannotBatch, Operation, Ragged
+from s2s_ad.core.rule import Apart, CannotBatch, Operation, Ragged
 from s2s_ad.core.tree import tuple_of
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
@@ -49,6 +49,8 @@ def batch(
         outputs, flags = context.walk(program, arguments)
     except Ragged as ragged:
         builder.undo(mark)
+        if isinstance(ragged, Apart):
+            context.draw_alike([arguments[name] for name in program.leaves()])
         outputs, flags = samples.each_of_program(context, program, arguments, ragged)
     return outputs, flags, context
 
