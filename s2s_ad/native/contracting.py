@@ -24,7 +24,7 @@ from s2s_ad.native.spelling import (
     times,
     value_of,
 )
-from s2s_ad.native.writer import Writer
+from s2s_ad.native.writer import Writer, has_gaps
 
 
 def total(writer: Writer, x: Node, axes: set[int], dtype: np.dtype, text: str) -> Node:
@@ -156,11 +156,11 @@ def contraction(
     product = _by_blas(writer, letters, out, summed, operands, lengths, dtype, text)
     if product is not None:
         return product
+    order = _order(letters, out, summed)
     operands = [
-        _read_often(writer, each, own, lengths, text)
+        _read_often(writer, each, own, lengths, order[-1], text)
         for each, own in zip(operands, letters, strict=True)
     ]
-    order = _order(letters, out, summed)
 
     def term(at: dict[str, Expression]) -> Expression:
         found = None
@@ -216,10 +216,15 @@ def _lengths(writer: Writer, letters: Sequence[str], operands: Sequence[Node]) -
 
 
 def _read_often(
-    writer: Writer, node: Node, own: str, lengths: dict[str, Length], text: str
+    writer: Writer, node: Node, own: str, lengths: dict[str, Length], innermost: str, text: str
 ) -> Node:
-    """An operand of which each element is read several times is put into memory."""
+    """An operand of which each element is read several times is put into memory.
+
+    So is one that the innermost loop would go along with gaps.
+    """
     several = any(letter not in own and each.dim != 1 for letter, each in lengths.items())
+    if several and own == innermost and node.shape[-1].dim != 1 and has_gaps(node):
+        return writer.side_by_side(node, f"{text}_part")
     return writer.in_memory(node, f"{text}_part") if several and node.cost else node
 
 

@@ -23,6 +23,7 @@ from s2s_ad.native.counted import counted
 from s2s_ad.native.effects import Effects
 from s2s_ad.native.entries import inner_of, names_in_atoms
 from s2s_ad.native.fusion import fused
+from s2s_ad.native.invariant import read_ahead
 from s2s_ad.native.layouts import by_columns
 from s2s_ad.native.lists import Lists
 from s2s_ad.native.nests import nests_of
@@ -49,7 +50,8 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = with_origin(gast.Return(value), None)
         body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
-        body = counted(by_columns(reordered(body, shown), shown))
+        body = by_columns(reordered(body, shown), shown)
+        body = counted(read_ahead(body, shown))
         parameters = [form.name(each, gast.Param) for each in shown]
         none: list = []
         arguments = gast.arguments(parameters, none, None, none, none, None, none)

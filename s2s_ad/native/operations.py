@@ -34,7 +34,7 @@ from s2s_ad.native.spelling import (
     times,
     value_of,
 )
-from s2s_ad.native.writer import DTYPE_OF_PYTHON, Writer, constant_node
+from s2s_ad.native.writer import DTYPE_OF_PYTHON, Writer, constant_node, has_gaps
 
 #: what an operation may cost, in additions, and still be written wherever it is read
 CHEAP = 3
@@ -143,6 +143,8 @@ def _ready(writer: Writer, node: Node, shape: tuple[Length, ...], text: str) -> 
         return writer.named(node, f"{text}_factor" if node.cost else text)
     ones = sum(each.dim == 1 for each in node.shape)
     repeats = node.rank - ones < len(shape) - sum(each.dim == 1 for each in shape)
+    if repeats and node.shape[-1].dim != 1 and has_gaps(node):
+        return writer.side_by_side(node, f"{text}_part")
     return writer.in_memory(node, f"{text}_part") if repeats and node.cost > CHEAP else node
 
 

@@ -378,6 +378,15 @@ class Writer:
         self.emit(assign(own, call("np.ascontiguousarray", node.whole())))
         return array(own, node.dtype, node.shape, own=True)
 
+    def side_by_side(self, node: Node, text: str) -> Node:
+        """The value as a new array, where its elements stand with gaps between them."""
+        known = self.latest(node)
+        if known is not node and not has_gaps(known):
+            return known
+        made = self._own(node, text)
+        self.stored[-1][id(node)] = node, made
+        return made
+
     def cast(self, node: Node, dtype: np.dtype) -> Node:
         if node.dtype == dtype:
             return node
@@ -393,6 +402,22 @@ class Writer:
             cost=node.cost,
             constant=known,
         )
+
+
+def has_gaps(node: Node) -> bool:
+    """Whether a loop over the last axis would not go along the rows that it reads."""
+    index = [f"_{k}" for k in range(node.rank)]
+    reads = [each for each in gast.walk(node.at(tuple(map(name, index)))) if _is_element(each)]
+    return any(
+        isinstance(each.slice, gast.Tuple)
+        and index[-1] in names_in(each.slice)
+        and index[-1] not in names_in(each.slice.elts[-1])
+        for each in reads
+    )
+
+
+def _is_element(node: Expression) -> bool:
+    return isinstance(node, gast.Subscript) and not isinstance(node.value, gast.Attribute)
 
 
 def _reads_elements(value: Expression) -> bool:

@@ -151,6 +151,22 @@ def exchanged(M):
     return np.sum(M[0] ** 3) + np.sum(M**2)
 
 
+def attracted(points, mass):
+    """Columns that are read for each pair of points."""
+    dx = points[:, 0] - points[:, 0, np.newaxis]
+    dy = points[:, 1] - points[:, 1, np.newaxis]
+    pull = (dx**2 + dy**2 + 0.1) ** -1.5
+    return np.sum(((dx * pull) @ mass) ** 2) + np.sum(((dy * pull) @ mass) ** 2)
+
+
+def scaled_rows(M, x):
+    """What is the same along a row, whose length may be 0."""
+    M = M.copy()
+    for i in range(len(x)):
+        M[i] = M[i] * x[i] + x[i - 1]
+    return np.sum(M**2) + np.sum(x)
+
+
 x, A = rng.random(7), rng.random((6, 6)) + 0.1
 LOOPS = {
     "columns of a triangle": (triangle, (A, rng.random((6, 4)))),
@@ -167,6 +183,10 @@ LOOPS = {
     "called like a function": (called_like_a_value, (x,)),
     "one of two": (least_of_sums, (A,)),
     "rows that change places": (exchanged, (A,)),
+    "pairs of points": (attracted, (rng.random((5, 2)), rng.random(5))),
+    "no point at all": (attracted, (np.zeros((0, 2)), np.zeros(0))),
+    "numbers of a row": (scaled_rows, (rng.random((7, 3)), x)),
+    "rows without elements": (scaled_rows, (np.zeros((7, 0)), x)),
     "a median": (lambda x: np.median(x) * np.sum(x[np.quantile(x, 0.3) < x]), (x,)),
     "a median of two": (lambda A: np.median(A) ** 2, (A,)),
     "floats as whole numbers": (lambda x: np.sum(x[(x * 5).astype(int)] ** 2), (x,)),
@@ -276,6 +296,25 @@ def test_only_sums_of_variables_are_marked_as_counted_from_the_start():
     assert "at(i + k)" in text
     assert "at(i)" not in text
     assert "at(" not in jit(grad(shifted)).source(x, native=True)
+
+
+def test_what_stays_in_a_loop_is_read_before_it():
+    """Otherwise LLVM reads it in each pass, for the arrays that the loop stores may overlap it."""
+    for function, args in (LOOPS["pairs of points"], LOOPS["numbers of a row"]):
+        text = jit(grad(function, (0, 1))).source(*args, native=True)
+        for loop in innermost(text):
+            nodes = [each for statement in loop.body for each in gast.walk(statement)]
+            elements = [each for each in nodes if isinstance(each, gast.Subscript)]
+            stored = {e.value.id for e in elements if isinstance(e.ctx, gast.Store)}
+            for each in elements if stored else ():
+                moves = loop.target.id in gast.unparse(each.slice)
+                assert moves or each.value.id in stored, gast.unparse(loop)
+
+
+def test_columns_of_pairs_are_put_side_by_side():
+    text = jit(grad(attracted, (0, 1))).source(*LOOPS["pairs of points"][1], native=True)
+    inside = [e for e in gaps(text) if e.startswith("points")]
+    assert not [e for e in inside if e.startswith("points[j")]
 
 
 def test_lists_of_lists_are_one_array():
