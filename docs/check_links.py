@@ -17,6 +17,9 @@ FETCHED = {
     ("link", "href"),
 }
 
+#: files that stand above docs, where they are looked for, and their pages in the site
+ABOVE = {"../CONTRIBUTING.md": "contributing.md"}
+
 
 class Page(HTMLParser):
     """What a page links to, what it fetches, and the places in it that may be linked to."""

@@ -10,7 +10,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 from s2s_ad import __version__
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "extensions"))
+sys.path[:0] = [str(HERE), str(HERE / "extensions")]
 
 project, author, copyright = "s2s_ad", "the s2s_ad authors", "the s2s_ad authors"
 version = release = __version__
@@ -24,6 +24,7 @@ extensions = [
     "generated_code",
     "error_pages",
     "plain_docstrings",
+    "kept_above",
 ]
 exclude_patterns = ["pages", "extensions", "**/sg_execution_times.rst"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}

@@ -1,6 +1,7 @@
 """The programs of the site run; `make docs` makes the pages of them and checks the links."""
 
 import ast
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ PAGES = [p for each in FOLDERS for p in sorted((ROOT / "docs/pages" / each).glob
 LONG = {"drift_check", "newton_cg", "numba_gradients", "scipy_minimize", "sparse_jacobian"}
 sys.path.insert(0, str(ROOT / "docs"))
 
-from check_links import faults  # noqa: E402
+from check_links import ABOVE, faults  # noqa: E402
 
 
 def of_page(path):
@@ -68,3 +69,21 @@ def test_each_page_has_a_title_and_is_in_the_index():
         assert rule == "=" * len(title), path.name
         index = path.parent / "index.rst"
         assert not index.exists() or f"   {path.stem}\n" in index.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda p: p.stem)
+def test_a_page_of_text_links_to_pages_and_files_of_the_site(path):
+    text = path.read_text(encoding="utf-8")
+    for file, page in ABOVE.items():
+        text = text.replace(f"]({file}", f"]({page}")
+    for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        target = (path.parent / link).resolve()
+        made = (path.parent / link).parts[-2:-1] == ("errors",)
+        assert made or target.is_file(), link
+        assert ROOT / "docs" in target.parents, f"{link} is not part of the site"
+
+
+def test_what_contributors_read_links_to_what_is_there():
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (ROOT / link).exists(), f"{path.name}: {link}"
