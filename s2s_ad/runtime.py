@@ -691,6 +691,11 @@ def list_pop(items):
     return items[-1], items[:-1]
 
 
+def list_parts(rows, part):
+    """A list of a part of each tuple of a list."""
+    return [row[part] for row in rows]
+
+
 def list_rows(array, numbers=False):
     """A list of the rows of an array, or of its `numbers` as those of Python."""
     return array.tolist() if numbers else list(array)

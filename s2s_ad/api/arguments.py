@@ -116,27 +116,36 @@ def any_length(fact: Any) -> Any:
 
 
 def with_lists(fact: Any, *, rows: bool) -> Any:
-    """An abstract value in which a long list of numbers, or of lists of such `rows`, is one input.
+    """An abstract value in which a long list of numbers, or of tuples of them, is one input.
 
-    So the code is the same for all lengths. Of a short list each number is an input.
+    So the code is the same for all lengths. Of a short list each number is an input. With `rows`
+    lists of tuples, and of lists, are such inputs too.
     """
     if not isinstance(fact, tree.Tree):
         return fact
     whole = _as_list(fact) if len(tree.leaves(fact)) > MOST_APART else None
-    if whole is not None and (rows or not isinstance(whole.item, values.List)):
+    if isinstance(whole, values.List) and (rows or isinstance(whole.item, values.Scalar)):
         return whole
     items = tuple(with_lists(each, rows=rows) for each in fact.items)
     return tree.Tree(fact.kind, fact.keys, items)
 
 
 def _as_list(fact: Any) -> values.AbstractValue | None:
-    """A number, or a list of what is alike and such; None for anything else."""
+    """A number, a tuple of numbers, or a list of what is alike and such; None for anything else."""
     if fact in LISTED:
         return fact
-    if not isinstance(fact, tree.Tree) or fact.kind is not list:
+    if not isinstance(fact, tree.Tree) or fact.kind not in (list, tuple):
         return None
+    if fact.kind is tuple:
+        numbers = fact.items and all(each in LISTED for each in fact.items)
+        return values.Row(tuple(each.kind for each in fact.items)) if numbers else None
     items = set(map(_as_list, fact.items))
-    return values.List(items.pop()) if len(items) == 1 and None not in items else None
+    item = items.pop() if len(items) == 1 else None
+    return None if item is None or _holds_rows(item) else values.List(item)
+
+
+def _holds_rows(fact: values.AbstractValue) -> bool:
+    return isinstance(fact, values.List) and isinstance(fact.item, values.Row)
 
 
 def has_lists(fact: Any) -> bool:

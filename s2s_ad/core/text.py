@@ -391,6 +391,8 @@ class _Lengths:
             return _constant(fact.value)
         if isinstance(fact, values.List):
             return f"list of {self.fact(fact.item)}"
+        if isinstance(fact, values.Row):
+            return f"({', '.join(kind.__name__ for kind in fact.kinds)})"
         if isinstance(fact, values.Word):
             return "str"
         if isinstance(fact, values.Array):

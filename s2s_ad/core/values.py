@@ -152,6 +152,18 @@ class Generator(Saved):
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A tuple of Python's numbers of these kinds, an item of a list that is an input.
+
+    Nothing is differentiated by such numbers.
+    """
+
+    kinds: tuple[type, ...]
+    shape = None
+    rank = None
+
+
+@dataclass(frozen=True, slots=True)
 class Word:
     """One of several texts, or any text; a text that is known is a Static."""
 
@@ -173,7 +185,7 @@ class Undefined:
 
 UNDEFINED = Undefined()
 
-AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Word
+AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Row | Word
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 COMPLEX = (complex, np.complex64, np.complex128)
@@ -258,7 +270,7 @@ def is_inexact(value: Any) -> bool | None:
         return value.kind in (float, complex)
     if isinstance(value, Array) and value.dtype is not None:
         return value.dtype.kind in "fc"
-    if isinstance(value, Static | Saved | Word):
+    if isinstance(value, Static | Saved | Row | Word):
         return False
     if isinstance(value, List):
         return is_inexact(value.item)

@@ -208,6 +208,8 @@ class ListArray(OfLists):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         item, axis = values.one_item(operands[0].item), params.get("axis", 0)
+        if isinstance(item, values.Row):  # the list is longer than none
+            return values.Array(np.result_type(*item.kinds), (values.fresh_dim(), len(item.kinds)))
         if support.any_unknown(item):
             return support.unknown(item)
         shape = item.shape
@@ -286,6 +288,27 @@ def _may_be_empty(items: Symbol) -> bool:
     rule, operands, _ = items.builder.definition(items)
     made = rule is not None and rule.function is runtime.list_of
     return not (made and operands)
+
+
+class ListParts(Rule):
+    """list_parts(rows, part): one number of each tuple of a list that is an input."""
+
+    lists = True
+
+    def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return builder.emit(self, list(args), kwargs)
+
+    def picks(self, known: list[bool]) -> bool:
+        return True
+
+    def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
+        return values.List(values.Scalar(operands[0].item.kinds[params["part"]]))
+
+    def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
+        part = next(each.value for each in call.keywords if each.arg == "part")
+        row = gast.Subscript(form.name("row"), part, gast.Load())
+        every = gast.comprehension(form.name("row", gast.Store), call.args[0], [], 0)
+        return gast.ListComp(row, [every])
 
 
 class ListRows(OfLists):
@@ -386,6 +409,7 @@ register(ListArray(runtime.list_array, "list_array"))
 register(ListConcatenate(runtime.list_concatenate, "list_concatenate"))
 register(ListJoin(runtime.list_join, "list_join"))
 register(ListOf(runtime.list_of, "list_of"))
+register(ListParts(runtime.list_parts, "list_parts"))
 register(ListPop(runtime.list_pop, "list_pop"))
 register(ListRows(runtime.list_rows, "list_rows"))
 register(ListSplit(runtime.list_split, "list_split"))

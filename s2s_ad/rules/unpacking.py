@@ -23,7 +23,7 @@ FEW = 4  # numbers that are added one by one in less time than as an array
 
 
 class Unpack(Rule):
-    """The items of an array along its first axis, which has to have `count` of them.
+    """The items of an array along its first axis, or of a tuple; there have to be `count`.
 
     The text is the assignment itself, so Python sees to it that there are as many. Items of a
     vector are numbers; those of an array with more axes are views of it.
@@ -46,11 +46,15 @@ class Unpack(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> tree.Tree:
         x = operands[0]
+        if isinstance(x, values.Row):
+            return tree.tuple_of(map(values.Scalar, x.kinds))
         known = isinstance(x, values.Array) and x.shape
         item = values.Array(x.dtype, x.shape[1:]) if known else support.unknown(x)
         return tree.tuple_of((item,) * self.count)
 
     def may_raise(self, operands: list, result: Any) -> bool:
+        if isinstance(operands[0], values.Row):
+            return False
         shape = values.shape_of(operands[0])
         return not shape or shape[0] != self.count
 

@@ -20,7 +20,7 @@ def size(fact: values.AbstractValue) -> int:
     """About how many numbers a value holds."""
     if isinstance(fact, values.List):
         return TYPICAL * size(fact.item)
-    if isinstance(fact, values.Scalar | values.Static | values.Saved | values.Word):
+    if isinstance(fact, values.Scalar | values.Static | values.Saved | values.Row | values.Word):
         return 1
     shape = values.shape_of(fact)
     count = 1

@@ -13,7 +13,12 @@ from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, InternalError
+from s2s_ad.diagnostics import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    DerivativeError,
+    InternalError,
+)
 from s2s_ad.simplify.pipelines import AFTER
 
 
@@ -51,7 +56,14 @@ def refill(structure: Any, leaves: Sequence[Any]) -> Any:
 
 
 def has_gradient(program: Program, leaf: str) -> bool:
-    """Whether a leaf of an input may hold floating-point numbers: a name or a count has none."""
+    """Whether a leaf of an input may hold floating-point numbers: a name or a count has none.
+
+    Raises:
+        DerivativeError: they stand in tuples of a list that is one input.
+    """
+    fact = program.facts[leaf]
+    if isinstance(fact, values.List) and isinstance(fact.item, values.Row):
+        raise DerivativeError("S2S303", "a list of tuples, as one input, has no gradient")
     return values.is_inexact(program.facts[leaf]) is not False
 
 

@@ -372,3 +372,143 @@ def test_an_index_that_is_a_list_without_items_is_one_of_whole_numbers():
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(grad(none_of)(x, 0), np.zeros(3))
     np.testing.assert_allclose(grad(none_of)(x, 2), [2.0, 4.0, 0.0])
+
+
+# ---- tuples --------------------------------------------------------------------------------------
+
+
+def springs(p, bonds):
+    energy = 0.0
+    for i, j, k in bonds:
+        energy += k * np.sin(p[i] - p[j]) ** 2
+    return energy
+
+
+def by_index(p, bonds):
+    total = 0.0
+    for n in range(1, len(bonds)):
+        total += p[bonds[n][0]] * p[bonds[n - 1][1]] ** 2
+    return total
+
+
+def zipped(p, bonds):
+    return sum([(p[a] - p[c]) ** 2 for (a, _, _), (_, c, _) in itertools.pairwise(bonds)])
+
+
+def neighbours(p, bonds):
+    near = [[] for _ in range(len(p))]
+    for i, j, _ in bonds:
+        near[i].append(j)
+    return sum([p[i] * p[j] ** 2 for i in range(len(p)) for j in near[i]])
+
+
+def array_of_tuples(p, bonds):
+    return np.sum(np.array(bonds)[:, 2] * p[0] ** 2) + np.mean(bonds, axis=0) @ p[:3]
+
+
+def kinds_of_items(p, bonds):
+    pairs = [bond for bond in bonds if isinstance(bond, tuple) and not isinstance(bond, list)]
+    return p[0] ** 2 * len(pairs) + p[1] * len(bonds[0])
+
+
+def lengthened(p, bonds):
+    bonds = [*bonds, (0, 1, 2.0)]
+    bonds.append((1, 2, 0.5))
+    return springs(p, bonds)
+
+
+def of_polygons(p, bonds):
+    return sum([p[i] * p[j] * k for polygon in [bonds, bonds[:7]] for i, j, k in polygon])
+
+
+def until(p, bonds):
+    n, total = 0, 0.0
+    while bonds[n][2] < 19.0:
+        total += p[bonds[n][0]] ** 2
+        n += 1
+    return total
+
+
+TUPLES = [
+    springs,
+    by_index,
+    zipped,
+    neighbours,
+    array_of_tuples,
+    kinds_of_items,
+    lengthened,
+    of_polygons,
+    until,
+]
+ONE_TEXT = [springs, by_index, zipped, neighbours, array_of_tuples, until]
+
+
+def bonds_of(length):
+    return [(n % 5, (n + 2) % 5, n / 2) for n in range(length)]
+
+
+@pytest.mark.parametrize("function", TUPLES)
+def test_lists_of_tuples(function):
+    derived, texts = grad(function), set()
+    for length in LENGTHS:
+        p, bonds = np.random.default_rng(length).normal(size=5), bonds_of(length)
+        steps = np.eye(5) * 1e-6
+        expected = [(function(p + h, bonds) - function(p - h, bonds)) / 2e-6 for h in steps]
+        found = derived(p, bonds)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+        batch = vmap(derived, (0, None))(np.stack([p, p]), bonds)
+        np.testing.assert_allclose(batch, [found, found], rtol=1e-12)
+        np.testing.assert_allclose(jit(derived)(p, bonds), found, rtol=1e-12)
+        assert jit(function)(p, bonds) == pytest.approx(function(p, bonds), rel=1e-12)
+        assert bonds == bonds_of(length)
+        texts.add(derived.source(p, bonds))
+    assert len(texts) == 1 or function not in ONE_TEXT
+
+
+def line_fit(p, points):
+    return sum([(p[0] * x + p[1] - y) ** 2 for x, y in points])
+
+
+@pytest.mark.parametrize("length", [3, 40])
+def test_by_the_numbers_of_tuples_themselves(length):
+    p, points = np.array([0.5, -0.25]), [(0.1 * n, 0.2) for n in range(length)]
+    expected = [2 * p[0] * (p[0] * x + p[1] - y) for x, y in points]
+    found = grad(line_fit, 1)(p, points)
+    assert isinstance(found[0], tuple)
+    np.testing.assert_allclose([x for x, _ in found], expected, rtol=1e-12)
+    np.testing.assert_allclose([x for x, _ in vjp(line_fit, p, points)[1](1.0)[1]], expected)
+    _, tangent = jvp(line_fit, (p, points), (0 * p, [(1.0, 0.0)] * len(points)))
+    np.testing.assert_allclose(tangent, sum(expected), rtol=1e-12)
+
+
+def test_what_python_refuses_of_tuples_is_refused():
+    bonds, p = bonds_of(40), np.ones(5)
+    with pytest.raises(IndexError):
+        grad(lambda p, bonds: p[bonds[len(bonds)][0]] ** 2)(p, bonds)
+    with pytest.raises(S2SError, match="cannot unpack 3 values into 2 names"):
+        grad(line_fit)(p, bonds)
+    with pytest.raises(S2SError, match="does not support item assignment"):
+        grad(overwritten)(p, bonds)
+
+
+def overwritten(p, bonds):
+    bonds[0][1] = 3
+    return p[0] ** 2
+
+
+def perimeter(p, polygons):
+    return sum([(p[0] * x - p[1] * y) ** 2 for polygon in polygons for x, y in polygon])
+
+
+def test_lists_of_lists_of_tuples():
+    p, polygons = np.array([0.5, -0.25]), [[(0.1 * n, 0.2), (0.3, n * 1.0)] for n in range(20)]
+    slopes = [
+        sum(
+            2 * sign * c * (p[0] * x - p[1] * y)
+            for corners in polygons
+            for x, y in corners
+            for c in [x if sign > 0 else y]
+        )
+        for sign in (1, -1)
+    ]
+    np.testing.assert_allclose(grad(perimeter)(p, polygons), slopes)

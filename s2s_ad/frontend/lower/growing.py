@@ -30,6 +30,7 @@ from s2s_ad.frontend.lower.lengths import OfOpenList
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import Box, View, is_open, settled
 from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.rules.unpacking import unpacking
 
 ADVICE = "append to it, pop from its end, read and assign items by index, or make an array of it"
 
@@ -340,6 +341,10 @@ def delete(lowering: Lowering, box: Box, index: Any) -> None:
 
 
 def _part(lowering: Lowering, content: Symbol, part: Any) -> Symbol:
+    rule, operands, params = lowering.builder.definition(content)
+    if rule is not None and rule.function is runtime.list_parts and not isinstance(part, slice):
+        row = lowering.builder.call(operator.getitem, (*operands, part), {})  # no list of parts
+        return unpacking(len(row.fact.kinds)).items(lowering.builder, row)[params["part"]]
     return lowering.builder.call(operator.getitem, (content, part), {})
 
 
@@ -412,10 +417,26 @@ def as_array(lowering: Lowering, content: Any) -> Any:
     structure = content.items[0] if rows.is_rows(content) else content
     if not isinstance(structure, Tree) or not issubclass(structure.kind, tuple | list):
         raise refuse("an array of")
+    whole = _of_tuples(lowering, structure)
+    if whole is not None:
+        return whole
     columns = [as_array(lowering, each) for each in structure.items]
     call = lowering.builder.call
     arrays = [call(np.array, (c,), {}) if isinstance(c.fact, values.List) else c for c in columns]
     return call(np.stack, (arrays,), {"axis": 1})
+
+
+def _of_tuples(lowering: Lowering, structure: Tree) -> Symbol | None:
+    """The list of tuples that is an argument, if these are the lists of all their parts."""
+    lists = set()
+    for part, column in enumerate(structure.items):
+        rule, operands, params = lowering.builder.definition(column)
+        if rule is None or rule.function is not runtime.list_parts or params["part"] != part:
+            return None
+        lists.add(operands[0].name)
+    whole = operands[0] if len(lists) == 1 else None
+    complete = whole is not None and len(whole.fact.item.kinds) == len(structure.items)
+    return whole if complete else None
 
 
 def copy(lowering: Lowering, value: Tree) -> Box:

@@ -14,18 +14,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from s2s_ad import runtime
 from s2s_ad.core.builder import Builder, Symbol
 from s2s_ad.core.program import Hint
-from s2s_ad.core.tree import Path, Tree
-from s2s_ad.core.values import List, Scalar
+from s2s_ad.core.tree import Path, Tree, tuple_of
+from s2s_ad.core.values import List, Row, Scalar
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.lengths import OfOpenList, items_needed
 from s2s_ad.frontend.lower.may_alias import Kinship, holds_itself, is_known, link, link_with_kin
 from s2s_ad.frontend.lower.references import (
     COPY,
+    EACH,
     Box,
     Poison,
     Reference,
+    Rows,
     View,
     changing,
     holds_numbers,
@@ -65,6 +68,18 @@ class Change(NamedTuple):
     each: Any
     before: Any
     at: int
+
+
+def _content(value: Symbol) -> Any:
+    """What a list that is an argument holds; of tuples that is a list of each of their parts."""
+    row = value.fact.item
+    if not isinstance(row, Row):
+        return value
+    parts = range(len(row.kinds))
+    lists = tuple_of(
+        value.builder.call(runtime.list_parts, (value,), {"part": part}) for part in parts
+    )
+    return Tree(Rows, (EACH,), (lists,))
 
 
 class Memory(Kinship):
@@ -331,7 +346,7 @@ class Memory(Kinship):
     def passed(self, value: Any, name: str, path: Path = ()) -> Any:
         """An argument: its arrays and containers may be changed, which nobody outside sees."""
         if isinstance(value, Symbol) and isinstance(value.fact, List):
-            box = Box(self, value, list)
+            box = Box(self, _content(value), list)
             box.source = (name, path)
             return box
         if isinstance(value, Symbol):
