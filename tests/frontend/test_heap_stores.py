@@ -90,6 +90,45 @@ def swapped_rows_with_copies(a):
     return b
 
 
+def element_that_the_right_side_changes(x):
+    """`a[i] += v` reads the element first; the right-hand side changes it after that."""
+    y = x.copy()
+
+    def changed():
+        y[0] = 1.5 * y[1]
+        return y[2] * 2
+
+    y[0] -= changed()
+    y[[0, 3]] += changed()
+    y[y > 0] -= changed()
+    return y
+
+
+def part_that_the_right_side_changes(a):
+    """A slice is a view: what is added to has changed by then."""
+    b = a * 1.0
+
+    def changed():
+        b[0, 0] = b[1, 1] * 0.5
+        return b[2, 2]
+
+    b[0] -= changed()
+    b[:2, 0] += changed()
+    return b
+
+
+def index_that_the_right_side_changes(x):
+    """The elements are read with the index as it was, and stored with it as it is."""
+    y, i = x.copy(), np.array([0, 1])
+
+    def changed():
+        i[0] = 2
+        return y[1]
+
+    y[i] += changed()
+    return y
+
+
 def rows_that_overwrite_each_other(a):
     b = a.copy()
     b[0], b[1] = b[1], b[0]
@@ -350,6 +389,9 @@ def helpers_that_change_their_arguments(x):
 
 
 CASES = [
+    (element_that_the_right_side_changes, (X,)),
+    (part_that_the_right_side_changes, (A,)),
+    (index_that_the_right_side_changes, (X,)),
     (elements, (X,)),
     (element_of_an_argument, (X,)),
     (augmented_elements, (X, 1)),

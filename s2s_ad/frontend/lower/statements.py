@@ -8,10 +8,10 @@ from typing import Any
 import gast
 import numpy as np
 
-from s2s_ad.core.builder import NeedStatic, Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol, key_of
 from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS
@@ -33,7 +33,7 @@ from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
 from s2s_ad.frontend.lower.poisons import may_be_known
-from s2s_ad.frontend.lower.references import Reference
+from s2s_ad.frontend.lower.references import Box, Reference, settled, symbols
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
 from s2s_ad.frontend.lower.subscripts import as_index, read_item, write_item
 from s2s_ad.frontend.remembered import remembered
@@ -80,14 +80,44 @@ def augmented(lowering: Lowering, node: gast.AugAssign) -> Any:
 def _augmented_item(lowering: Lowering, node: gast.AugAssign, target: gast.Subscript) -> None:
     holder, index = lowering.evaluate(target.value), lowering.evaluate(target.slice)
     if isinstance(holder, Reference) and isinstance(node.op, gast.Add | gast.Sub):
+        place, listed = as_index(lowering, index), _numbers_in(index)
+        before = settled((holder, place))
         value = as_array(lowering, lowering.evaluate(node.value))
-        if not _added(lowering, node, holder, as_index(lowering, index), value):
+        if _numbers_in(index) != listed:
+            place = as_index(lowering, index)
+        if key_of(settled((holder, place))) != key_of(before):
+            old = _as_it_was(lowering, holder, index, before)
+            _write_back(lowering, holder, index, old, in_place(lowering, node, old, value))
+        elif not _added(lowering, node, holder, place, value):
             old = read_item(lowering, holder, index)
             _write_back(lowering, holder, index, old, in_place(lowering, node, old, value))
         return
     old = lowering.present(read_item(lowering, holder, index))
     value = in_place(lowering, node, old, lowering.evaluate(node.value))
     _write_back(lowering, holder, index, old, value)
+
+
+def _numbers_in(index: Any) -> list[str]:
+    """The names of what the lists of an index hold now."""
+    return [each.name for each in symbols(index)] if isinstance(index, Tree | Box) else []
+
+
+def _as_it_was(lowering: Lowering, holder: Reference, index: Any, before: tuple) -> Any:
+    """`a[i]` where evaluating `v` of `a[i] += v` has changed `a`, or `i`: Python has read it first.
+
+    A part that is a view of the array has changed with it.
+    """
+    now = read_item(lowering, holder, index)
+    if not isinstance(now, Reference) or now.view is None:
+        return lowering.call(operator.getitem, *before)
+    if now.number is None and now.shape in (None, ()):
+        raise SharedMemoryError(
+            "S2S207",
+            "a part of an array is added to that the right-hand side changes",
+            why="whether it is a number, which stays as it was, or an array is not known here",
+            help="write what is added in a statement of its own before",
+        )
+    return now
 
 
 def _added(
