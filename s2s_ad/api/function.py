@@ -391,11 +391,9 @@ class Transformed:
 
     def _follow(self, arguments: dict[str, Any], entry: Entry) -> None:
         """Let the fast path serve calls like this one."""
-        if self._signatures.last is not None:
-            return
-        given = exact(self.__signature__, arguments)
-        if self._takes_lists() and any(map(has_lists, self._with_lists(given.facts).values())):
+        if self._signatures.last is not None or entry.found.loaded.program.takes_lists:
             return  # it would compare each of their items
+        given = exact(self.__signature__, arguments)
         names = self._watched(given)
         hots = with_call(
             self._hot,

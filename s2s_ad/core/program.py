@@ -16,7 +16,7 @@ import gast
 
 from s2s_ad.core import form, tree
 from s2s_ad.core.sharing import lazy
-from s2s_ad.core.values import Unknown, is_complex, of_constant
+from s2s_ad.core.values import List, Unknown, is_complex, of_constant
 from s2s_ad.diagnostics import Origin
 
 
@@ -218,6 +218,11 @@ class Program:
     @lazy
     def _leaves(self) -> list[str]:
         return [leaf for each in self.inputs for leaf in tree.leaves(each.tree)]
+
+    @lazy
+    def takes_lists(self) -> bool:
+        """Whether a list whose length is not known is an input."""
+        return any(isinstance(self.facts[leaf], List) for leaf in self._leaves)
 
     def fact(self, node: gast.AST) -> Any:
         """The abstract value of an atom."""

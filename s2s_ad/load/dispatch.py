@@ -60,12 +60,25 @@ def exact_key(value: Any) -> Any:
         return (kind, value.dtype, value.shape)
     if kind in (float, int, complex) or isinstance(value, np.generic):
         return kind
-    if kind is list and set(map(type, value)) == {float}:
-        return (kind, float, len(value))
+    alike = _kind_of_items(value) if kind is list else None
+    if alike is not None:
+        return (kind, alike, len(value))
     if tree.is_container(value):
         top = tree.one_level(value)
         return (kind, keys_key(top.keys), tuple(map(exact_key, top.items)))
     return static_key(value)
+
+
+def _kind_of_items(items: list) -> Any:
+    """The one kind of numbers, or of tuples of numbers, that a list holds; None for all others."""
+    kinds = set(map(type, items))
+    if kinds != {tuple}:
+        return kinds.pop() if kinds in ({float}, {int}) else None
+    if len(set(map(len, items))) > 1:
+        return None
+    columns = [set(map(type, column)) for column in zip(*items, strict=True)]
+    known = columns and all(column in ({float}, {int}) for column in columns)
+    return tuple(column.pop() for column in columns) if known else None
 
 
 def static_key(value: Any) -> Any:
