@@ -161,8 +161,11 @@ class BroadcastLike(TwoOperands):
         value, array = operands
         if isinstance(array, values.Unknown):
             return values.as_inexact(array)
-        weak = isinstance(value, values.Scalar)
-        dtype = values.strong_dtype(array if weak and values.is_inexact(array) else value)
+        dtype = values.strong_dtype(value)
+        if isinstance(value, values.Scalar) and values.is_inexact(array):
+            dtype = values.strong_dtype(array)
+            if value.kind is complex and not values.missing([dtype]):
+                dtype = np.result_type(dtype, 0j)
         return values.Array(dtype, values.shape_of(array))
 
     def shortcut(self, builder: Builder, operands: list, params: dict[str, Any]) -> Any:
@@ -218,6 +221,10 @@ class BroadcastLike(TwoOperands):
             return form.operation(np.broadcast_to, [value, shape], {})
         if not values.is_inexact(fact):
             return form.operation(np.full, [shape, value], {})
+        if values.is_complex(facts(value)) and not values.is_complex(fact):
+            wide = values.is_dtype(fact.dtype, np.float64)
+            dtype = {} if wide else {"dtype": form.constant(np.result_type(fact.dtype, 0j).type)}
+            return form.operation(np.full, [shape, value], dtype)
         named = {0: np.zeros_like, 1: np.ones_like}.get(getattr(value, "value", None))
         if named is not None:
             return form.operation(named, [array], {})

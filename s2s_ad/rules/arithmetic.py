@@ -14,6 +14,7 @@ from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same, static
 from s2s_ad.core.magnitudes import is_off_zero, is_settled, times_settled
+from s2s_ad.core.parts import as_complex
 from s2s_ad.core.registry import RULES
 from s2s_ad.core.rule import Operation
 from s2s_ad.diagnostics import UnsupportedError
@@ -497,6 +498,10 @@ class Sum(Elementwise):
         elements = elements_in_zeros(builder, b)
         if not elements or not values.same_shape(support.shape(a), b.shape):
             return None
+        if values.is_complex(b.fact):  # real elements would hold the real parts alone
+            a = as_complex(a, b)
+            if not values.is_complex(builder.fact(a)):
+                return None
         for index, value in elements:
             a = builder.call(runtime.index_add, (a, index, value), {})
         return a

@@ -11,7 +11,7 @@ from rules.test_elementwise import cases_of, rows
 from rules.test_functions import CASES
 from rules.test_indexing import INDEXING
 from rules.test_products import PRODUCTS
-from s2s_ad import runtime
+from s2s_ad import grad, jit, runtime, vmap
 
 
 def takes_complex(each, names) -> bool:
@@ -96,3 +96,66 @@ def test_elementwise(pair):
 @pytest.mark.parametrize("pair", functions(), ids=label)
 def test_function(pair):
     check_complex(*pair)
+
+
+# ---- an array whose parts and whose elements are read: one adjoint is real, the other complex ----
+
+
+def imaginary_parts_and_an_element(a):
+    return a[0].real + np.sum(a.imag)
+
+
+def real_parts_and_an_element(a):
+    return np.sum(a.real) + (a[0] * 1j).real
+
+
+def parts_of_parts(a):
+    return np.sum(a.real) + np.sum(np.imag(a[1:])) + np.abs(a[2]) ** 2
+
+
+def parts_in_turn(a):
+    total = np.mean(a.imag)
+    for each in a:
+        total = total + each.imag * each.real
+    return total
+
+
+def parts_and_products(a):
+    return np.sum(a.imag * 2) + np.sum((a[::2] * a[1::2]).imag)
+
+
+def parts_after_stores(a):
+    a = a * 2
+    a[1] *= 1j
+    a.imag[2] = a.real[0]
+    return np.sum(a.imag) + a[3].real
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "f",
+    [
+        imaginary_parts_and_an_element,
+        real_parts_and_an_element,
+        parts_of_parts,
+        parts_in_turn,
+        parts_and_products,
+        parts_after_stores,
+    ],
+)
+def test_adjoints_of_parts_and_of_elements_are_added(f, precision):
+    x = np.array([0.83, 0.37, 0.52, 0.29])
+    turned = np.result_type(precision, 0j).type(1 + 2j)
+
+    def of_reals(x):
+        return f(x * turned)
+
+    steps = np.eye(4) * 1e-6
+    expected = [(f((x + h) * (1 + 2j)) - f((x - h) * (1 + 2j))) / 2e-6 for h in steps]
+    tolerance = 1e-7 if precision is np.float64 else 2e-5
+    given = x.astype(precision)
+    for found in (grad(of_reals)(given), jit(grad(of_reals))(given)):
+        assert found.dtype == precision
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    batch = vmap(grad(of_reals))(np.stack([given, given]))
+    np.testing.assert_allclose(batch, [expected] * 2, rtol=tolerance, atol=tolerance)
