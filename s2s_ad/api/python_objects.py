@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import types
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,11 @@ def handle_python_objects() -> None:
     for kind, methods in GENERATORS.items():
         found = [each for base in methods.__mro__[:-1] for each in vars(base).items()]
         WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})
+
+    def make_counter(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        return apply(lowering, python_collections.Counter, args, kwargs)
+
+    HANDLERS[Counter] = make_counter
     HANDLERS[deque] = make_deque
     HANDLERS[types.SimpleNamespace] = make_namespace
 

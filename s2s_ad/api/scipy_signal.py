@@ -17,6 +17,7 @@ from s2s_ad.written import scipy_signal
 
 write(scipy.signal.csd, scipy_signal.csd)
 write(scipy.signal.filtfilt, scipy_signal.filtfilt)
+write(scipy.signal.freqz, scipy_signal.freqz)
 write(scipy.signal.hilbert, scipy_signal.hilbert)
 write(scipy.signal.istft, scipy_signal.istft)
 write(scipy.signal.periodogram, scipy_signal.periodogram)

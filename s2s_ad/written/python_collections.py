@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -93,6 +94,103 @@ class BoundedDeque:
         self.iterable[index] = item
 
 
+class Counter:
+    """collections.Counter: a dict of numbers, in which what is missing is 0."""
+
+    __s2s_stands_for__ = collections.Counter
+
+    def __init__(self, counted: Any = (), /, **more: Any):
+        self.counts = {}
+        self.update(counted, **more)
+
+    def update(self, counted: Any = (), /, **more: Any) -> None:
+        for key, count in counts_of(counted) + counts_of(more):
+            self.counts[key] = self.counts.get(key, 0) + count
+
+    def subtract(self, counted: Any = (), /, **more: Any) -> None:
+        for key, count in counts_of(counted) + counts_of(more):
+            self.counts[key] = self.counts.get(key, 0) - count
+
+    def most_common(self, n: int | None = None) -> list:
+        if n == 1 and self.counts:
+            return [max(self.counts.items(), key=lambda each: each[1])]
+        found = sorted(self.counts.items(), key=lambda each: each[1], reverse=True)
+        return found if n is None else found[:n]
+
+    def elements(self) -> list:
+        return [key for key, count in self.counts.items() for _ in range(count)]
+
+    def total(self) -> Any:
+        return sum(self.counts.values())
+
+    def copy(self) -> Counter:
+        return Counter(self.counts)
+
+    def __copy__(self) -> Counter:
+        return Counter(self.counts)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self.counts.get(key, default)
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        return self.counts.pop(key, *default)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        return self.counts.setdefault(key, default)
+
+    def clear(self) -> None:
+        self.counts.clear()
+
+    def keys(self) -> Iterable:
+        return self.counts.keys()
+
+    def values(self) -> Iterable:
+        return self.counts.values()
+
+    def items(self) -> Iterable:
+        return self.counts.items()
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __iter__(self) -> Iterator:
+        return iter(self.counts)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.counts
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.counts.get(key, 0)
+
+    def __setitem__(self, key: Any, count: Any) -> None:
+        self.counts[key] = count
+
+    def __delitem__(self, key: Any) -> None:
+        self.counts.pop(key, None)
+
+    def __add__(self, other: Counter) -> Counter:
+        made = Counter(self.counts)
+        made.update(other)
+        return made.positive()
+
+    def __sub__(self, other: Counter) -> Counter:
+        made = Counter(self.counts)
+        made.subtract(other)
+        return made.positive()
+
+    def positive(self) -> Counter:
+        return Counter({key: count for key, count in self.counts.items() if count > 0})
+
+
+def counts_of(counted: Any) -> list:
+    """What is counted, each with how often; a mapping says that itself."""
+    if isinstance(counted, Counter):
+        return list(counted.counts.items())
+    if isinstance(counted, dict):
+        return list(counted.items())
+    return [(each, 1) for each in counted]
+
+
 class Namespace:
     """types.SimpleNamespace"""
 
@@ -103,4 +201,4 @@ class Namespace:
             setattr(self, name, value)
 
 
-__all__ = ["BoundedDeque", "Namespace"]
+__all__ = ["BoundedDeque", "Counter", "Namespace"]

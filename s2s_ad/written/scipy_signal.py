@@ -76,6 +76,26 @@ def sosfilt(sos, x, axis=-1) -> Any:
     return y
 
 
+def freqz(
+    b, a=1, worN=512, whole=False, plot=None, fs=6.283185307179586, include_nyquist=False
+) -> Any:
+    """The frequencies, and what a filter makes of waves of these."""
+    if plot is not None:
+        unsupported("freqz with plot=", "Plot what it returns.")
+    if np.ndim(b) > 1 or np.ndim(a) > 1:
+        unsupported("freqz of several filters", "Call it for each of them.")
+    if worN is None:
+        worN = 512
+    if np.ndim(worN) == 0:
+        last = 2 * np.pi if whole else np.pi
+        w = np.linspace(0, last, worN, endpoint=include_nyquist and not whole)
+    else:
+        w = 2 * np.pi * np.asarray(worN) / fs
+    back = np.exp(-1j * w)
+    over = np.polyval(np.atleast_1d(b)[::-1], back)
+    return w * (fs / (2 * np.pi)), over / np.polyval(np.atleast_1d(a)[::-1], back)
+
+
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0) -> Any:
     """Zeros between the samples, a filter, and only some of the results."""
     if mode != "constant" or cval != 0:

@@ -1,7 +1,9 @@
 """Programs in the style of repositories of robotics, filtering, signals and algorithms, each in all
 modes: value, gradient, tangent, second order, batch, and as text that stands alone."""
 
+import collections
 import decimal
+import itertools
 from functools import cache
 
 import numba
@@ -206,7 +208,75 @@ def rows_of_a_loop(p):
     return np.sum(rows**2)
 
 
+class Settings:
+    """Parameters that are read like attributes."""
+
+    def __init__(self, **params):
+        self.params = {"rate": 0.5, **params}
+        self.count = 0
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["params"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Wrapped(Settings):
+    def __init__(self, inner):
+        super().__init__(inner=inner)
+
+    def __getattr__(self, name):
+        return getattr(self.params["inner"], name) if name != "params" else {}
+
+    def step(self, x):
+        self.count += 1
+        return x * self.rate**self.count
+
+
+def attributes_that_a_class_looks_up(x):
+    settings = Settings(alpha=x[0], beta=x[1])
+    wrapped = Wrapped(settings)
+    return wrapped.step(x[2]) * wrapped.step(settings.alpha) + settings.beta**2
+
+
+def counted(x):
+    letters = collections.Counter("banana")
+    scores = {chr(97 + i): x[i % 3] * (i + 1) for i in range(14)}
+    letters.update(b=2)
+    letters["z"] += 1
+    shares = collections.Counter({k: x[i] for i, k in enumerate("abc")})
+    (_, greatest), *_ = shares.most_common(1)
+    best, times = letters.most_common(1)[0]
+    total = sum(n * scores.get(k, 1.0) for k, n in letters.items())
+    return total * greatest + scores[best] * times + shares["d"] + shares.total() ** 2
+
+
+def turn_by_turn(x):
+    turns = itertools.cycle(x)
+    first = sum(k * next(turns) for k in range(4))
+    return first + sum(k * each**2 for k, each in zip([3, 1, 4, 1, 5], itertools.cycle([*x, 2.0])))
+
+
+def gains(x):
+    _, h = scipy.signal.freqz([x[0], 0.5], [1.0, x[1] / 4, 0.1], worN=np.array([0.1, 0.9]))
+    w, whole = scipy.signal.freqz(x, worN=8, whole=True, fs=2.0)
+    return np.sum(np.abs(h)) + np.sum(w * np.abs(whole) ** 2)
+
+
+def rows_of_lists(x):
+    points = np.outer(x, [1.0, 2.0])
+    moved = np.array([[each[0] * np.cos(each[1]), each[1] ** 2] for each in points])
+    tables = [[[a, 1.0], [b, a * b]] for a, b in points]
+    return np.sum(moved**2) + np.sum(np.mean(tables, axis=0) @ [1.0, 2.0])
+
+
 PROGRAMS = [
+    attributes_that_a_class_looks_up,
+    counted,
+    turn_by_turn,
+    gains,
+    rows_of_lists,
     a_matrix_of_lists,
     points_of_a_generator,
     with_a_cache,
@@ -316,3 +386,27 @@ def test_block_diag_takes_lists_and_numbers():
 
 def central(f, x, h=1e-5):
     return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def a_list_that_changes_between_turns(x):
+    items = [x, 2.0]
+    turns = itertools.cycle(items)
+    first = next(turns)
+    items[0] = 3.0
+    return first * next(turns) + next(turns)
+
+
+def whether_a_class_would_look_it_up(x):
+    settings = Settings(alpha=x)
+    return settings.alpha if hasattr(settings, "gamma") else 2 * settings.alpha
+
+
+@pytest.mark.parametrize("f", [a_list_that_changes_between_turns, whether_a_class_would_look_it_up])
+def test_what_cannot_be_known_is_refused(f):
+    with pytest.raises(S2SError):
+        jit(f)(0.5)
+
+
+def test_an_attribute_that_a_class_does_not_find():
+    with pytest.raises(AttributeError, match="gamma"):
+        jit(lambda x: Settings(alpha=x).gamma)(0.5)

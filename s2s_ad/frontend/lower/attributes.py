@@ -316,6 +316,8 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     of_class = method_of(kind, name)
     first = isinstance(of_class, property) or is_written(type(of_class), "__set__")
     own = MISSING if first else held(lowering, value, name)
+    if may_lack(own) and of_class is None and is_written(kind, "__getattr__"):
+        raise asks_itself(kind, name)
     if may_lack(own) and of_class is not None:  # what the class has shows where it is missing
         sides = lambda: _of_class(lowering, kind, value, name), lambda: own.items[1]
         return HANDLERS[CHOICE](lowering, [own.items[0], *sides], {})
@@ -325,7 +327,28 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
         return Method(found.function, value) if isinstance(found, OwnMethod) else found
     if is_namedtuple(kind) and name == "_replace":
         return Method(dataclasses.replace, value)
+    if of_class is None and is_written(kind, "__getattr__"):
+        return _said_itself(lowering, kind, value, name)
     return _of_class(lowering, kind, value, name)
+
+
+def _said_itself(lowering: Lowering, kind: type, holder: Tree, name: str) -> Any:
+    """What the `__getattr__` of the user's class gives for an attribute that is not there."""
+    base = next(each for each in kind.__mro__ if "__getattr__" in vars(each))
+    function = vars(base)["__getattr__"]
+    _guard(lowering, base, "__getattr__", function, kind)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return lowering.enter(function, dict(zip(names, [holder, name], strict=True)))
+
+
+def asks_itself(kind: type, name: str) -> UnsupportedError:
+    """Whether there is an attribute is not known, and the class has a `__getattr__`."""
+    return UnsupportedError(
+        "S2S201",
+        f"whether an object of class {kind.__name__} has {name!r}",
+        why="its __getattr__ says so when the code runs",
+        help="set the attribute in __init__",
+    )
 
 
 def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:

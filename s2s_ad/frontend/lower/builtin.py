@@ -17,9 +17,9 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Super, read_attribute
+from s2s_ad.frontend.lower.attributes import Super, asks_itself, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
-from s2s_ad.frontend.lower.classes import method_of
+from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.conditions import choose, known_truth
 from s2s_ad.frontend.lower.containers import (
     known_items,
@@ -326,7 +326,10 @@ def _has_attribute(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, Symbol):
         return True
     if isinstance(value, Tree):
-        return hasattr(value.kind, name) or has_entry(lowering, value, name)
+        found = hasattr(value.kind, name) or has_entry(lowering, value, name)
+        if found is not True and is_written(value.kind, "__getattr__"):
+            raise asks_itself(value.kind, name)
+        return found
     return hasattr(unwrap(value), name)
 
 

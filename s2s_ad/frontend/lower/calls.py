@@ -273,6 +273,10 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
     if not isinstance(value, Tree):
         return unwrap(value)
     if isinstance(value, Box) and value.is_dynamic:
+        fact = getattr(value.content, "fact", None)
+        if isinstance(fact, values.List) and isinstance(fact.item, values.List):
+            deep = isinstance(fact.item.item, values.List)
+            value = apply(lowering, _arrays_of_tables if deep else _arrays_of, [value], {})
         return growing.as_array(lowering, value.content)
     if value.kind in (tuple, list):
         return value.kind(_as_item(lowering, each) for each in value.items)
@@ -288,6 +292,15 @@ def as_argument(lowering: Lowering, value: Any) -> Any:
         f"a {value.kind.__name__} as an argument of a NumPy function",
         help="pass the arrays that it holds",
     )
+
+
+def _arrays_of(rows: list) -> list:
+    """Lowered as the user's functions are: NumPy makes one array of lists of one length."""
+    return [np.array(row) for row in rows]
+
+
+def _arrays_of_tables(tables: list) -> list:
+    return [np.array([np.array(row) for row in rows]) for rows in tables]
 
 
 def _as_item(lowering: Lowering, value: Any) -> Any:
@@ -317,6 +330,9 @@ def _of_constants(lowering: Lowering, function: Any, args: list, kwargs: dict[st
 def known_object(value: Any) -> Any:
     """The object that a value is; an error where it depends on values that are not known now."""
     value = tree.tree_map(constant_value, value)
+    for each in tree.leaves(value):
+        if isinstance(each, Symbol) and each.fact == values.Scalar(int):
+            operator.index(each)  # tells who asks that it is not known
     if any(isinstance(each, Symbol) for each in tree.leaves(value)):
         raise UnsupportedError("S2S205", "an argument that has to be known when code is generated")
     return unwrap(tree.to_object(tree.tree_map(unwrap, value)))

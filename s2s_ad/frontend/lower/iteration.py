@@ -95,6 +95,7 @@ READ_IN_TURN += (np.ndenumerate, np.ndindex)
 CHOOSE_ITEMS = (itertools.chain, itertools.chain.from_iterable, itertools.combinations)
 CHOOSE_ITEMS += (itertools.combinations_with_replacement, itertools.islice, itertools.pairwise)
 CHOOSE_ITEMS += (itertools.permutations, itertools.product, itertools.zip_longest)
+CHOOSE_ITEMS += (itertools.cycle,)
 COMPUTE_ITEMS = (filter, itertools.accumulate, map)
 ITERATORS = READ_IN_TURN + CHOOSE_ITEMS + COMPUTE_ITEMS
 

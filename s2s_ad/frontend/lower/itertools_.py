@@ -102,6 +102,20 @@ def counted(lowering: Lowering, start: Any = 0, step: Any = 1) -> Any:
     return Items(ENDLESS, at, (start, step))
 
 
+@evaluates(itertools.cycle)
+def cycled(lowering: Lowering, items: Any) -> Any:
+    """The items over and over again, without an end."""
+    items = sequence(list, _items(lowering, items)) if is_apart(items) else items
+    inner = _column(lowering, items)
+    if is_number(inner.length, 0):
+        return sequence(list, [])
+    return Items(
+        ENDLESS,
+        lambda index: inner.at(lowering.call(operator.mod, index, inner.length)),
+        (items,),
+    )
+
+
 @evaluates(np.ndindex)
 def places(lowering: Lowering, *shape: Any) -> Any:
     """The indices of an array of this shape."""

@@ -45,7 +45,7 @@ from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.tensors import Parameter
 
 #: what a class may not say itself: how attributes are read and written, and how objects are made
-REFUSED = ("__delattr__", "__getattr__", "__getattribute__", "__setattr__")
+REFUSED = ("__delattr__", "__getattribute__", "__setattr__")
 
 
 def construct(lowering: Lowering, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
