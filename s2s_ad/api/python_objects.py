@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import random
 import types
 from collections import Counter, deque
@@ -9,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from s2s_ad.api.written import write
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.generators_made import WRITTEN
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.written import python_collections, python_random
+from s2s_ad.written import python_collections, python_heaps, python_random
 
 #: what is written of the methods of generators that are made inside
 GENERATORS = {
@@ -46,6 +48,8 @@ def handle_python_objects() -> None:
     def make_counter(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         return apply(lowering, python_collections.Counter, args, kwargs)
 
+    for name in python_heaps.__all__:
+        write(getattr(heapq, name), getattr(python_heaps, name))
     HANDLERS[Counter] = make_counter
     HANDLERS[deque] = make_deque
     HANDLERS[types.SimpleNamespace] = make_namespace

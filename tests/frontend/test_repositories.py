@@ -3,6 +3,7 @@ modes: value, gradient, tangent, second order, batch, and as text that stands al
 
 import collections
 import decimal
+import heapq
 import itertools
 from functools import cache
 
@@ -271,7 +272,39 @@ def rows_of_lists(x):
     return np.sum(moved**2) + np.sum(np.mean(tables, axis=0) @ [1.0, 2.0])
 
 
+def merged_in_pairs(x):
+    heap, total = [x[0], x[1] * 2, x[2], 0.5], 0.0
+    heapq.heapify(heap)
+    while len(heap) > 1:
+        a, b = heapq.heappop(heap), heapq.heappop(heap)
+        total += a * b
+        heapq.heappush(heap, a + b)
+    return total + heapq.heappushpop(heap, x[0]) * heapq.heapreplace(heap, 1.0)
+
+
+def shortest_path(x):
+    ways = np.array([[0, x[0], x[1], 9], [9, 0, 0.3, x[2]], [9, 9, 0, 2 * x[0]], [9, 9, 9, 0]])
+    reached, queue = [0.0, np.inf, np.inf, np.inf], [(0.0, 0)]
+    while queue:
+        so_far, node = heapq.heappop(queue)
+        if so_far > reached[node]:
+            continue
+        for other in range(4):
+            if ways[node, other] < 9 and so_far + ways[node, other] < reached[other]:
+                reached[other] = so_far + ways[node, other]
+                heapq.heappush(queue, (reached[other], other))
+    return reached[3] ** 2
+
+
+def extremes(x):
+    low = heapq.nsmallest(2, x)
+    return low[0] * 2 + low[1] + heapq.nlargest(1, [x[0], x[1] * 2], key=lambda each: -each)[0]
+
+
 PROGRAMS = [
+    merged_in_pairs,
+    shortest_path,
+    extremes,
     attributes_that_a_class_looks_up,
     counted,
     turn_by_turn,
@@ -410,3 +443,20 @@ def test_what_cannot_be_known_is_refused(f):
 def test_an_attribute_that_a_class_does_not_find():
     with pytest.raises(AttributeError, match="gamma"):
         jit(lambda x: Settings(alpha=x).gamma)(0.5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_heap_is_kept_as_python_keeps_it(seed):
+    """Where items are equal, too: its order is seen by who reads it."""
+    rng = np.random.default_rng(seed)
+
+    def kept(x):
+        heap = [*x]
+        heapq.heapify(heap)
+        for each in x[:4]:
+            heapq.heappush(heap, each * 0.5)
+            heap[0] += heapq.heappop(heap)
+        return np.array(heap)
+
+    x = rng.integers(1, 5, 9) / 4.0
+    np.testing.assert_array_equal(jit(kept)(x), kept(x))
