@@ -360,13 +360,8 @@ def _one_element(writer: Writer, x: Node, operation: Operation) -> Node:
     return Node(x.dtype, shape, lambda _: node.at(first), node.reads, node.cost)
 
 
-@native(np.reshape, np.ravel)
-def reshape(writer: Writer, operation: Operation) -> Node:
-    x = operation.operands[0]
-    if operation.params.get("order", "C") != "C" or not isinstance(x, Node):
-        raise NotNative("np.reshape in another order")
-    if x.rank == 0 or not operation.shape:
-        return _one_element(writer, x, operation)
+def _new_lengths(writer: Writer, x: Node, operation: Operation) -> list[Length]:
+    """The lengths that an array is reshaped to; the one that is -1 follows from the others."""
     count: Expression = number(1)
     for each in x.shape:
         count = times(count, each.text)
@@ -384,11 +379,24 @@ def reshape(writer: Writer, operation: Operation) -> Node:
         text = number(each) if isinstance(each, int) else _node(each).at(())
         known = times(known, text)
         lengths.append(Length(text, dim))
+    if unknown and value_of(known) is None:  # of no elements -1 says nothing, and NumPy raises
+        writer.refuse(compare(known, gast.Eq, number(0)))
     for place in unknown:
         text = writer.size_text(values.size_of_dim(lengths[place]))
         if text is None or unknown:
             text = count if value_of(known) == 1 else gast.BinOp(count, gast.FloorDiv(), known)
         lengths[place] = Length(text, lengths[place])
+    return lengths
+
+
+@native(np.reshape, np.ravel)
+def reshape(writer: Writer, operation: Operation) -> Node:
+    x = operation.operands[0]
+    if operation.params.get("order", "C") != "C" or not isinstance(x, Node):
+        raise NotNative("np.reshape in another order")
+    if x.rank == 0 or not operation.shape:
+        return _one_element(writer, x, operation)
+    lengths = _new_lengths(writer, x, operation)
     if x.rank == 1 and len(lengths) == 1:
         return x
     x = writer.contiguous(x, f"{operation.text}_whole")

@@ -120,6 +120,7 @@ ERRORS = {
     "an index": (lambda x, i: x[i] ** 2, (np.ones(3), 3), IndexError),
     "an index below": (lambda x, i: x[i] ** 2, (np.ones(3), -4), IndexError),
     "a quotient": (lambda x, i: x / i, (1.0, 0), ZeroDivisionError),
+    "a shape of no elements": (lambda x, i: x.reshape(len(x), i, -1), (np.ones(0), 1), ValueError),
     "of the user's": (lambda x, i: refuse(x, i), (1.0, 0), KeyError),
 }
 
