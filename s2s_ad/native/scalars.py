@@ -68,7 +68,7 @@ OF_MATH: dict[Callable, str] = {
 OF_SCIPY = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma"}
 
 #: functions of the math module of which Numba's are slow: `support` has them
-VECTORISED = {"exp", "log", "tanh"}
+VECTORISED = {"exp", "expm1", "log", "log1p", "log2", "log10", "tanh", "atan", "atan2"}
 
 WHOLE = "iu"  # kinds of dtypes
 WIDEST = {*map(np.dtype, (int, np.uint64, float, complex))}  # what arithmetic of Numba's gives
@@ -255,7 +255,7 @@ OF_COMPLEX: dict[Callable, Callable[..., Expression]] = {
     np.conj: lambda x: call("np.conj", x),
     np.real: _part("real"),
     np.imag: _part("imag"),
-    np.angle: lambda x: call("math.atan2", _part("imag")(x), _part("real")(x)),
+    np.angle: lambda x: call("atan2", _part("imag")(x), _part("real")(x)),
     np.sign: lambda x: call("direction", x),
     runtime.times_sign: lambda value, x: binary(value, gast.Mult, call("direction", x)),
 }

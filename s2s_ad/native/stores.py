@@ -55,7 +55,7 @@ class Stores(State):
             raise NotNative("a store of what is no value")
         if layout.mask is not None:
             self._settle(frozenset(changed))
-            self._store_masked(base, layout, value, store.kind)
+            self._store_masked(base, layout, value, store.kind, changed)
             return
         value = self._apart(value, base, layout, changed, self._text(atom))
         self._settle(frozenset(changed))
@@ -135,7 +135,9 @@ class Stores(State):
         """The value in memory that what is changed has no part in."""
         return self.writer.in_memory(value, text, own=value.whole is not None)
 
-    def _store_masked(self, base: Node, layout: Layout, value: Node, kind: str) -> None:
+    def _store_masked(
+        self, base: Node, layout: Layout, value: Node, kind: str, changed: set[str]
+    ) -> None:
         """x[mask] = value"""
         writer = self.writer
         mask = layout.mask
@@ -143,7 +145,10 @@ class Stores(State):
             mask = writer.in_memory(mask, "mask")
         if value.rank and value.cost:
             value = writer.in_memory(value, "value")
-        value = writer.named(value, "value") if value.rank == 0 else self._copied(value, "value")
+        if value.rank == 0:
+            value = writer.named(value, "value")
+        elif value.reads & changed:
+            value = self._copied(value, "value")
         at = None
         if value.rank == 1:
             at = writer.fresh("filled")

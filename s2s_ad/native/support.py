@@ -83,16 +83,18 @@ def right(a, b):
 ''',
     "first_beyond": '''@njit
 def first_beyond(items, value, right):
-    """Where a value belongs among sorted items: before its equals, or behind them; nan is last."""
-    low, high = 0, len(items)
-    while low < high:
-        middle = (low + high) // 2
-        item = items[middle]
-        is_before = item < value or (value != value and item == item)
-        if is_before or (right and (item == value or (item != item and value != value))):
-            low = middle + 1
-        else:
-            high = middle
+    """Where a value belongs among sorted items: before its equals, or behind them; nan is last.
+
+    The steps are the same for all values: nobody has to guess which half comes next.
+    """
+    low, count, is_nan = 0, len(items), value != value
+    while count > 0:
+        half = (count + 1) // 2
+        item = items[low + half - 1]
+        is_before = (item < value) | (right & (item == value))
+        is_before |= is_nan & (right | (item == item))
+        low += half * int(is_before)
+        count -= half
     return low
 ''',
     "sorted_at": '''@njit(error_model="numpy")
@@ -259,26 +261,30 @@ def square(z):
     """z ** 2 of a complex number."""
     return z * z
 ''',
-    "size_of": '''@njit
+    "size_of": '''@njit(error_model="numpy", forceinline=True)
 def size_of(z):
     """abs(z) of a complex number, whose squares are seldom too large or too small."""
     squares = z.real * z.real + z.imag * z.imag
-    return math.sqrt(squares) if 1e-290 < squares < 1e300 else abs(z)
+    if (squares > 1e-290) & (squares < 1e300):
+        return math.sqrt(squares)
+    real, imag = abs(z.real), abs(z.imag)
+    is_large = real + imag > 1.0
+    scale, back = (2.0**-600, 2.0**600) if is_large else (2.0**600, 2.0**-600)
+    size = math.sqrt((real * scale) ** 2 + (imag * scale) ** 2) * back
+    return np.inf if (real == np.inf) | (imag == np.inf) else size
 ''',
-    "quotient": '''@njit(error_model="numpy")
+    "quotient": '''@njit(error_model="numpy", forceinline=True)
 def quotient(a, b):
     """a / b of complex numbers, scaled by the larger part of b."""
-    if b.real == 0 and b.imag == 0:
-        return complex(a.real / abs(b.real), a.imag / abs(b.real))
-    is_real = abs(b.real) >= abs(b.imag)
+    is_real, is_zero = abs(b.real) >= abs(b.imag), (b.real == 0) & (b.imag == 0)
     most, least = (b.real, b.imag) if is_real else (b.imag, b.real)
     ratio = least / most
     scale = 1.0 / (most + least * ratio)
     with_real, with_imag = (1.0, ratio) if is_real else (ratio, 1.0)
-    return complex(
-        (a.real * with_real + a.imag * with_imag) * scale,
-        (a.imag * with_real - a.real * with_imag) * scale,
-    )
+    real = (a.real * with_real + a.imag * with_imag) * scale
+    imag = (a.imag * with_real - a.real * with_imag) * scale
+    real = a.real / abs(b.real) if is_zero else real
+    return complex(real, a.imag / abs(b.real) if is_zero else imag)
 ''',
     "chosen": '''@njit
 def chosen(condition, a, b):
@@ -326,7 +332,7 @@ def of_bits(typing, n):
 
     return types.float64(types.int64), generate
 ''',
-    "exp": '''@njit(error_model="numpy")
+    "exp": '''@njit(error_model="numpy", forceinline=True)
 def exp(x):
     """e**x, of several numbers at once where a loop goes over them: 2**k * e**r, |r| < 0.35."""
     bounded = min(max(x, -746.0), 710.0)
@@ -344,7 +350,7 @@ def exp(x):
     y = y * of_bits((k - half + 1023) << 52)
     return y if x == x else x
 ''',
-    "log": '''@njit(error_model="numpy")
+    "log": '''@njit(error_model="numpy", forceinline=True)
 def log(x):
     """The natural logarithm, of several numbers at once: k * log(2) + log(m), m near 1."""
     is_small = x < 2.2250738585072014e-308
@@ -364,7 +370,7 @@ def log(x):
     y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
     return y if x < np.inf else x
 ''',
-    "tanh": '''@njit(error_model="numpy")
+    "tanh": '''@njit(error_model="numpy", forceinline=True)
 def tanh(x):
     """The hyperbolic tangent: a quotient of polynomials near 0, and else by way of exp."""
     z = x * x
@@ -372,6 +378,75 @@ def tanh(x):
     below = 135135.0 + z * (62370.0 + z * (3150.0 + z * 28.0))
     large = 1.0 - 2.0 / (exp(2.0 * abs(x)) + 1.0)
     return x * above / below if abs(x) < 0.4 else (large if x > 0.0 else -large)
+''',
+    "log2": '''@njit(error_model="numpy", forceinline=True)
+def log2(x):
+    """The logarithm to the base 2, of several numbers at once: exact of powers of 2."""
+    is_small = x < 2.2250738585072014e-308
+    bits = bits_of(x * 18014398509481984.0 if is_small else x)
+    k = (bits - 4604544271217802189) >> 52
+    n = of_bits(k + 4843621399236968448) - 6755399441055744.0 - (54.0 if is_small else 0.0)
+    y = n + log(of_bits(bits - (k << 52))) * 1.4426950408889634
+    y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
+    return y if x < np.inf else x
+''',
+    "log10": '''@njit(error_model="numpy", forceinline=True)
+def log10(x):
+    """The logarithm to the base 10, of several numbers at once: exact of powers of 10."""
+    is_small = x < 2.2250738585072014e-308
+    bits = bits_of(x * 18014398509481984.0 if is_small else x)
+    k = (bits - 4604544271217802189) >> 52
+    n = of_bits(k + 4843621399236968448) - 6755399441055744.0 - (54.0 if is_small else 0.0)
+    rest = n * 1.1451100898021838e-10 + log(of_bits(bits - (k << 52))) * 0.4342944819032518
+    y = rest + n * 0.3010299955494702  # of which the product is exact
+    y = y if x > 0.0 else (-np.inf if x == 0.0 else np.nan)
+    return y if x < np.inf else x
+''',
+    "log1p": '''@njit(error_model="numpy", forceinline=True)
+def log1p(x):
+    """log(1 + x), of several numbers at once: what 1 + x loses is made up for by a factor."""
+    above = 1.0 + x
+    y = x if above == 1.0 else log(above) * (x / (above - 1.0))
+    return y if abs(x) < np.inf else log(x)
+''',
+    "expm1": '''@njit(error_model="numpy", forceinline=True)
+def expm1(x):
+    """e**x - 1, of several numbers at once: a polynomial near 0."""
+    p = 2.505210838544172e-08 + x * 2.08767569878681e-09
+    p = 2.755731922398589e-06 + x * (2.755731922398589e-07 + x * p)
+    p = 0.0001984126984126984 + x * (2.48015873015873e-05 + x * p)
+    p = 0.008333333333333333 + x * (0.001388888888888889 + x * p)
+    p = 0.16666666666666666 + x * (0.041666666666666664 + x * p)
+    return x * (1.0 + x * (0.5 + x * p)) if abs(x) < 0.34 else exp(x) - 1.0
+''',
+    "atan": '''@njit(error_model="numpy", forceinline=True)
+def atan(x):
+    """The arc tangent, of several numbers at once."""
+    return atan2(x, 1.0)
+''',
+    "atan2": '''@njit(error_model="numpy", forceinline=True)
+def atan2(y, x):
+    """The angle of a point, of several at once: of the octant it is in, and a polynomial there."""
+    a, b = abs(x), abs(y)
+    least, most = min(a, b), max(a, b)
+    least = 1.0 if least == np.inf else (0.5 * least if most > 8e307 else least)
+    most = 1.0 if most == np.inf and least == 1.0 else (0.5 * most if most > 8e307 else most)
+    is_middle = least > 0.41421356237309503 * most
+    above, below = least - most if is_middle else least, least + most if is_middle else most
+    t = above / below if most > 0.0 else most
+    z = t * t
+    p = -0.03456773407862408 + z * 0.016282680870979022
+    p = -0.05230429421993087 + z * (0.04551481423379214 + z * p)
+    p = -0.06666424587634726 + z * (0.05878925589682939 + z * p)
+    p = -0.09090908752925154 + z * (0.07692296358410944 + z * p)
+    p = -0.14285714285659695 + z * (0.11111111105143641 + z * p)
+    p = -0.3333333333333333 + z * (0.19999999999999804 + z * p)
+    rest = t * z * p
+    angle = 0.7853981633974483 + (t + (rest + 3.061616997868383e-17)) if is_middle else t + rest
+    angle = 1.5707963267948966 - (angle - 6.123233995736766e-17) if b > a else angle
+    angle = 3.141592653589793 - (angle - 1.2246467991473532e-16) if bits_of(x) < 0 else angle
+    angle = -angle if bits_of(y) < 0 else angle
+    return angle if x == x and y == y else x + y
 ''',
 }
 
@@ -382,5 +457,11 @@ CALLED = {
     "exp": {"bits_of", "of_bits"},
     "log": {"bits_of", "of_bits"},
     "tanh": {"exp", "bits_of", "of_bits"},
+    "log2": {"log", "bits_of", "of_bits"},
+    "log10": {"log", "bits_of", "of_bits"},
+    "log1p": {"log", "bits_of", "of_bits"},
+    "expm1": {"exp", "bits_of", "of_bits"},
+    "atan": {"atan2", "bits_of"},
+    "atan2": {"bits_of"},
 }
 INTRINSICS = {"at", "plus", "complex_plus", "bits_of", "of_bits"}

@@ -151,6 +151,14 @@ def exchanged(M):
     return np.sum(M[0] ** 3) + np.sum(M**2)
 
 
+def below_limits(x):
+    """Elements that a mask takes, of others that it takes: nothing need be copied."""
+    y, z = x.copy(), x * 2
+    y[x > 0.4] = z[x > 0.4] * x[x > 0.4]
+    y[y < 0.2] = y[y < 0.2] ** 2
+    return np.sum(y**2)
+
+
 def attracted(points, mass):
     """Columns that are read for each pair of points."""
     dx = points[:, 0] - points[:, 0, np.newaxis]
@@ -183,6 +191,11 @@ LOOPS = {
     "called like a function": (called_like_a_value, (x,)),
     "one of two": (least_of_sums, (A,)),
     "rows that change places": (exchanged, (A,)),
+    "places among sorted items": (
+        lambda x, y: np.sum(y[np.searchsorted(x[:3], y) + np.searchsorted(x[2:4], y, "right")]),
+        (np.array([0.2, 0.2, 0.5, np.nan]), np.array([0.2, np.nan, 0.5, 0.1, 0.7, -np.inf])),
+    ),
+    "elements of a mask": (below_limits, (x,)),
     "pairs of points": (attracted, (rng.random((5, 2)), rng.random(5))),
     "no point at all": (attracted, (np.zeros((0, 2)), np.zeros(0))),
     "numbers of a row": (scaled_rows, (rng.random((7, 3)), x)),
