@@ -11,8 +11,10 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from rules.properties import module
 from s2s_ad import S2SError, grad, jit, jvp, linearize, value_and_grad, vjp, vmap
 from s2s_ad.api import function as compiling
+from s2s_ad.check import central_differences
 from s2s_ad.diagnostics import InternalError
 
 LENGTHS = (40, 57)
@@ -529,3 +531,43 @@ def test_later_calls_do_not_make_an_abstract_value_of_each_number(function, argu
         expected = derived(*arguments)
     with mock.patch("s2s_ad.core.values.of_leaf", side_effect=AssertionError):
         np.testing.assert_array_equal(derived(*arguments), expected)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "x[k] > 0.7",
+        "k % 2 == 0",
+        "np.argmax(x[k:])",
+        "order[k]",
+        "np.uint8(k)",
+        "order[k] if k % 2 else k",
+        "(order + k)[:2] % len(x)",
+        "np.array([k, k])",
+    ],
+)
+def test_the_items_of_a_list_that_is_an_index(item):
+    f = module(
+        "import numpy as np\n\n"
+        "def f(x):\n"
+        "    order, chosen = np.argsort(x), []\n"
+        f"    for k in range(len(x)):\n        chosen.append({item})\n"
+        "    y = x[chosen] ** 2\n"
+        "    return np.sum(y * np.arange(1.0, 1 + len(y)).reshape((-1, *[1] * (y.ndim - 1))))\n"
+    ).f
+    x = np.array([0.9, 0.3, 0.8, 1.2, 1.5])
+    batch = np.stack([x, x * 1.1])
+    expected = [central_differences(f, (each,))[0] for each in batch]
+    np.testing.assert_allclose(grad(f)(x), expected[0], atol=1e-8)
+    np.testing.assert_allclose(vmap(grad(f))(batch), expected, atol=1e-8)
+
+
+def test_a_list_of_floats_is_no_index():
+    def f(x):
+        chosen = []
+        for k in range(len(x)):
+            chosen.append(k * 0.5)
+        return np.sum(x[chosen])
+
+    with pytest.raises(S2SError, match="an index that is not an integer or a boolean"):
+        grad(f)(np.ones(3))

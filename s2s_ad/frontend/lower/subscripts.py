@@ -209,8 +209,8 @@ def known_position(lowering: Lowering, index: Any) -> int | slice:
 
 def as_index(lowering: Lowering, index: Any) -> Any:
     """The index in the form that rules take: ints, slices, None, Ellipsis, Symbols, tuples."""
-    if is_growing(index) and isinstance(index.content, Symbol):
-        index = _array_of_numbers(lowering, index.content)
+    if is_growing(index) and (dtype := _dtype_of_items(index.content)) is not None:
+        index = lowering.builder.call(np.array, (index.content,), {"dtype": dtype})
     if is_sequence(index):
         items = tuple(as_index(lowering, each) for each in index.items)
         return list(items) if index.kind is list else items
@@ -224,12 +224,17 @@ def as_index(lowering: Lowering, index: Any) -> Any:
     raise UnsupportedError("S2S203", f"an index that is a {kind.__name__}")
 
 
-def _array_of_numbers(lowering: Lowering, numbers: Symbol) -> Symbol:
-    """A list of a length not known as the array that it is as an index, also without items."""
-    item = numbers.fact.item
-    if not isinstance(item, values.Scalar) or item.kind not in (int, bool):
-        raise UnsupportedError("S2S203", "an index that is not an integer or a boolean")
-    return lowering.builder.call(np.array, (numbers,), {"dtype": np.dtype(item.kind)})
+def _dtype_of_items(items: Any) -> np.dtype | None:
+    """The dtype of a list of a length not known as the array that it is as an index.
+
+    It is asked for, because an array without items is one of floats. Of lists whose items are not
+    certain to be whole numbers or booleans it is None: these have to be written out.
+    """
+    item = values.one_item(items.fact.item) if isinstance(items, Symbol) else None
+    if values.shape_of(item) is None or isinstance(item, values.Unknown | values.List):
+        return None
+    dtype = values.strong_dtype(item)
+    return dtype if dtype is not None and dtype.kind in "biu" else None
 
 
 @expression(gast.Slice)
