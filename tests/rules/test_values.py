@@ -1,6 +1,7 @@
 """Values and dtypes on integers, booleans and mixed precision, with a derivative or without one."""
 
 import itertools
+import random
 import time
 
 import numpy as np
@@ -83,7 +84,8 @@ UNTESTED += ["np.packbits", "np.unpackbits"]  # see test_bits
 ELSEWHERE = {
     int,
     max,
-    np.random.RandomState,  # test_draws has these
+    random.Random,  # test_draws has these
+    np.random.RandomState,
     np.random.default_rng,
     np.random.seed,
     time.monotonic,
