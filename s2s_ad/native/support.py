@@ -429,8 +429,8 @@ def atan2(y, x):
     """The angle of a point, of several at once: of the octant it is in, and a polynomial there."""
     a, b = abs(x), abs(y)
     least, most = min(a, b), max(a, b)
-    least = 1.0 if least == np.inf else (0.5 * least if most > 8e307 else least)
-    most = 1.0 if most == np.inf and least == 1.0 else (0.5 * most if most > 8e307 else most)
+    is_diagonal, scale = least == np.inf, 0.5 if most > 8e307 else 1.0
+    least, most = 1.0 if is_diagonal else least * scale, 1.0 if is_diagonal else most * scale
     is_middle = least > 0.41421356237309503 * most
     above, below = least - most if is_middle else least, least + most if is_middle else most
     t = above / below if most > 0.0 else most

@@ -17,7 +17,8 @@ pytest.importorskip("numba")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 rng = np.random.default_rng(5)
 
-SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1.7e308])
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf, np.nan])
+SPECIAL = np.append(SPECIAL, [5e-324, -1e-310, 8e307, 1.7e308])
 SMALL, LARGE = rng.uniform(-1, 1, 300), rng.uniform(-700, 700, 300)
 NEAR = np.concatenate([SPECIAL, SMALL, LARGE, np.exp(LARGE), 1 + 1e-6 * SMALL, 1e-9 * SMALL])
 FUNCTIONS = {
