@@ -9,7 +9,6 @@ from typing import Any
 
 from s2s_ad.core import tree, values
 
-LISTED = values.Scalar(float), values.Scalar(int)
 MOST_APART = 32  # numbers of a list, each of which is an input of its own
 
 STAR = inspect.Parameter.VAR_POSITIONAL
@@ -132,20 +131,20 @@ def with_lists(fact: Any, *, rows: bool) -> Any:
 
 def _as_list(fact: Any) -> values.AbstractValue | None:
     """A number, a tuple of numbers, or a list of what is alike and such; None for anything else."""
-    if fact in LISTED:
+    if _is_listed(fact):
         return fact
     if not isinstance(fact, tree.Tree) or fact.kind not in (list, tuple):
         return None
     if fact.kind is tuple:
-        numbers = fact.items and all(each in LISTED for each in fact.items)
+        numbers = fact.items and all(map(_is_listed, fact.items))
         return values.Row(tuple(each.kind for each in fact.items)) if numbers else None
     items = set(map(_as_list, fact.items))
     item = items.pop() if len(items) == 1 else None
-    return None if item is None or _holds_rows(item) else values.List(item)
+    return None if item is None or values.holds_rows(item) else values.List(item)
 
 
-def _holds_rows(fact: values.AbstractValue) -> bool:
-    return isinstance(fact, values.List) and isinstance(fact.item, values.Row)
+def _is_listed(fact: Any) -> bool:
+    return isinstance(fact, values.Scalar) and fact.kind in values.LISTED
 
 
 def has_lists(fact: Any) -> bool:

@@ -41,10 +41,6 @@ def handle_python_objects() -> None:
     def make_namespace(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         return apply(lowering, python_collections.Namespace, args, kwargs)
 
-    for kind, methods in GENERATORS.items():
-        found = [each for base in methods.__mro__[:-1] for each in vars(base).items()]
-        WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})
-
     def make_counter(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         return apply(lowering, python_collections.Counter, args, kwargs)
 
@@ -53,6 +49,9 @@ def handle_python_objects() -> None:
     HANDLERS[Counter] = make_counter
     HANDLERS[deque] = make_deque
     HANDLERS[types.SimpleNamespace] = make_namespace
+    for kind, methods in GENERATORS.items():
+        found = [each for base in methods.__mro__[:-1] for each in vars(base).items()]
+        WRITTEN.update({(kind, name): each for name, each in found if name[0] != "_"})
 
 
 __all__ = ["handle_python_objects"]

@@ -188,6 +188,7 @@ UNDEFINED = Undefined()
 AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Row | Word
 
 PYTHON_NUMBERS = (bool, int, float, complex)
+LISTED = (float, int)  #: kinds of numbers of which a long list may be one input
 COMPLEX = (complex, np.complex64, np.complex128)
 
 
@@ -580,6 +581,11 @@ def may_be_absent(value: Any) -> bool:
 def may_be_python(value: Any) -> bool:
     """Whether the value is a Python number, or is one on some path."""
     return isinstance(value, Scalar) or getattr(value, "weak", False)
+
+
+def holds_rows(value: Any) -> bool:
+    """Whether the value is a list of tuples that is one input."""
+    return isinstance(value, List) and isinstance(value.item, Row)
 
 
 def is_of_two_kinds(value: Any) -> bool:

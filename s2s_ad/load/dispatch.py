@@ -7,7 +7,7 @@ table by signature (ranks and which lengths are one), whose miss compiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CellType
 from typing import Any, Protocol
@@ -69,16 +69,16 @@ def exact_key(value: Any) -> Any:
     return static_key(value)
 
 
-def _kind_of_items(items: list) -> Any:
+def _kind_of_items(items: Sequence) -> Any:
     """The one kind of numbers, or of tuples of numbers, that a list holds; None for all others."""
     kinds = set(map(type, items))
-    if kinds != {tuple}:
-        return kinds.pop() if kinds in ({float}, {int}) else None
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is not tuple:
+        return kind if kind in values.LISTED else None
     if len(set(map(len, items))) > 1:
         return None
-    columns = [set(map(type, column)) for column in zip(*items, strict=True)]
-    known = columns and all(column in ({float}, {int}) for column in columns)
-    return tuple(column.pop() for column in columns) if known else None
+    columns = tuple(map(_kind_of_items, zip(*items, strict=True)))
+    return columns if columns and all(each in values.LISTED for each in columns) else None
 
 
 def static_key(value: Any) -> Any:

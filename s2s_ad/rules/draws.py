@@ -315,30 +315,20 @@ def rule_of_generator(function: Any) -> Draw | None:
     """The rule of a method of a generator: `rng.normal`, `random.Random(0).gauss`."""
     holder, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(holder, np.random.RandomState) and name in AXES:
-        return _draw_axes(function)
+        return _drawn(DrawAxes, function, "")
     if isinstance(holder, np.random.Generator | np.random.RandomState) and name == "permutation":
-        return _draw_order(function)
+        return _drawn(DrawOrder, function, "x", int)
     if isinstance(holder, np.random.Generator | np.random.RandomState) and name in NUMPY:
-        return _draw(function, *NUMPY[name])
+        return _drawn(Draw, function, *NUMPY[name])
     if isinstance(holder, random.Random) and name in PYTHON:
-        return _draw(function, *PYTHON[name])
+        return _drawn(Draw, function, *PYTHON[name])
     return None
 
 
 @functools.lru_cache(maxsize=256)
-def _draw(function: Any, text: str, kind: type) -> Draw:
+def _drawn(rule: type[Draw], function: Any, *row: Any) -> Draw:
     """Only methods of generators come here: what is remembered is kept alive."""
-    return Draw(function, text, kind)
-
-
-@functools.lru_cache(maxsize=256)
-def _draw_axes(function: Any) -> DrawAxes:
-    return DrawAxes(function, "")
-
-
-@functools.lru_cache(maxsize=256)
-def _draw_order(function: Any) -> DrawOrder:
-    return DrawOrder(function, "x", int)
+    return rule(function, *row)
 
 
 for _name, _row in NUMPY.items():

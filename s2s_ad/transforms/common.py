@@ -62,9 +62,9 @@ def has_gradient(program: Program, leaf: str) -> bool:
         DerivativeError: they stand in tuples of a list that is one input.
     """
     fact = program.facts[leaf]
-    if isinstance(fact, values.List) and isinstance(fact.item, values.Row):
+    if values.holds_rows(fact):
         raise DerivativeError("S2S303", "a list of tuples, as one input, has no gradient")
-    return values.is_inexact(program.facts[leaf]) is not False
+    return values.is_inexact(fact) is not False
 
 
 def wanted_leaves(program: Program, targets: Sequence[Target]) -> list[str]:

@@ -234,7 +234,7 @@ def _of_tensor(lowering: Lowering, x: Symbol, name: str) -> Any:
         return OF_TENSORS[name](lowering, x)
     method = method_of(Tensor, name)
     if isinstance(method, property):
-        return _of_property(lowering, method.fget, x)
+        return _entered(lowering, method.fget, x)
     own = isinstance(method, types.FunctionType) and name not in EAGER
     return Method(method, x) if own else None
 
@@ -328,17 +328,9 @@ def _of_container(lowering: Lowering, value: Tree, name: str) -> Any:
     if is_namedtuple(kind) and name == "_replace":
         return Method(dataclasses.replace, value)
     if of_class is None and is_written(kind, "__getattr__"):
-        return _said_itself(lowering, kind, value, name)
+        method = _of_class(lowering, kind, value, "__getattr__")
+        return _entered(lowering, method.function, value, name)
     return _of_class(lowering, kind, value, name)
-
-
-def _said_itself(lowering: Lowering, kind: type, holder: Tree, name: str) -> Any:
-    """What the `__getattr__` of the user's class gives for an attribute that is not there."""
-    base = next(each for each in kind.__mro__ if "__getattr__" in vars(each))
-    function = vars(base)["__getattr__"]
-    _guard(lowering, base, "__getattr__", function, kind)
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return lowering.enter(function, dict(zip(names, [holder, name], strict=True)))
 
 
 def asks_itself(kind: type, name: str) -> UnsupportedError:
@@ -417,7 +409,7 @@ def _of_class(
         _guard(lowering, base, name, found, kind if below is None else base)
     if isinstance(found, property | functools.cached_property) and holder is not kind:
         function = found.fget if isinstance(found, property) else found.func
-        result = _of_property(lowering, function, holder)
+        result = _entered(lowering, function, holder)
         if isinstance(found, functools.cached_property) and isinstance(holder, Box):
             put_entry(lowering, holder, name, result)
         return result
@@ -445,14 +437,13 @@ def of_descriptor(lowering: Lowering, base: type, name: str, method: str, given:
     space = vars(base)
     place = Place(f"{base.__name__}.{name}", lambda: space[name], (id(base), "descriptor", name))
     function = getattr(type(space[name]), method)
+    return _entered(lowering, function, lowering.captures.of(space[name], place), *given)
+
+
+def _entered(lowering: Lowering, function: types.FunctionType, *given: Any) -> Any:
+    """What a function gives that Python calls for an attribute."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    values_ = [lowering.captures.of(space[name], place), *given]
-    return lowering.enter(function, dict(zip(names, values_, strict=False)))
-
-
-def _of_property(lowering: Lowering, function: types.FunctionType, holder: Any) -> Any:
-    """What the function of a property gives for an object."""
-    return lowering.enter(function, {function.__code__.co_varnames[0]: holder})
+    return lowering.enter(function, dict(zip(names, given, strict=False)))
 
 
 def _class_attribute(lowering: Lowering, kind: type, holder: Any, name: str) -> Any:

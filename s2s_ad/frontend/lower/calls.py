@@ -300,6 +300,7 @@ def _arrays_of(rows: list) -> list:
 
 
 def _arrays_of_tables(tables: list) -> list:
+    """Of lists three or four deep: lowered in itself the function above would call itself."""
     return [np.array([np.array(row) for row in rows]) for rows in tables]
 
 

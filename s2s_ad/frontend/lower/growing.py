@@ -341,11 +341,17 @@ def delete(lowering: Lowering, box: Box, index: Any) -> None:
 
 
 def _part(lowering: Lowering, content: Symbol, part: Any) -> Symbol:
-    rule, operands, params = lowering.builder.definition(content)
-    if rule is not None and rule.function is runtime.list_parts and not isinstance(part, slice):
-        row = lowering.builder.call(operator.getitem, (*operands, part), {})  # no list of parts
-        return unpacking(len(row.fact.kinds)).items(lowering.builder, row)[params["part"]]
+    rows_ = lowering.builder.operands_of(content, runtime.list_parts)
+    if rows_ and not isinstance(part, slice):
+        row = lowering.builder.call(operator.getitem, (*rows_, part), {})  # no list of parts
+        return unpacking(len(row.fact.kinds)).items(lowering.builder, row)[_part_of(content)]
     return lowering.builder.call(operator.getitem, (content, part), {})
+
+
+def _part_of(column: Symbol) -> int:
+    """Which part of each row a list of parts holds."""
+    _, _, params = column.builder.definition(column)
+    return params["part"]
 
 
 def pop(lowering: Lowering, box: Box, index: Any) -> Any:
@@ -428,15 +434,12 @@ def as_array(lowering: Lowering, content: Any) -> Any:
 
 def _of_tuples(lowering: Lowering, structure: Tree) -> Symbol | None:
     """The list of tuples that is an argument, if these are the lists of all their parts."""
-    lists = set()
-    for part, column in enumerate(structure.items):
-        rule, operands, params = lowering.builder.definition(column)
-        if rule is None or rule.function is not runtime.list_parts or params["part"] != part:
-            return None
-        lists.add(operands[0].name)
-    whole = operands[0] if len(lists) == 1 else None
-    complete = whole is not None and len(whole.fact.item.kinds) == len(structure.items)
-    return whole if complete else None
+    sources = [lowering.builder.operands_of(each, runtime.list_parts) for each in structure.items]
+    if not all(sources) or len({whole.name for (whole,) in sources}) > 1:
+        return None
+    ((whole,), *_) = sources
+    parts = [_part_of(each) for each in structure.items]
+    return whole if parts == [*range(len(whole.fact.item.kinds))] else None
 
 
 def copy(lowering: Lowering, value: Tree) -> Box:

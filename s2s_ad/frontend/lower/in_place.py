@@ -161,10 +161,8 @@ HANDLERS[np.ndarray.flatten] = lambda lowering, args, kwargs: copied(
 
 @evaluates(np.put, np.ndarray.put)
 def put(lowering: Lowering, a: Reference, ind: Any, v: Any, mode: Any = "raise") -> None:
-    index, value = (
-        _within(lowering, a, as_index(lowering, ind), unwrap(mode)),
-        as_array(lowering, v),
-    )
+    index = _within(lowering, a, as_index(lowering, ind), unwrap(mode))
+    value = as_array(lowering, v)
     number = isinstance(index, int) or (isinstance(index, Symbol) and index.shape == ())
     if not _is_scalar(lowering, value) and not number and not _same_length(index, value):
         count = len(index) if isinstance(index, list) else np.size(settled(index))
