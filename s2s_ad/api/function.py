@@ -528,11 +528,16 @@ class Transformed:
         self, abstract: dict[str, Any], arguments: dict[str, Any], assumes: bool
     ) -> tuple[Loaded, Callable, Assumed]:
         self._first_calls = 0  # from now on it has a table of its own
+        apart = self._family.lists_apart
         while True:
             lengths = values.lengths_of_inputs(abstract, arguments)
             assumptions = sizes.Assumptions(lengths, general=not assumes)
-            with sizes.assuming(assumptions):
-                programs = self._programs(abstract, arguments)
+            try:
+                with sizes.assuming(assumptions):
+                    programs = self._programs(abstract, arguments)
+            except S2SError:  # it was not for the lists
+                self._family.lists_apart = apart
+                raise
             if programs is not None:
                 break
             abstract = self._prepare(arguments)

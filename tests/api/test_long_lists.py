@@ -493,6 +493,18 @@ def test_what_python_refuses_of_tuples_is_refused():
         grad(overwritten)(p, bonds)
 
 
+def test_a_refused_call_leaves_the_text_of_others_as_it_was():
+    derived, p = grad(line_fit), np.ones(2)
+    with pytest.raises(S2SError, match="cannot unpack 3 values into 2 names"):
+        derived(p, bonds_of(40))
+    points = [(0.1 * n, 0.2) for n in range(40)]
+    np.testing.assert_allclose(
+        derived(p, points),
+        [2 * sum(x * (x + 0.8) for x, _ in points), 2 * sum(x + 0.8 for x, _ in points)],
+    )
+    assert "x, y = points[i]" in derived.source(p, points)
+
+
 def overwritten(p, bonds):
     bonds[0][1] = 3
     return p[0] ** 2
