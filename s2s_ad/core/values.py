@@ -293,6 +293,18 @@ def is_complex(value: Any) -> bool:
     return dtype is not None and dtype.kind == "c"
 
 
+def keeps(value: Any, number: float) -> bool:
+    """Whether a number other than 0 is neither infinite nor lost in the dtype of a value.
+
+    Where no dtype is known it may be that of single precision.
+    """
+    known = strong_dtype(value)
+    python = isinstance(value, Scalar)
+    inexact = known is not None and known.kind in "fc"
+    limits = np.finfo(known if inexact else np.float64 if python else np.float32)
+    return float(limits.tiny) <= abs(number) <= float(limits.max)
+
+
 def names_complex(value: Any) -> bool:
     """Whether an operand is a complex number, or a type of these."""
     return type(value) is complex or any(value is each for each in COMPLEX)

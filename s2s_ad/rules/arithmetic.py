@@ -104,7 +104,8 @@ class Multiplication(Elementwise):
         if rule.function is operator.neg:
             return -factor * inner[0]
         if rule.function is operator.mul and type(inner[0]) in (int, float):
-            return (factor * inner[0]) * inner[1]
+            both = _kept(x, factor * inner[0])
+            return None if both is None else both * inner[1]
         if rule.function is operator.truediv and factor:  # c * (x / (c * y)) is x / y
             scaled = _factor(builder, inner[1])
             return None if scaled is None or scaled[0] != factor else inner[0] / scaled[1]
@@ -308,7 +309,13 @@ def _with_one_number(builder: Builder, a: Symbol, b: Symbol) -> Any:
     if None in factors:
         return None
     (left, x), (right, w) = factors
-    return (left * right) * (x * w)
+    both = _kept(a, left * right)
+    return None if both is None else both * (x * w)
+
+
+def _kept(value: Symbol, number: float) -> float | None:
+    """The number, if it is one beside the value, too, and not infinite or lost."""
+    return number if values.keeps(value.fact, number) else None
 
 
 def _of_quotient(builder: Builder, a: Symbol, b: Symbol) -> Any:
@@ -417,8 +424,8 @@ class Quotient(Elementwise):
             return -(inner[0] / operands[1])
         scaled = rule is not None and rule.function is operator.mul and builder.derived
         if scaled and all(map(_is_number, (inner[0], operands[1]))) and operands[1]:
-            factor, x = inner[0] / operands[1], inner[1]
-            if values.is_inexact(builder.fact(x)):
+            factor, x = _kept(operands[0], inner[0] / operands[1]), inner[1]
+            if values.is_inexact(builder.fact(x)) and factor is not None:
                 return factor * x
         if builder.derived and (found := _by_quotient(builder, *operands)) is not None:
             return found

@@ -8,13 +8,14 @@ from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.common import SHARE_AGAIN
 from s2s_ad.simplify.dead import DEAD
+from s2s_ad.simplify.factors import COLLECT
 from s2s_ad.simplify.finish import DIVIDE, ERASE, KEEP_DIMENSIONS, NEAREST, OWN, OWN_ITEMS
 from s2s_ad.simplify.flag_folding import DECIDE
 from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
-from s2s_ad.simplify.products import CONTRACT, NUMBERS_FIRST, OWN_NEGATIVES, SHARE
+from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SHARE
 from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
@@ -24,7 +25,7 @@ from s2s_ad.simplify.unread import KEEP_UNREAD
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
-    *(NUMBERS_FIRST, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, KEEP_UNREAD),
+    *(COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, KEEP_UNREAD),
     *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)

@@ -232,78 +232,6 @@ def _axes(axis: Any, rank: int) -> list[int] | None:
     return [each % rank for each in items]
 
 
-def numbers_first(program: Program) -> Program:
-    """Numbers are multiplied before an array is: that takes one product of the array, and not two.
-
-    Example:
-        >>> from s2s_ad.check.passes import after
-        >>> def f(x, s, t):
-        ...     p = x * s
-        ...     return p * t
-        >>> print(after(NUMBERS_FIRST, f, np.ones(3), 2.0, 3.0, derived=True))
-        f(x: f64[n], s: float, t1: float):
-            p = x * s
-            t2 = s * t1
-            t3 = t2 * x
-            return t3
-    """
-    counts = liveness.counts(program.body, program.outputs())
-    facts = dict(program.facts)
-    products: dict[str, tuple[gast.AST, gast.AST]] = {}  # those that are read once: number, array
-
-    def change(statement: form.Statement) -> list[form.Statement]:
-        before: list[form.Statement] = []
-        parts = _number_and_array(program, statement)
-        name = None if parts is None else getattr(parts[1], "id", None)
-        if parts is not None and name in products:
-            number, array = products[name]
-            numbers = number, parts[0]
-            *first, statement = _with_one_number(program, statement, numbers, array, facts)
-            before, parts = first, None
-        if parts is not None and counts[statement.target] == 1:
-            products[statement.target] = parts
-        return [*before, statement]
-
-    return rewritten(program, change, facts)
-
-
-def _with_one_number(
-    program: Program,
-    statement: form.Statement,
-    numbers: tuple[gast.AST, gast.AST],
-    array: gast.AST,
-    facts: dict,
-) -> list[form.Statement]:
-    """The product of two numbers and an array; a known number stands first, without its sign."""
-    name = statement.target
-    first, second = sorted(numbers, key=lambda each: not isinstance(each, gast.Constant))
-    negative = isinstance(first, gast.Constant) and first.value < 0
-    first = form.constant(-first.value) if negative else first
-    both, whole = fresh_name(), fresh_name() if negative else name
-    known = [facts.get(getattr(each, "id", None)) or program.fact(each) for each in (first, second)]
-    product = statement.beside(both, operator.mul, [first, second])
-    facts |= {both: product.rule.infer(known, {}), whole: facts[name]}
-    made = [product, statement.beside(whole, operator.mul, [form.name(both), array])]
-    return [*made, _negative(name, whole, statement)] if negative else made
-
-
-def _number_and_array(
-    program: Program, statement: form.Statement
-) -> tuple[gast.AST, gast.AST] | None:
-    """The number and the array, of one dtype, that a derivative multiplies."""
-    if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
-        return None
-    fact = program.facts[statement.target]
-    if statement.function is not operator.mul or not values.rank_of(fact):
-        return None
-    operands = statement.operands
-    for number, array in (operands, operands[::-1]):
-        single = program.fact(number)
-        if values.shape_of(single) == () and values.is_real(single) and program.fact(array) == fact:
-            return number, array
-    return None
-
-
 def share_products(program: Program) -> Program:
     """Of two multiples of an array that differ in their sign one is the negative of the other.
 
@@ -403,6 +331,5 @@ def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] 
 
 
 CONTRACT = Pass("contract", everywhere(contract_sums))
-NUMBERS_FIRST = Pass("numbers-first", everywhere(numbers_first))
 SHARE = Pass("share-products", everywhere(share_products))
 OWN_NEGATIVES = Pass("own-negatives", everywhere(own_negatives))
