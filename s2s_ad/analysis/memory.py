@@ -33,6 +33,7 @@ class Memory(Operations):
         in_place: the statements whose result takes over the memory of an operand, and which one.
         cuts: where copies are put.
         contents: where names are read, for who asks which names are read of a cell.
+        by_parts: whether an array changes when a part of it does, as NumPy's do.
 
     Attributes:
         held: (block, name) -> cells.
@@ -44,8 +45,9 @@ class Memory(Operations):
         in_place: Mapping[Site, int] | None = None,
         cuts: Collection[Edge] = (),
         contents: Contents | None = None,
+        by_parts: bool = True,
     ):
-        super().__init__(in_place or {}, cuts)
+        super().__init__(in_place or {}, cuts, by_parts)
         self.held: dict[tuple[Path, str], Held] = {}
         self._program, self._contents = program, contents
         self._captured = {each.name: Held(OUTSIDE, OUTSIDE) for each in program.captured()}

@@ -62,6 +62,7 @@ class Operations(Cells):
     Args:
         in_place: the statements whose result takes over the memory of an operand, and which one.
         cuts: where copies are put.
+        by_parts: whether an array changes when a part of it does, as NumPy's do.
 
     Attributes:
         changed: statement in place -> the cell that it changes.
@@ -70,9 +71,9 @@ class Operations(Cells):
         spared: statement in place that changes a copy -> the cell that it would change without.
     """
 
-    def __init__(self, in_place: Mapping[Site, int], cuts: Collection[Edge]):
+    def __init__(self, in_place: Mapping[Site, int], cuts: Collection[Edge], by_parts: bool):
         super().__init__(cuts)
-        self.in_place = in_place
+        self.in_place, self.by_parts = in_place, by_parts
         self.changed: dict[Site, int] = {}
         self.same: dict[Site, Any] = {}
         self.spared: dict[Site, int] = {}
@@ -221,7 +222,8 @@ class Operations(Cells):
             return self._with_items(place, self._fresh(place), place.operands, 1)
         base, value = (place.atom(each) for each in place.operands)
         part = self._part(place, base)
-        kept = value.own is not None and part is not None and self.parts.get(value.own) == part
+        known = self.by_parts and value.own is not None and part is not None
+        kept = known and self.parts.get(value.own) == part
         if kept and place.edge("update") not in self.cuts:
             self.same[place.site] = base.own
             return base

@@ -56,9 +56,9 @@ from s2s_ad.diagnostics import (
     S2SError,
     UnsupportedError,
 )
-from s2s_ad.emit.namespaces import in_namespace, known_names
+from s2s_ad.emit.namespaces import dialect, in_namespace, known_names
 from s2s_ad.emit.standalone import standalone_module
-from s2s_ad.emit.write import Text, write
+from s2s_ad.emit.write import Text, functions_of, write
 from s2s_ad.frontend.called import called
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
@@ -703,11 +703,15 @@ class Transformed:
             return self._native_source(args, kwargs)
         if not standalone and not namespace:
             return self._text(args, kwargs)[1].module
+        by_parts = not namespace or dialect(namespace).views
         program, text = self._without_door(args, kwargs)
+        if not by_parts:
+            text = write(program, by_parts=False)
         module = standalone_module(program, text)
         if not namespace:
             return module
-        return in_namespace(module, namespace, known_names(program, text.shown))
+        known = known_names(functions_of(program, by_parts=by_parts))
+        return in_namespace(module, namespace, known)
 
     def _native_source(self, args: tuple, kwargs: dict[str, Any]) -> str:
         text = self._text(args, kwargs)[1]

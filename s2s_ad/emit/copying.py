@@ -29,6 +29,7 @@ class CopyPlan:
     """Looks for the copies that let each update happen in place.
 
     Attributes:
+        by_parts: whether an array changes when a part of it does, as NumPy's do.
         chosen: the updates that happen in place: first those that are stores in any case.
         needed: copies that nothing else can stand for: of what is read again under its own name.
         cuts: where copies are put.
@@ -38,6 +39,7 @@ class CopyPlan:
 
     program: Program
     updates: Mapping[Site, Update]
+    by_parts: bool = True
     chosen: dict[Site, int] = field(init=False)
     needed: frozenset[Edge] = field(init=False)
     cuts: frozenset[Edge] = field(init=False)
@@ -53,7 +55,7 @@ class CopyPlan:
         self.needed = self.cuts = frozenset(
             Edge("update", *site) for site in self.chosen if self._reads_again(site)
         )
-        self.memory = Memory(self.program, self.chosen, self.cuts, self.contents)
+        self.memory = Memory(self.program, self.chosen, self.cuts, self.contents, self.by_parts)
         for edge in self.needed:
             name = self.updates[edge.site].base
             self.reasons[edge] = self._reason_to_keep(edge.site, edge.path, name)

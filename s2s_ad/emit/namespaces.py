@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from s2s_ad.core import tree, values
-from s2s_ad.core.callee import reached
 from s2s_ad.core.program import Program
+from s2s_ad.core.regions import blocks_of
 from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
+from s2s_ad.emit.write import Written
 
 #: functions of the array API standard that NumPy has under the same name, called alike
 NAMES = """
@@ -38,6 +40,7 @@ RENAMED = {
     "cumsum": "cumulative_sum", "identity": "eye", "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift", "outer": "linalg.outer", "power": "pow",
     "right_shift": "bitwise_right_shift", "swapaxes": "", "true_divide": "divide",
+    "diagonal": "linalg.diagonal", "trace": "linalg.trace",
 }  # fmt: skip
 LINALG = {"cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "slogdet"}
 LINALG |= {"solve", "svd"}
@@ -54,33 +57,40 @@ NOT_IN_JAX = {"add.at", "asanyarray", "broadcast", "copyto", "errstate", "fix", 
 NOT_IN_JAX |= {"may_share_memory", "ndenumerate", "ndindex", "poly1d", "putmask", "row_stack"}
 NOT_IN_JAX |= {"lib", "ma", "random", "shares_memory", "testing"}
 NOT_IN_CUPY = {"errstate", "ma", "ndarray", "nditer", "poly1d", "random", "testing", "vectorize"}
-#: functions of NumPy whose result is memory of its own
-ALLOCATING = {*MAKERS, *STANDARD, *RENAMED, "array", "copy", "einsum", "vdot", "float64", "float32"}
-ALLOCATING |= {f"linalg.{name}" for name in LINALG} | {f"fft.{name}" for name in FFT}
-ALLOCATING -= {
-    "broadcast_to",
-    "matrix_transpose",
-    "moveaxis",
-    "real",
-    "imag",
-    "reshape",
-    "swapaxes",
-}
 UPDATES = {ast.Add: "add", ast.Mult: "multiply", ast.Div: "divide", ast.Sub: "add"}
 
 NAMESPACE_OF = '''
 
 def array_namespace(*values):
-    """The namespace of the first array among the values."""
+    """The namespace of the first array among the values, or among what these hold."""
+    held = []
     for value in values:
         if hasattr(value, "__array_namespace__"):
             return value.__array_namespace__()
+        value = getattr(value, "__dict__", value)
         if isinstance(value, dict):
-            value = list(value.values())
-        if isinstance(value, (tuple, list)) and value:
-            return array_namespace(*value)
-    raise TypeError("no argument is an array")
+            held += value.values()
+        elif isinstance(value, (tuple, list)):
+            held += value
+    if not held:
+        raise TypeError("no argument is an array")
+    return array_namespace(*held)
 '''
+
+#: helpers of ours in the words that all namespaces have
+HELPERS = {
+    "unbroadcast": '''def unbroadcast(value, array):
+    """Sum `value` over the axes along which `array` was broadcast."""
+    rank, more = getattr(array, "ndim", 0), getattr(value, "ndim", 0)
+    if more > rank:
+        value = np.sum(value, axis=tuple(range(more - rank)))
+    ones = tuple(i for i in range(rank) if array.shape[i] == 1 and value.shape[i] != 1)
+    return np.sum(value, axis=ones, keepdims=True) if ones else value
+'''
+}
+
+ARITHMETIC = ast.Mult | ast.Div | ast.Add | ast.Sub
+KINDS = ["", "b", "i", "f", "c"]  # of elements of arrays, as dtypes have them
 
 Located = ast.expr | ast.stmt  # what has a place in the text
 
@@ -93,7 +103,9 @@ class Dialect:
         alias: what the text calls it; module: what it imports; None: that of the arguments.
         standard: whether functions have the names and arguments of the array API standard.
         stores: whether elements of arrays can be stored; else `x = x.at[i].set(v)` is written.
-        views: whether a part of an array shares its memory, as in NumPy.
+        scatters: whether elements at arrays of indices can be stored.
+        iterates: whether an array is iterated over, and unpacked.
+        views: whether a part of an array is certain to share its memory, as in NumPy.
         missing: NumPy's names that it lacks, where it is not of the standard.
         more: names that it has besides those of the standard.
     """
@@ -102,13 +114,15 @@ class Dialect:
     module: str | None
     standard: bool = False
     stores: bool = True
+    scatters: bool = True
+    iterates: bool = True
     views: bool = True
     missing: frozenset[str] = frozenset()
     more: frozenset[str] = frozenset()
 
 
 DIALECTS = {
-    "array_api": Dialect("xp", None, standard=True, views=False),
+    "array_api": Dialect("xp", None, standard=True, scatters=False, iterates=False, views=False),
     "cupy": Dialect("cp", "cupy", missing=frozenset(NOT_IN_CUPY)),
     "jax.numpy": Dialect(
         "jnp", "jax.numpy", stores=False, views=False, missing=frozenset(NOT_IN_JAX)
@@ -121,63 +135,140 @@ DIALECTS = {
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the names in the text.
+    """What is known of the names in a function of the text.
 
     Attributes:
         ranks: of arrays, by name; names of arrays of no one rank are left out.
-        numbers: names that are numbers of Python's; containers: of tuples, lists and dicts.
+        kinds: of dtypes, by name: "b", "i", "f", "c"; names of no one kind are left out.
+        numbers: names that are numbers of Python's.
+        containers: names of tuples, lists, dicts and objects.
+        only_numbers: whether there is no array at all.
     """
 
-    ranks: Mapping[str, int]
-    numbers: Collection[str]
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    numbers: Collection[str] = ()
     containers: Collection[str] = ()
+    only_numbers: bool = False
 
 
-def in_namespace(source: str, name: str, known: Known) -> str:
+NOTHING = Known()
+
+
+def in_namespace(source: str, name: str, known: Mapping[str, Known]) -> str:
     """The module for another namespace.
 
     Args:
-        source: a module that needs NumPy alone.
+        source: a module that needs NumPy alone; where the dialect has no `views` it stores what is
+            a part of an array into the array.
         name: of the namespace, one of `DIALECTS`.
+        known: what is known in each function of the module, by its name.
+
+    Raises:
+        UnsupportedError: the text does something that the namespace has no form for.
+    """
+    is_complex = any("c" in each.kinds.values() for each in known.values())
+    if name != "cupy" and not is_complex:
+        source = _with_helpers(source, HELPERS.keys() - known.keys())
+    return _Rewriting(source, name, known).result()
+
+
+def _with_helpers(source: str, names: Collection[str]) -> str:
+    """The module with these helpers in the words that all namespaces have."""
+    lines = source.splitlines(keepends=True)
+    for node in reversed(ast.parse(source).body):
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            lines[node.lineno - 1 : node.end_lineno] = [HELPERS[node.name]]
+    return "".join(lines)
+
+
+def dialect(name: str) -> Dialect:
+    """The namespace of this name.
 
     Raises:
         ArgumentValueError: there is no such namespace.
-        UnsupportedError: the text does something that the namespace has no form for.
     """
     if name not in DIALECTS:
         raise ArgumentValueError(
             "S2S502", f"no namespace {name!r}", help=f"one of {', '.join(DIALECTS)}"
         )
-    return _Rewriting(source, name, known).result()
+    return DIALECTS[name]
 
 
-def known_names(program: Program, shown: Mapping[str, str]) -> Known:
-    """What is known of the names in a text; `shown` says what Core names are called there."""
+def known_names(functions: Sequence[Written]) -> dict[str, Known]:
+    """What is known of the names in each function of a text, by the function's name."""
+    only_numbers = _has_only_numbers(functions)
+    return {each.name: _known(each, only_numbers) for each in functions}
+
+
+def _has_only_numbers(functions: Sequence[Written]) -> bool:
+    """Whether there is no array, if the numbers that NumPy computes of numbers count as such."""
+    program = functions[0].program
+    given = [*program.leaves(), *(each.name for each in program.captured())]
+    facts = [fact for each in functions for b in _blocks(each.program) for fact in b.facts.values()]
+    return all(_is_number(program.facts[name]) for name in given) and not any(map(_is_array, facts))
+
+
+def _is_array(fact: Any) -> bool:
+    """Whether a value may be an array with axes, or hold one."""
+    if isinstance(fact, tree.Tree):
+        return any(map(_is_array, fact.items))
+    if isinstance(fact, values.List):
+        return _is_array(fact.item)
+    return not _is_number(fact) and values.rank_of(fact) != 0
+
+
+def _known(function: Written, only_numbers: bool) -> Known:
     facts: dict[str, list] = {}
-    for block in (program, *(b for each in reached([program]) for b in each.blocks)):
+    for block in _blocks(function.program):
         for name, fact in block.facts.items():
-            if name in shown:
-                facts.setdefault(shown[name], []).append(fact)
-    ranks = {name: {values.rank_of(each) for each in found} for name, found in facts.items()}
-    numbers = [
-        name
-        for name, found in facts.items()
-        if all(isinstance(each, values.Scalar | values.Static) for each in found)
-    ]
-    single = {name: found.pop() for name, found in ranks.items() if len(found) == 1}
-    ranks = {name: rank for name, rank in single.items() if rank is not None}
-    lists = [
-        name for name, found in facts.items() if any(isinstance(e, values.List) for e in found)
-    ]
-    inputs = [each.name for each in program.inputs if isinstance(each.tree, tree.Tree)]
-    return Known(ranks, frozenset(numbers), frozenset([*lists, *inputs]))
+            if name in function.shown:
+                facts.setdefault(function.shown[name], []).append(fact)
+    inputs = [e.name for e in function.program.inputs if isinstance(e.tree, tree.Tree)]
+    lists = [name for name, found in facts.items() if any(map(_is_list, found))]
+    return Known(
+        _agreed(facts, values.rank_of),
+        _agreed(facts, _kind),
+        {n for n, found in facts.items() if only_numbers or all(map(_is_number, found))},
+        {*lists, *inputs},
+        only_numbers,
+    )
+
+
+def _blocks(program: Program) -> Iterator[Program]:
+    """A function's program, and the blocks in it."""
+    yield program
+    for statement in program.body:
+        for block in blocks_of(statement):
+            yield from _blocks(block)
+
+
+def _agreed(facts: Mapping[str, list], ask: Callable[[Any], Any]) -> dict[str, Any]:
+    """What all abstract values of a name have in common."""
+    found = {name: {ask(each) for each in several} for name, several in facts.items()}
+    single = {name: answers.pop() for name, answers in found.items() if len(answers) == 1}
+    return {name: each for name, each in single.items() if each is not None}
+
+
+def _kind(fact: Any) -> str | None:
+    dtype = values.strong_dtype(fact)
+    return None if dtype is None else "i" if dtype.kind == "u" else dtype.kind
+
+
+def _is_list(fact: Any) -> bool:
+    return isinstance(fact, values.List | values.Saved)
+
+
+def _is_number(fact: Any) -> bool:
+    return isinstance(fact, values.Scalar | values.Static)
 
 
 class _Rewriting(ast.NodeVisitor):
     """Walks the text and collects what is to be changed."""
 
-    def __init__(self, source: str, name: str, known: Known):
-        self.source, self.name, self.dialect, self.known = source, name, DIALECTS[name], known
+    def __init__(self, source: str, name: str, functions: Mapping[str, Known]):
+        self.source, self.name, self.dialect = source, name, DIALECTS[name]
+        self.functions, self.known = functions, NOTHING
         self.bytes = source.encode("utf-8")
         lengths = [len(line) for line in self.bytes.splitlines(keepends=True)]
         self.starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
@@ -185,15 +276,13 @@ class _Rewriting(ast.NodeVisitor):
         self.inside = 0  # functions around what is looked at
         self.imported = False
         self.lists: set[str] = set()
-        self.bound: set[str] = set()
         self.imports: set[str] = set()
         self.uses = False
         self.stored: set[str] = set()
-        self.views: set[str] = set()
 
     def result(self) -> str:
         module = ast.parse(self.source)
-        self.lists = _lists_in(module) | {*self.known.containers}
+        self.lists = _lists_in(module)
         self.visit(module)
         parts, at = [], 0
         for (start, _, _), end, new in sorted(self.edits):
@@ -225,11 +314,12 @@ class _Rewriting(ast.NodeVisitor):
     def replace(self, start: int, end: int, new: str) -> None:
         self.edits.append(((start, 2, 0), end, new))
 
-    def around(self, node: Located, before: str, after: str) -> None:
+    def around(self, node: Located, before: str, after: str, *, outermost: bool = False) -> None:
         """Write something around a node; what is around a larger one is further out."""
         start, end = self.start(node), self.end(node)
-        self.edits.append(((start, 1, start - end), start, before))
-        self.edits.append(((end, 0, end - start), end, after))
+        size = end - start + outermost
+        self.edits.append(((start, 1, -size), start, before))
+        self.edits.append(((end, 0, size), end, after))
 
     def in_place_of(self, node: ast.Attribute, end: int, new: str) -> None:
         """Replace the attribute, and what follows up to `end`."""
@@ -270,9 +360,9 @@ class _Rewriting(ast.NodeVisitor):
         self.replace(self.start(node), self.end(node), new)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        outer = self.bound, self.uses, self.stored, self.views
-        self.bound, self.uses = set(), False
-        self.stored, self.views = _stored_in(node), _shared_in(node, self.known.ranks)
+        outer = self.uses, self.stored, self.known
+        self.uses, self.stored = False, _stored_in(node)
+        self.known = self.functions.get(node.name, self.known)
         self.inside += 1
         for each in node.body:
             self.visit(each)
@@ -287,7 +377,7 @@ class _Rewriting(ast.NodeVisitor):
             comment = self.bytes[: place - 1].rsplit(b"\n", 1)[-1].strip().startswith(b"#")
             place = place if not comment else self.at(first.lineno - 1, 0)
             self.replace(place, place, line)
-        self.bound, self.uses, self.stored, self.views = outer
+        self.uses, self.stored, self.known = outer
 
     # ---- stores
 
@@ -298,34 +388,63 @@ class _Rewriting(ast.NodeVisitor):
                 self.visit(node.value)
                 return
             self._visit_target(target)
-            self.bound |= {e.id for e in ast.walk(target) if isinstance(e, ast.Name)}
+        if any(isinstance(each, ast.Tuple) for each in node.targets):
+            self._taken_apart(node.value)
         self.visit(node.value)
 
     def _visit_target(self, target: ast.expr) -> None:
         if not isinstance(target, ast.Name | ast.Tuple | ast.Starred):
             raise self.refuse("this assignment", target)
 
+    def visit_For(self, node: ast.For) -> None:
+        self._iterated(node.iter)
+        self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self._iterated(node.iter)
+        self.generic_visit(node)
+
+    def _iterated(self, node: ast.expr) -> None:
+        """What a loop goes through: an array, or several beside each other."""
+        several = isinstance(node, ast.Call) and not _path(node.func).startswith("np.")
+        inner = node.args if several else []
+        for each in inner or [node]:
+            self._taken_apart(each)
+
+    def _taken_apart(self, node: ast.expr) -> None:
+        """What is iterated over or unpacked: the tuple of its parts, where it is an array."""
+        if not self.dialect.iterates and self._has_axes(node):
+            self.around(node, f"{self.use(node)}.unstack(", ")", outermost=True)
+
+    def _has_axes(self, node: ast.expr) -> bool:
+        """Whether a value is an array, and no number or tuple."""
+        if isinstance(node, ast.Name):
+            return self.known.ranks.get(node.id, 0) > 0 and not self._is_container(node)
+        if isinstance(node, ast.Subscript):
+            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            taken = sum(not _is_slice(each) for each in items)
+            return self.known.ranks.get(getattr(node.value, "id", ""), 0) > taken
+        if isinstance(node, ast.BinOp):
+            return self._has_axes(node.left) or self._has_axes(node.right)
+        if not isinstance(node, ast.Call):
+            return False
+        name = _path(node.func).removeprefix("np.")
+        method = isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
+        return method or name in STANDARD | MAKERS.keys()
+
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
             self._store(node, node.target, UPDATES.get(type(node.op)), type(node.op) is ast.Sub)
         elif isinstance(node.target, ast.Name):
-            self._changed(node, node.target)
+            self._changed(node, node.target.id)
         else:
             raise self.refuse("this assignment", node)
         self.visit(node.value)
 
-    def _changed(self, node: ast.AugAssign, target: ast.Name) -> None:
-        """x += v, which changes an array under all its names, and binds a number anew.
-
-        An array without axes is a number in NumPy's text, and an array here.
-        """
-        name, rank = target.id, self.known.ranks.get(target.id)
-        if name in self.known.numbers:
-            return
-        is_shared = name in self.views or name not in self.bound
-        if rank != 0 and is_shared and (rank is None or not self.dialect.views):
-            raise self.refuse(f"a change of {name}, which may be a part of another array,", node)
-        if self.dialect.standard and not (rank and is_shared):
+    def _changed(self, node: ast.AugAssign, name: str) -> None:
+        """x += v, which binds an array without axes anew in NumPy's text: it is a number there."""
+        is_number = name in self.known.numbers
+        if self.dialect.standard and not self.known.ranks.get(name) and not is_number:
             self._bound_anew(node, name)
 
     def _bound_anew(self, node: ast.AugAssign, name: str) -> None:
@@ -347,20 +466,16 @@ class _Rewriting(ast.NodeVisitor):
     ) -> None:
         """x[i] = v, or x[i] += v."""
         base = target.value
-        of_list = isinstance(base, ast.Name) and base.id in self.lists
-        if of_list:
+        if self.dialect.stores or self._is_container(base):
+            items = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+            if not self.dialect.scatters and any(map(self._has_axes, items)):
+                raise self.refuse("a store of elements at an array of indices", node)
             self.visit(target)
             return
-        if self.dialect.stores:
-            if not self.dialect.views and isinstance(base, ast.Name):
-                self._check_own(base, node)
-            self.visit(target)
-            return
-        if not isinstance(base, ast.Name) or method is None:
+        if method is None:
             raise self.refuse("this store", node)
-        self._check_own(base, node)
         self.visit(target.slice)
-        self.replace(self.start(node), self.start(node), f"{base.id} = ")
+        self.replace(self.start(node), self.start(node), f"{ast.unparse(base)} = ")
         self.replace(self.end(base), self.end(base), ".at")
         operator_ = self.bytes[self.end(target) : self.start(node.value)]
         stop = self.end(target) + operator_.index(b"=") + 1
@@ -368,11 +483,6 @@ class _Rewriting(ast.NodeVisitor):
             stop += 1
         self.replace(self.end(target), stop, f".{method}(" + "-(" * negative)
         self.replace(self.end(node), self.end(node), ")" + ")" * negative)
-
-    def _check_own(self, base: ast.Name, node: ast.stmt) -> None:
-        """Where a store makes another array, no other name may be meant to see it."""
-        if base.id not in self.bound or base.id in self.views:
-            raise self.refuse(f"a store into {base.id}, which may be a part of another array", node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         call = node.value
@@ -389,7 +499,6 @@ class _Rewriting(ast.NodeVisitor):
             return
         if self.name != "jax.numpy" or not isinstance(array, ast.Name):
             raise self.refuse("np.add.at", node)
-        self._check_own(array, node)
         self.visit(index)
         self.visit(value)
         self.replace(self.start(node), self.start(index), f"{array.id} = {array.id}.at[")
@@ -412,6 +521,9 @@ class _Rewriting(ast.NodeVisitor):
         rank = self.known.ranks.get(name)
         if rank is None and not any(map(_is_slice, items)):
             raise self.refuse("an index of an array whose rank the text does not tell", node)
+        if rank != taken or any(map(_is_slice, items)):
+            for each in filter(self._is_whole_number, items):
+                self.around(each, "int(", ")")
         if rank != taken:  # the standard asks for an index of each axis
             ends = self.bytes[: self.end(node) - 1].rstrip().endswith(b",")
             self.replace(self.end(node) - 1, self.end(node) - 1, " ..." if ends else ", ...")
@@ -423,11 +535,63 @@ class _Rewriting(ast.NodeVisitor):
         if isinstance(node.ctx, ast.Load):
             self.around(node, f"{self.use(node)}.asarray(", ", copy=True)")
 
+    def _is_whole_number(self, node: ast.expr) -> bool:
+        """Whether an index is an element of an array, which cannot stand beside slices."""
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            name, rank = node.value.id, len(items)
+            plain = not any(map(_is_slice, items))
+        else:
+            name, rank = getattr(node, "id", ""), 0
+            plain = name not in self.known.numbers
+        known = self.known.ranks.get(name) == rank and self.known.kinds.get(name) == "i"
+        return known and plain
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """Arithmetic with masks and whole numbers, which the standard does not mix with floats."""
+        self.generic_visit(node)
+        if not self.dialect.standard or not isinstance(node.op, ARITHMETIC):
+            return
+        kinds = {each: self._kind_of(each) for each in (node.left, node.right)}
+        wanted = max(map(KINDS.index, kinds.values()))
+        for each, kind in kinds.items():
+            if kind in ("b", "i") and (KINDS.index(kind) < wanted or "" in kinds.values()):
+                like = self._float_in(node)
+                dtype = f"{like}.dtype" if like else f"{self.use(node)}.float64"
+                dtype = f"{self.use(node)}.int64" if KINDS[wanted] == "i" else dtype
+                self.around(each, f"{self.use(node)}.astype(", f", {dtype})")
+
+    def _kind_of(self, node: ast.expr) -> str:
+        """Of which kind the elements of an array are; "" where that is not known, or no array."""
+        kinds = [self._kind_of(each) for each in ast.iter_child_nodes(node)]
+        if isinstance(node, ast.Name):
+            return self.known.kinds.get(node.id, "") if node.id not in self.known.numbers else ""
+        if isinstance(node, ast.Compare):
+            return "" if self._is_number(node) else "b"
+        if isinstance(node, ast.UnaryOp | ast.BinOp):
+            found = max(kinds, key=KINDS.index)
+            return "f" if isinstance(getattr(node, "op", None), ast.Div) and found else found
+        if isinstance(node, ast.Subscript):
+            return kinds[0]
+        if isinstance(node, ast.Call) and _path(node.func) == "np.sum":
+            kind = self._kind_of(node.args[0])
+            return "i" if kind == "b" else kind
+        return ""
+
+    def _float_in(self, node: ast.expr) -> str:
+        """The name of an array of floats in an expression."""
+        names = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+        arrays = (
+            e for e in names if self.known.kinds.get(e) == "f" and e not in self.known.numbers
+        )
+        return next(arrays, "")
+
     def _is_container(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Attribute):
             return node.attr == "shape"
         if isinstance(node, ast.Name):
-            return node.id in self.lists or node.id in self.known.numbers
+            known = self.known
+            return node.id in self.lists or node.id in {*known.numbers, *known.containers}
         return isinstance(node, ast.List | ast.Dict | ast.Tuple)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -444,8 +608,17 @@ class _Rewriting(ast.NodeVisitor):
             self.imports.add("math")
             self.around(node, "math.prod(", "")
             self.in_place_of(node, self.end(node), ".shape)")
-        elif node.attr not in ATTRIBUTES | OF_CONTAINERS and isinstance(node.ctx, ast.Load):
+        elif node.attr in ATTRIBUTES | OF_CONTAINERS or self._is_of_object(node):
+            return
+        elif isinstance(node.ctx, ast.Load):
             raise self.refuse(f".{node.attr}", node)
+
+    def _is_of_object(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is that of an object of the user's."""
+        inner = node.value
+        if isinstance(inner, ast.Attribute):
+            return self._is_of_object(inner)
+        return isinstance(inner, ast.Name) and inner.id in self.known.containers
 
     def visit_Call(self, node: ast.Call) -> None:
         path, function = _path(node.func), node.func
@@ -473,7 +646,8 @@ class _Rewriting(ast.NodeVisitor):
     def _called(self, node: ast.Call) -> None:
         """A function of NumPy."""
         name = _path(node.func).removeprefix("np.")
-        if len(node.args) == 1 and not node.keywords and self._is_number(node.args[0]):
+        number = self.known.only_numbers or (len(node.args) == 1 and self._is_number(node.args[0]))
+        if number and not node.keywords:
             self._of_number(node, name)
             return
         self.generic_visit(node)
@@ -504,7 +678,8 @@ class _Rewriting(ast.NodeVisitor):
             self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.float64")
         elif hasattr(math, short):
             self.imports.add("math")
-            self.visit(node.args[0])
+            for each in node.args:
+                self.visit(each)
             self.replace(self.start(node.func), self.end(node.func), f"math.{short}")
         else:
             raise self.refuse(f"np.{name} of a number", node)
@@ -562,6 +737,12 @@ class _Rewriting(ast.NodeVisitor):
             name = {float: "float64", int: "int64", bool: "bool"}[dtype]
             self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.{name}")
 
+    def _sum(self, node: ast.Call) -> None:
+        """np.sum, of what is true too."""
+        if self._kind_of(node.args[0]) == "b":
+            self.around(node.args[0], f"{self.use(node)}.astype(", f", {self.use(node)}.int64)")
+        self._called(node)
+
     def _transposed(self, node: ast.Call) -> None:
         """np.transpose(x, axes)"""
         if len(node.args) != 2:
@@ -615,7 +796,7 @@ METHODS: dict[str, Callable] = {
 }
 FUNCTIONS: dict[str, Callable] = dict.fromkeys(DTYPES, _Rewriting._of_dtype)
 FUNCTIONS |= {"array": _Rewriting._array, "transpose": _Rewriting._transposed}
-FUNCTIONS |= {"vdot": _Rewriting._product}
+FUNCTIONS |= {"sum": _Rewriting._sum, "vdot": _Rewriting._product}
 
 
 def _path(node: ast.expr) -> str:
@@ -641,63 +822,6 @@ def _stored_in(function: ast.FunctionDef) -> set[str]:
         and isinstance(node.ctx, ast.Store)
         and isinstance(node.value, ast.Name)
     }
-
-
-def _shared_in(function: ast.FunctionDef, ranks: Mapping[str, int]) -> set[str]:
-    """The names of what may share memory with something else: all but what is computed, and what
-    that is made of."""
-    found = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.For):
-            found |= _names_of(node.target) | _bases_of(node.iter)
-        if not isinstance(node, ast.Assign) or _is_element(node.value, ranks):
-            continue
-        if len(node.targets) > 1 or not _is_computed(node.value):
-            found |= set().union(*map(_names_of, node.targets))
-            if not all(isinstance(each, ast.Subscript) for each in node.targets):
-                found |= _bases_of(node.value)
-    return found
-
-
-def _is_element(node: ast.expr, ranks: Mapping[str, int]) -> bool:
-    """Whether a value is one element of an array: a number in NumPy's text."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        return False
-    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return ranks.get(node.value.id) == len(items) and not any(map(_is_slice, items))
-
-
-def _bases_of(node: ast.expr) -> set[str]:
-    """The names of the arrays that a value may be a part of."""
-    if isinstance(node, ast.Name):
-        return {node.id}
-    if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
-        return _bases_of(node.value)
-    if isinstance(node, ast.Call):
-        inner = [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
-        return set().union(*map(_bases_of, inner)) if not _is_computed(node) else set()
-    if isinstance(node, ast.IfExp):
-        return _bases_of(node.body) | _bases_of(node.orelse)
-    return set().union(*map(_bases_of, getattr(node, "elts", [])))
-
-
-def _names_of(target: ast.expr) -> set[str]:
-    if isinstance(target, ast.Subscript):
-        return set()
-    return {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-
-
-def _is_computed(node: ast.expr) -> bool:
-    """Whether an expression gives memory of its own."""
-    if isinstance(node, ast.Call):
-        path = _path(node.func)
-        own = path.startswith("np.") and path.removeprefix("np.") in ALLOCATING
-        return own or (
-            isinstance(node.func, ast.Attribute) and node.func.attr in ("copy", "astype")
-        )
-    if isinstance(node, ast.IfExp):
-        return _is_computed(node.body) and _is_computed(node.orelse)
-    return isinstance(node, ast.BinOp | ast.UnaryOp | ast.Constant | ast.Compare)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -46,8 +46,10 @@ class Store:
     value: gast.AST | None = None
 
 
-def plan_stores(program: Program) -> tuple[Program, dict[str, Store]]:
+def plan_stores(program: Program, *, by_parts: bool = True) -> tuple[Program, dict[str, Store]]:
     """The program with copies where updates in place need them, and what is a store in it.
+
+    Without `by_parts` a change of a part is stored into the whole, which NumPy's views need not.
 
     Names are apart: no name of a block is one of another block. The stores are keyed by the name
     of the result; that of the rest of a list that is popped from is "same".
@@ -55,7 +57,7 @@ def plan_stores(program: Program) -> tuple[Program, dict[str, Store]]:
     updates = dict(updates_in(program, ()))
     if not updates:
         return program, {}
-    plan = CopyPlan(program, updates)
+    plan = CopyPlan(program, updates, by_parts)
     plan.put_copies()
     plan.join_copies()
     plan.drop_copies()

@@ -122,9 +122,13 @@ def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
     return [group for group in groups if group]
 
 
-def write(program: Program) -> Text:
-    """The text of a program that has been simplified for good, with the functions it calls."""
-    module, main = _written(program)
+def write(program: Program, *, by_parts: bool = True) -> Text:
+    """The text of a program that has been simplified for good, with the functions it calls.
+
+    Args:
+        by_parts: whether an array changes when a part of it does, as NumPy's do.
+    """
+    module, main = _written(program, by_parts)
     function = "\n\n".join([main.text, *(each.text for each in module.texts)])
     words = set(re.findall(r"\w+", function)) if module.captured else ()
     return Text(
@@ -142,16 +146,17 @@ def write(program: Program) -> Text:
     )
 
 
-def _written(program: Program) -> tuple[Module, Written]:
+def _written(program: Program, by_parts: bool = True) -> tuple[Module, Written]:
     """A module, and in it the function that is the program."""
-    module = Module(together(*_functions(program)), {each.name for each in program.inputs})
+    functions = together(*_functions(program, by_parts))
+    module = Module(functions, {each.name for each in program.inputs})
     name = module.free(program.name)
     return module, module.write(module.functions[None], name, called=False)
 
 
-def functions_of(program: Program) -> list[Written]:
-    """The functions in the text of a program, in their order."""
-    module, main = _written(program)
+def functions_of(program: Program, *, by_parts: bool = True) -> list[Written]:
+    """The functions in the text of a program, in their order: see `write`."""
+    module, main = _written(program, by_parts)
     return [main, *module.texts]
 
 
@@ -166,6 +171,7 @@ def _rows(functions: list[Written]) -> Iterator[Row]:
 class Written:
     """One function as text, and the program that it is the text of."""
 
+    name: str
     program: Program
     text: str
     statements: int
@@ -174,26 +180,26 @@ class Written:
     families: dict[str, str]
 
 
-def _functions(program: Program) -> tuple[Functions, set]:
+def _functions(program: Program, by_parts: bool = True) -> tuple[Functions, set]:
     """The program and all functions that it comes to, and those that others call too."""
-    functions: Functions = {None: ready(program)}
+    functions: Functions = {None: ready(program, by_parts)}
     opened: set = {None}
     for each in reached((program,)):
         if isinstance(each, Caller):
             each = each.callee
             opened.add(each)
         if isinstance(each, Callee):
-            functions[each] = ready(each.program)
+            functions[each] = ready(each.program, by_parts)
             if each.is_recursive:
                 opened.add(each)
     return functions, opened
 
 
-def ready(program: Program) -> Ready:
+def ready(program: Program, by_parts: bool = True) -> Ready:
     """A function with copies and updates in place."""
     program = apart(without_keywords(with_value_names(program)))
     known = frozenset(program.facts)
-    stored, stores = plan_stores(program)
+    stored, stores = plan_stores(program, by_parts=by_parts)
     tell(STORES, program, stored)
     return Ready(stored, stores, known)
 
@@ -315,7 +321,7 @@ class Module:
         shown = dict(naming.shown)
         for each, (item, items) in function.parts.items():
             shown[each] = f"{item or 'a value'} in {naming.shown.get(items, 'a list')}"
-        return Written(program, text, _count(body), shown, rows, naming.families())
+        return Written(name, program, text, _count(body), shown, rows, naming.families())
 
 
 def _tell_pops(lines: list[Line], variables: Variables) -> None:
