@@ -30,8 +30,6 @@ BACKEND = "inside the handler of these very functions, of how they are written i
 ALLOWED = {
     "emit/namespaces.py": {
         "each.name == 'numpy'": LIBRARY,
-        "self.name == 'cupy'": LIBRARY,
-        "self.name != 'jax.numpy'": LIBRARY,
     },
     "emit/updates.py": {
         "AUGMENTED": "the operators that Python has in place; true: a + b is b + a"

@@ -56,7 +56,8 @@ from s2s_ad.diagnostics import (
     S2SError,
     UnsupportedError,
 )
-from s2s_ad.emit.namespaces import dialect, in_namespace, known_names
+from s2s_ad.emit.namespace_kinds import known_names
+from s2s_ad.emit.namespaces import dialect, in_namespace
 from s2s_ad.emit.standalone import standalone_module
 from s2s_ad.emit.write import Text, functions_of, write
 from s2s_ad.frontend.called import called

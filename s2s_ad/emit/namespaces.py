@@ -7,16 +7,24 @@ The text keeps its layout and its comments: what is changed is changed in place.
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
-from s2s_ad.core import tree, values
-from s2s_ad.core.program import Program
-from s2s_ad.core.regions import blocks_of
+import numpy as np
+
 from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
-from s2s_ad.emit.write import Written
+from s2s_ad.emit.namespace_kinds import (
+    KINDS,
+    NOTHING,
+    Expressions,
+    Known,
+    has_float,
+    is_slice,
+    items_of,
+    makes_floats,
+    name_for_numbers,
+    path_of,
+)
 
 #: functions of the array API standard that NumPy has under the same name, called alike
 NAMES = """
@@ -89,8 +97,7 @@ HELPERS = {
 '''
 }
 
-ARITHMETIC = ast.Mult | ast.Div | ast.Add | ast.Sub
-KINDS = ["", "b", "i", "f", "c"]  # of elements of arrays, as dtypes have them
+ARITHMETIC = ast.Mult | ast.Div | ast.Add | ast.Sub | ast.Pow
 
 Located = ast.expr | ast.stmt  # what has a place in the text
 
@@ -104,8 +111,12 @@ class Dialect:
         standard: whether functions have the names and arguments of the array API standard.
         stores: whether elements of arrays can be stored; else `x = x.at[i].set(v)` is written.
         scatters: whether elements at arrays of indices can be stored.
+        adds_at: what `np.add.at(x, i, v)` is written with: x, this, i, this, v, this; nothing where
+            it stays; None where it has no form.
+        reverses: whether a slice may go down.
         iterates: whether an array is iterated over, and unpacked.
         views: whether a part of an array is certain to share its memory, as in NumPy.
+        like_numpy: whether its class of arrays and its keywords are those of NumPy.
         missing: NumPy's names that it lacks, where it is not of the standard.
         more: names that it has besides those of the standard.
     """
@@ -115,44 +126,37 @@ class Dialect:
     standard: bool = False
     stores: bool = True
     scatters: bool = True
+    adds_at: tuple[str, str, str] | tuple[()] | None = ()
+    reverses: bool = True
     iterates: bool = True
     views: bool = True
+    like_numpy: bool = False
     missing: frozenset[str] = frozenset()
     more: frozenset[str] = frozenset()
 
 
 DIALECTS = {
-    "array_api": Dialect("xp", None, standard=True, scatters=False, iterates=False, views=False),
-    "cupy": Dialect("cp", "cupy", missing=frozenset(NOT_IN_CUPY)),
+    "array_api": Dialect(
+        "xp", None, standard=True, scatters=False, adds_at=None, iterates=False, views=False
+    ),
+    "cupy": Dialect("cp", "cupy", like_numpy=True, missing=frozenset(NOT_IN_CUPY)),
     "jax.numpy": Dialect(
-        "jnp", "jax.numpy", stores=False, views=False, missing=frozenset(NOT_IN_JAX)
+        "jnp",
+        "jax.numpy",
+        stores=False,
+        adds_at=(".at[", "].add(", ")"),
+        views=False,
+        missing=frozenset(NOT_IN_JAX),
     ),
     "torch": Dialect(
-        "xp", "array_api_compat.torch", standard=True, more=frozenset({"einsum", "vdot"})
+        "xp",
+        "array_api_compat.torch",
+        standard=True,
+        adds_at=(".index_put((", ",), ", ", accumulate=True)"),
+        reverses=False,
+        more=frozenset({"einsum", "vdot"}),
     ),
 }
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the names in a function of the text.
-
-    Attributes:
-        ranks: of arrays, by name; names of arrays of no one rank are left out.
-        kinds: of dtypes, by name: "b", "i", "f", "c"; names of no one kind are left out.
-        numbers: names that are numbers of Python's.
-        containers: names of tuples, lists, dicts and objects.
-        only_numbers: whether there is no array at all.
-    """
-
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    numbers: Collection[str] = ()
-    containers: Collection[str] = ()
-    only_numbers: bool = False
-
-
-NOTHING = Known()
 
 
 def in_namespace(source: str, name: str, known: Mapping[str, Known]) -> str:
@@ -168,7 +172,7 @@ def in_namespace(source: str, name: str, known: Mapping[str, Known]) -> str:
         UnsupportedError: the text does something that the namespace has no form for.
     """
     is_complex = any("c" in each.kinds.values() for each in known.values())
-    if name != "cupy" and not is_complex:
+    if not DIALECTS[name].like_numpy and not is_complex:
         source = _with_helpers(source, HELPERS.keys() - known.keys())
     return _Rewriting(source, name, known).result()
 
@@ -195,80 +199,12 @@ def dialect(name: str) -> Dialect:
     return DIALECTS[name]
 
 
-def known_names(functions: Sequence[Written]) -> dict[str, Known]:
-    """What is known of the names in each function of a text, by the function's name."""
-    only_numbers = _has_only_numbers(functions)
-    return {each.name: _known(each, only_numbers) for each in functions}
-
-
-def _has_only_numbers(functions: Sequence[Written]) -> bool:
-    """Whether there is no array, if the numbers that NumPy computes of numbers count as such."""
-    program = functions[0].program
-    given = [*program.leaves(), *(each.name for each in program.captured())]
-    facts = [fact for each in functions for b in _blocks(each.program) for fact in b.facts.values()]
-    return all(_is_number(program.facts[name]) for name in given) and not any(map(_is_array, facts))
-
-
-def _is_array(fact: Any) -> bool:
-    """Whether a value may be an array with axes, or hold one."""
-    if isinstance(fact, tree.Tree):
-        return any(map(_is_array, fact.items))
-    if isinstance(fact, values.List):
-        return _is_array(fact.item)
-    return not _is_number(fact) and values.rank_of(fact) != 0
-
-
-def _known(function: Written, only_numbers: bool) -> Known:
-    facts: dict[str, list] = {}
-    for block in _blocks(function.program):
-        for name, fact in block.facts.items():
-            if name in function.shown:
-                facts.setdefault(function.shown[name], []).append(fact)
-    inputs = [e.name for e in function.program.inputs if isinstance(e.tree, tree.Tree)]
-    lists = [name for name, found in facts.items() if any(map(_is_list, found))]
-    return Known(
-        _agreed(facts, values.rank_of),
-        _agreed(facts, _kind),
-        {n for n, found in facts.items() if only_numbers or all(map(_is_number, found))},
-        {*lists, *inputs},
-        only_numbers,
-    )
-
-
-def _blocks(program: Program) -> Iterator[Program]:
-    """A function's program, and the blocks in it."""
-    yield program
-    for statement in program.body:
-        for block in blocks_of(statement):
-            yield from _blocks(block)
-
-
-def _agreed(facts: Mapping[str, list], ask: Callable[[Any], Any]) -> dict[str, Any]:
-    """What all abstract values of a name have in common."""
-    found = {name: {ask(each) for each in several} for name, several in facts.items()}
-    single = {name: answers.pop() for name, answers in found.items() if len(answers) == 1}
-    return {name: each for name, each in single.items() if each is not None}
-
-
-def _kind(fact: Any) -> str | None:
-    dtype = values.strong_dtype(fact)
-    return None if dtype is None else "i" if dtype.kind == "u" else dtype.kind
-
-
-def _is_list(fact: Any) -> bool:
-    return isinstance(fact, values.List | values.Saved)
-
-
-def _is_number(fact: Any) -> bool:
-    return isinstance(fact, values.Scalar | values.Static)
-
-
 class _Rewriting(ast.NodeVisitor):
     """Walks the text and collects what is to be changed."""
 
     def __init__(self, source: str, name: str, functions: Mapping[str, Known]):
         self.source, self.name, self.dialect = source, name, DIALECTS[name]
-        self.functions, self.known = functions, NOTHING
+        self.functions, self.expressions = functions, Expressions(NOTHING)
         self.bytes = source.encode("utf-8")
         lengths = [len(line) for line in self.bytes.splitlines(keepends=True)]
         self.starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
@@ -301,6 +237,11 @@ class _Rewriting(ast.NodeVisitor):
         return head + ("" if found.startswith(("import", "from")) else between) + found
 
     # ---- places in the text
+
+    @property
+    def known(self) -> Known:
+        """What is known of the names in the function that is looked at."""
+        return self.expressions.known
 
     def at(self, line: int, column: int) -> int:
         return self.starts[line - 1] + column
@@ -360,9 +301,10 @@ class _Rewriting(ast.NodeVisitor):
         self.replace(self.start(node), self.end(node), new)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        outer = self.uses, self.stored, self.known
+        outer = self.uses, self.stored, self.expressions
         self.uses, self.stored = False, _stored_in(node)
-        self.known = self.functions.get(node.name, self.known)
+        if node.name in self.functions:
+            self.expressions = Expressions(self.functions[node.name], node)
         self.inside += 1
         for each in node.body:
             self.visit(each)
@@ -377,7 +319,7 @@ class _Rewriting(ast.NodeVisitor):
             comment = self.bytes[: place - 1].rsplit(b"\n", 1)[-1].strip().startswith(b"#")
             place = place if not comment else self.at(first.lineno - 1, 0)
             self.replace(place, place, line)
-        self.uses, self.stored, self.known = outer
+        self.uses, self.stored, self.expressions = outer
 
     # ---- stores
 
@@ -406,7 +348,7 @@ class _Rewriting(ast.NodeVisitor):
 
     def _iterated(self, node: ast.expr) -> None:
         """What a loop goes through: an array, or several beside each other."""
-        several = isinstance(node, ast.Call) and not _path(node.func).startswith("np.")
+        several = isinstance(node, ast.Call) and not path_of(node.func).startswith("np.")
         inner = node.args if several else []
         for each in inner or [node]:
             self._taken_apart(each)
@@ -418,19 +360,10 @@ class _Rewriting(ast.NodeVisitor):
 
     def _has_axes(self, node: ast.expr) -> bool:
         """Whether a value is an array, and no number or tuple."""
-        if isinstance(node, ast.Name):
-            return self.known.ranks.get(node.id, 0) > 0 and not self._is_container(node)
-        if isinstance(node, ast.Subscript):
-            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            taken = sum(not _is_slice(each) for each in items)
-            return self.known.ranks.get(getattr(node.value, "id", ""), 0) > taken
-        if isinstance(node, ast.BinOp):
-            return self._has_axes(node.left) or self._has_axes(node.right)
         if not isinstance(node, ast.Call):
-            return False
-        name = _path(node.func).removeprefix("np.")
+            return self.expressions.has_axes(node) and not self._is_container(node)
         method = isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
-        return method or name in STANDARD | MAKERS.keys()
+        return method or path_of(node.func).removeprefix("np.") in STANDARD | MAKERS.keys()
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
@@ -443,7 +376,7 @@ class _Rewriting(ast.NodeVisitor):
 
     def _changed(self, node: ast.AugAssign, name: str) -> None:
         """x += v, which binds an array without axes anew in NumPy's text: it is a number there."""
-        is_number = name in self.known.numbers
+        is_number = name in self.expressions.numbers
         if self.dialect.standard and not self.known.ranks.get(name) and not is_number:
             self._bound_anew(node, name)
 
@@ -467,9 +400,9 @@ class _Rewriting(ast.NodeVisitor):
         """x[i] = v, or x[i] += v."""
         base = target.value
         if self.dialect.stores or self._is_container(base):
-            items = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
-            if not self.dialect.scatters and any(map(self._has_axes, items)):
-                raise self.refuse("a store of elements at an array of indices", node)
+            self._check_index(target, node)
+            if self.dialect.standard and _is_part_of(node.value, base):
+                self.around(node.value, f"{self.use(node)}.asarray(", ", copy=True)")
             self.visit(target)
             return
         if method is None:
@@ -484,9 +417,16 @@ class _Rewriting(ast.NodeVisitor):
         self.replace(self.end(target), stop, f".{method}(" + "-(" * negative)
         self.replace(self.end(node), self.end(node), ")" + ")" * negative)
 
+    def _check_index(self, target: ast.Subscript, node: ast.stmt) -> None:
+        """Refuse arrays of indices where the standard takes none: it takes a mask, alone."""
+        items = items_of(target)
+        arrays = [] if self.dialect.scatters else [*filter(self._has_axes, items)]
+        if arrays and (len(items) > 1 or self.expressions.kind(arrays[0]) != "b"):
+            raise self.refuse("a store of elements at an array of indices", node)
+
     def visit_Expr(self, node: ast.Expr) -> None:
         call = node.value
-        if isinstance(call, ast.Call) and _path(call.func) == "np.add.at":
+        if isinstance(call, ast.Call) and path_of(call.func) == "np.add.at":
             self._add_at(node, call)
         else:
             self.generic_visit(node)
@@ -494,23 +434,36 @@ class _Rewriting(ast.NodeVisitor):
     def _add_at(self, node: ast.Expr, call: ast.Call) -> None:
         """np.add.at(x, i, v)"""
         array, index, value = call.args
-        if self.name == "cupy":
+        if self.dialect.adds_at == ():
             self.visit(call)
             return
-        if self.name != "jax.numpy" or not isinstance(array, ast.Name):
+        plain = isinstance(index, ast.Name) or not self.dialect.standard
+        if self.dialect.adds_at is None or not isinstance(array, ast.Name) or not plain:
             raise self.refuse("np.add.at", node)
         self.visit(index)
         self.visit(value)
-        self.replace(self.start(node), self.start(index), f"{array.id} = {array.id}.at[")
-        self.replace(self.end(index), self.start(value), "].add(")
+        before, between, after = self.dialect.adds_at
+        self.replace(self.start(node), self.start(index), f"{array.id} = {array.id}{before}")
+        self.replace(self.end(index), self.start(value), between)
+        self.replace(self.end(value), self.end(node), after)
 
     # ---- expressions
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """kind="stable" is `stable=True` elsewhere than in NumPy."""
+        if node.arg == "kind" and not self.dialect.like_numpy:
+            start = self.at(node.lineno, node.col_offset)
+            self.replace(start, self.end(node.value), "stable=True")
+        else:
+            self.generic_visit(node)
+
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.generic_visit(node)
+        if not self.dialect.reverses and any(map(_goes_down, items_of(node))):
+            raise self.refuse("a slice that goes down", node)
         if not self.dialect.standard or self._is_container(node.value):
             return
-        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        items = items_of(node)
         if any(
             isinstance(e, ast.Constant) and (e.value is ... or isinstance(e.value, str))
             for e in items
@@ -519,15 +472,15 @@ class _Rewriting(ast.NodeVisitor):
         taken = sum(not (isinstance(e, ast.Constant) and e.value is None) for e in items)
         name = getattr(node.value, "id", "")
         rank = self.known.ranks.get(name)
-        if rank is None and not any(map(_is_slice, items)):
+        if rank is None and not any(map(is_slice, items)):
             raise self.refuse("an index of an array whose rank the text does not tell", node)
-        if rank != taken or any(map(_is_slice, items)):
-            for each in filter(self._is_whole_number, items):
+        if rank != taken or any(map(is_slice, items)):
+            for each in filter(self.expressions.element_of_whole, items):
                 self.around(each, "int(", ")")
         if rank != taken:  # the standard asks for an index of each axis
             ends = self.bytes[: self.end(node) - 1].rstrip().endswith(b",")
             self.replace(self.end(node) - 1, self.end(node) - 1, " ..." if ends else ", ...")
-        elif name in self.stored and not any(map(_is_slice, items)):
+        elif name in self.stored and not any(map(is_slice, items)):
             self._number_of(node)
 
     def _number_of(self, node: ast.Subscript) -> None:
@@ -535,67 +488,45 @@ class _Rewriting(ast.NodeVisitor):
         if isinstance(node.ctx, ast.Load):
             self.around(node, f"{self.use(node)}.asarray(", ", copy=True)")
 
-    def _is_whole_number(self, node: ast.expr) -> bool:
-        """Whether an index is an element of an array, which cannot stand beside slices."""
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            name, rank = node.value.id, len(items)
-            plain = not any(map(_is_slice, items))
-        else:
-            name, rank = getattr(node, "id", ""), 0
-            plain = name not in self.known.numbers
-        known = self.known.ranks.get(name) == rank and self.known.kinds.get(name) == "i"
-        return known and plain
-
     def visit_BinOp(self, node: ast.BinOp) -> None:
         """Arithmetic with masks and whole numbers, which the standard does not mix with floats."""
         self.generic_visit(node)
         if not self.dialect.standard or not isinstance(node.op, ARITHMETIC):
             return
-        kinds = {each: self._kind_of(each) for each in (node.left, node.right)}
-        wanted = max(map(KINDS.index, kinds.values()))
-        for each, kind in kinds.items():
-            if kind in ("b", "i") and (KINDS.index(kind) < wanted or "" in kinds.values()):
-                like = self._float_in(node)
-                dtype = f"{like}.dtype" if like else f"{self.use(node)}.float64"
-                dtype = f"{self.use(node)}.int64" if KINDS[wanted] == "i" else dtype
-                self.around(each, f"{self.use(node)}.astype(", f", {dtype})")
+        both = node.left, node.right
+        kinds = [self.expressions.kind(each) for each in both]
+        wanted = max(kinds, key=KINDS.index)
+        if isinstance(node.op, ast.Div | ast.Pow) or "" in kinds:
+            wanted = max(wanted, "f", key=KINDS.index)
+        for each, kind in zip(both, kinds, strict=True):
+            whole = kind == "b" or (kind == "i" and wanted != "i")
+            if whole and not self.expressions.is_number(each) and self._is_array(each):
+                self.around(each, f"{self.use(node)}.astype(", f", {self._dtype(wanted, node)})")
 
-    def _kind_of(self, node: ast.expr) -> str:
-        """Of which kind the elements of an array are; "" where that is not known, or no array."""
-        kinds = [self._kind_of(each) for each in ast.iter_child_nodes(node)]
-        if isinstance(node, ast.Name):
-            return self.known.kinds.get(node.id, "") if node.id not in self.known.numbers else ""
-        if isinstance(node, ast.Compare):
-            return "" if self._is_number(node) else "b"
-        if isinstance(node, ast.UnaryOp | ast.BinOp):
-            found = max(kinds, key=KINDS.index)
-            return "f" if isinstance(getattr(node, "op", None), ast.Div) and found else found
-        if isinstance(node, ast.Subscript):
-            return kinds[0]
-        if isinstance(node, ast.Call) and _path(node.func) == "np.sum":
-            kind = self._kind_of(node.args[0])
-            return "i" if kind == "b" else kind
-        return ""
+    def _is_array(self, node: ast.expr) -> bool:
+        """Whether a value is none of the numbers that elements of NumPy's are."""
+        return not self.expressions.may_be_number(node)
 
-    def _float_in(self, node: ast.expr) -> str:
-        """The name of an array of floats in an expression."""
-        names = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
-        arrays = (
-            e for e in names if self.known.kinds.get(e) == "f" and e not in self.known.numbers
-        )
-        return next(arrays, "")
+    def _dtype(self, kind: str, node: ast.expr) -> str:
+        """The dtype for an operand of an expression; that of an array in it where there is one."""
+        alias = self.use(node)
+        if kind in ("b", "i"):
+            return f"{alias}.int64"
+        like = self.expressions.float_in(node)
+        return f"{like}.dtype" if like else f"{alias}.float64"
 
     def _is_container(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Attribute):
             return node.attr == "shape"
         if isinstance(node, ast.Name):
-            known = self.known
-            return node.id in self.lists or node.id in {*known.numbers, *known.containers}
+            return node.id in self.lists or node.id in {
+                *self.expressions.numbers,
+                *self.known.containers,
+            }
         return isinstance(node, ast.List | ast.Dict | ast.Tuple)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        path = _path(node)
+        path = path_of(node)
         if path.startswith("np."):
             self._named(node, path.removeprefix("np."))
             return
@@ -621,8 +552,16 @@ class _Rewriting(ast.NodeVisitor):
         return isinstance(inner, ast.Name) and inner.id in self.known.containers
 
     def visit_Call(self, node: ast.Call) -> None:
-        path, function = _path(node.func), node.func
-        if not self.dialect.standard:
+        path, function = path_of(node.func), node.func
+        if (
+            path == "isinstance"
+            and path_of(node.args[1]) == "np.ndarray"
+            and not self.dialect.like_numpy
+        ):
+            self.visit(node.args[0])
+            self.replace(self.start(node.func), self.end(node.func), "hasattr")
+            self.replace(self.start(node.args[1]), self.end(node.args[1]), '"ndim"')
+        elif not self.dialect.standard:
             self.generic_visit(node)
         elif path.startswith("np."):
             FUNCTIONS.get(path.removeprefix("np."), _Rewriting._called)(self, node)
@@ -645,30 +584,44 @@ class _Rewriting(ast.NodeVisitor):
 
     def _called(self, node: ast.Call) -> None:
         """A function of NumPy."""
-        name = _path(node.func).removeprefix("np.")
-        number = self.known.only_numbers or (len(node.args) == 1 and self._is_number(node.args[0]))
-        if number and not node.keywords:
+        name = path_of(node.func).removeprefix("np.")
+        of_numbers = all(map(self.expressions.is_number, node.args)) and not node.keywords
+        if self.known.only_numbers or (of_numbers and node.args and name not in MAKERS):
             self._of_number(node, name)
             return
         self.generic_visit(node)
+        self._with_arrays(node, name)
         dtypes = MAKERS.get({"identity": "eye"}.get(name, name))
         said = any(each.arg == "dtype" for each in node.keywords)
-        if dtypes is not None and not said and not (name == "arange" and _is_whole(node)):
+        whole = name == "arange" and not any(map(has_float, node.args))
+        if dtypes is not None and not said and not whole:
             last = self.end(node) - 1
             comma = self.bytes[: self.end(node) - 1].rstrip().endswith(b",")
             alias = self.dialect.alias
             self.replace(last, last, f"{' ' if comma else ', '}dtype={alias}.float64")
 
-    def _is_number(self, node: ast.expr) -> bool:
-        """Whether a value is a number of Python's, of which the standard has no functions."""
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        return names <= {*self.known.numbers, "np", "math"} and not any(
-            isinstance(each, ast.Call | ast.List | ast.Tuple | ast.Subscript | ast.Attribute)
-            for each in ast.walk(node)
-        )
+    def _with_arrays(self, node: ast.Call, name: str) -> None:
+        """Operands as arrays of floats, where a function of these is given numbers or others."""
+        function = getattr(np, name, None)
+        operands = node.args[1:] if function is np.where else node.args
+        if isinstance(function, np.ufunc) or function is np.where:
+            numbers = [each for each in operands if self.expressions.may_be_number(each)]
+            if operands and len(numbers) == len(operands):
+                self._as_array(operands[0])
+        for each in node.args[:1]:
+            kind = self.expressions.kind(each)
+            whole = kind in ("b", "i") and self._is_array(each)
+            if whole and makes_floats(name):
+                self.around(each, f"{self.use(node)}.astype(", f", {self.use(node)}.float64)")
+
+    def _as_array(self, node: ast.expr) -> None:
+        """A number that may be one of Python's, as an array."""
+        dtype = "int64" if self.expressions.kind(node) == "i" else "float64"
+        alias = self.use(node)
+        self.around(node, f"{alias}.asarray(", f", dtype={alias}.{dtype})", outermost=True)
 
     def _of_number(self, node: ast.Call, name: str) -> None:
-        short = {**RENAMED, "absolute": "fabs", "abs": "fabs"}.get(name, name)
+        short = name_for_numbers(name)
         if name in DTYPES:
             self.visit(node.args[0])
             self._converted(node, name)
@@ -676,11 +629,11 @@ class _Rewriting(ast.NodeVisitor):
             self.visit(node.func)
             alias = self.dialect.alias
             self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.float64")
-        elif hasattr(math, short):
-            self.imports.add("math")
+        elif short:
+            self.imports |= {"math"} & {short.partition(".")[0]}
             for each in node.args:
                 self.visit(each)
-            self.replace(self.start(node.func), self.end(node.func), f"math.{short}")
+            self.replace(self.start(node.func), self.end(node.func), short)
         else:
             raise self.refuse(f"np.{name} of a number", node)
 
@@ -712,7 +665,7 @@ class _Rewriting(ast.NodeVisitor):
 
     def _of_dtype(self, node: ast.Call) -> None:
         self.visit(node.args[0])
-        self._converted(node, _path(node.func).removeprefix("np."))
+        self._converted(node, path_of(node.func).removeprefix("np."))
 
     def _array(self, node: ast.Call) -> None:
         """np.array of constants, or of arrays that are stacked."""
@@ -725,6 +678,9 @@ class _Rewriting(ast.NodeVisitor):
         self.visit(value)
         for each in node.keywords:
             self.visit(each)
+        parts = [] if constant else getattr(value, "elts", [])
+        for each in filter(self.expressions.may_be_number, parts):
+            self._as_array(each)
         alias = self.use(node)
         self.replace(
             self.start(node.func),
@@ -739,9 +695,17 @@ class _Rewriting(ast.NodeVisitor):
 
     def _sum(self, node: ast.Call) -> None:
         """np.sum, of what is true too."""
-        if self._kind_of(node.args[0]) == "b":
+        if self.expressions.kind(node.args[0]) == "b":
             self.around(node.args[0], f"{self.use(node)}.astype(", f", {self.use(node)}.int64)")
         self._called(node)
+
+    def _contracted(self, node: ast.Call) -> None:
+        """np.tensordot, with axes in tuples."""
+        self._called(node)
+        for axes in [*node.args[2:], *(e.value for e in node.keywords if e.arg == "axes")]:
+            for each in axes.elts if isinstance(axes, ast.Tuple | ast.List) else []:
+                if not isinstance(each, ast.Tuple | ast.List):
+                    self.around(each, "(", ",)")
 
     def _transposed(self, node: ast.Call) -> None:
         """np.transpose(x, axes)"""
@@ -796,21 +760,8 @@ METHODS: dict[str, Callable] = {
 }
 FUNCTIONS: dict[str, Callable] = dict.fromkeys(DTYPES, _Rewriting._of_dtype)
 FUNCTIONS |= {"array": _Rewriting._array, "transpose": _Rewriting._transposed}
-FUNCTIONS |= {"sum": _Rewriting._sum, "vdot": _Rewriting._product}
-
-
-def _path(node: ast.expr) -> str:
-    """The dotted name that an expression is; "" where it is none."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (base := _path(node.value)):
-        return f"{base}.{node.attr}"
-    return ""
-
-
-def _is_slice(node: ast.expr) -> bool:
-    """Whether an index keeps its axis, or adds one."""
-    return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value is None)
+FUNCTIONS |= {"sum": _Rewriting._sum, "tensordot": _Rewriting._contracted}
+FUNCTIONS |= {"vdot": _Rewriting._product}
 
 
 def _stored_in(function: ast.FunctionDef) -> set[str]:
@@ -824,17 +775,19 @@ def _stored_in(function: ast.FunctionDef) -> set[str]:
     }
 
 
+def _is_part_of(node: ast.expr, base: ast.expr) -> bool:
+    """Whether a value is a part of an array, which NumPy alone may store into another one of it."""
+    inner = node.value if isinstance(node, ast.Subscript) else None
+    return isinstance(inner, ast.Name) and isinstance(base, ast.Name) and inner.id == base.id
+
+
+def _goes_down(item: ast.expr) -> bool:
+    step = item.step if isinstance(item, ast.Slice) else None
+    return isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub)
+
+
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _is_whole(node: ast.Call) -> bool:
-    """Whether all arguments are whole numbers, by how they are written."""
-    return not any(
-        isinstance(each, ast.Constant) and isinstance(each.value, float)
-        for arg in node.args
-        for each in ast.walk(arg)
-    )
 
 
 def _lists_in(module: ast.AST) -> set[str]:

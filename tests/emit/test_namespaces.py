@@ -137,6 +137,7 @@ REFUSED = [
     ("array_api", jit(lambda x: x * FACTOR), (W,), "a captured array"),
     ("array_api", grad(lambda x: np.sum(x[np.array([0, 0])])), (W,), "np.add.at"),
     ("torch", jit(lambda x: np.nanmax(x)), (W,), "np.nanmax"),
+    ("torch", jit(lambda x: x[::-1] * x), (W,), "a slice that goes down"),
 ]
 
 
@@ -189,6 +190,49 @@ def test_what_changes_by_a_part_of_it_changes_where_parts_are_copies(name, f, ma
     args = (np.stack([X, X[::-1]]),) if made not in (jit, grad) else (X,)
     for found, expected in run(name, made(f), args):
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def counted(x):
+    """Numbers of Python's, masks and whole numbers beside floats."""
+    steps = np.arange(len(x)) / 3
+    size = min(len(x), 4)
+    phase = 0.0
+    for n in range(size):
+        phase = phase + np.sin(phase) + np.maximum(n, 2) * x[n]
+    return phase + np.sum((x > 0.0) * steps * x) / np.sum(x > -9.0) + np.mean(np.sqrt(steps) * x)
+
+
+def of_numbers(s, v):
+    up = np.exp(v * np.sqrt(0.5))
+    total = 0.0
+    for k in range(3):
+        total += np.hypot(s * up ** (2 * k - 3) - 1.0, 2.0) * np.cos(up)
+    return total
+
+
+def overlapping(x):
+    work = x * 1.0
+    work[1:] = work[:-1]
+    for row in (work * x).reshape(-1, 1):
+        work[0] += row[0]
+    a, b, c, d, e = work
+    return a * b + c * d + np.sum(x * e)
+
+
+KINDS = {
+    "array and numbers": (counted, (Y,)),
+    "numbers alone": (of_numbers, (1.2, 0.3)),
+    "parts of one array": (overlapping, (Y,)),
+}
+
+
+@pytest.mark.parametrize("program", KINDS)
+@pytest.mark.parametrize("made", [jit, grad])
+@pytest.mark.parametrize("name", ["array_api", "jax.numpy", "torch"])
+def test_numbers_and_arrays_are_what_the_namespace_takes(name, made, program):
+    f, args = KINDS[program]
+    for found, expected in run(name, made(f), args):
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
 
 
 def test_unknown_namespaces():
