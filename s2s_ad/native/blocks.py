@@ -11,7 +11,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.emit.lines import Line
 from s2s_ad.emit.provenance import with_origin
-from s2s_ad.native.entries import carried, dtype_of
+from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.nodes import (
     Length,
     ListNode,
@@ -49,7 +49,7 @@ class Blocks(State):
         self._settle()
         for core, atom in line.moves:
             if core in self.nests:  # the variables of the one stack
-                self._know(core, self._node(atom))
+                self.nodes[core] = self._node(atom)
                 continue
             is_missing = form.is_undefined(atom) or is_none(atom)
             if is_missing and not self._stands_in(core):
@@ -63,7 +63,7 @@ class Blocks(State):
                 if node.is_exact:
                     self.exact.add(core)
             if core not in self.shown:
-                self.shown[core] = self._variable(core, atom, node)
+                self.shown[core] = self.writer.fresh(self._text(core))
             pairs.append((self.shown[core], value))
             contiguous[core] = isinstance(value, gast.Name) or not getattr(node, "rank", 0)
         pairs = [(target, value) for target, value in pairs if not same(name(target), value)]
@@ -90,11 +90,9 @@ class Blocks(State):
 
     def _move_count(self, core: str, node: ListNode, pairs: list) -> None:
         """Hand on how many items a stack has, with the array that holds them."""
-        own = self.shown.get(core)
         count = self.counts.get(core)
         if count is None:
-            reused = own is None and self._variable(core, form.name(core), node) == node.text
-            count = self.counts[core] = node.count if reused else self.writer.fresh("filled")
+            count = self.counts[core] = self.writer.fresh("filled")
         if count != node.count:
             pairs.append((count, name(node.count)))
 
@@ -115,13 +113,6 @@ class Blocks(State):
         """A length where it is known: what keeps values side by side reads as many elements."""
         is_known = isinstance(dim, int) or (dim and self.writer.size_text(dim.size) is not None)
         return self.writer.length(dim) if is_known else Length(number(0), 0)
-
-    def _variable(self, core: str, atom: gast.AST, node: Any) -> str:
-        """The name of a variable: that of what it holds first, where nobody else reads that."""
-        own = node.text if isinstance(node, ListNode) else node.kept
-        last = isinstance(atom, gast.Name) and atom.id in self.local and self.left[atom.id] <= 0
-        last = last and atom.id not in self.inside
-        return own if own and last else self.writer.fresh(self._text(core))
 
     def _assigned(self, pairs: list[tuple[str, Expression]]) -> None:
         names = {each for each, _ in pairs}
@@ -168,7 +159,7 @@ class Blocks(State):
         start, stop, step = texts
         with writer.block() as body:
             self.nodes[line.name] = node_of(writer, text, self.program.facts[line.name])
-            self._statements(line.blocks[0], local=carried(line))
+            self._statements(line.blocks[0])
         writer.place = place
         if line.backwards:
             bounds_ = _reversed(start, stop, step)
@@ -196,7 +187,7 @@ class Blocks(State):
             self.writer.place = place
             if tested:
                 self.writer.emit(if_(negation(condition), [with_origin(gast.Break(), *place)]))
-            self._statements(body, local=carried(line))
+            self._statements(body)
         self.writer.place = place
         head = form.constant(True) if tested else condition
         if getattr(head, "value", None) is True:

@@ -43,7 +43,7 @@ class Calls(State):
                 raise NotNative(f"{node!r} among what is saved")
         own = self.writer.fresh(text)
         self.writer.emit(assign(own, gast.Tuple(items, gast.Load())))
-        self._know(core, SavedNode(own))
+        self.nodes[core] = SavedNode(own)
 
     def _several(self, line: Line) -> None:
         """An operation with several results."""

@@ -11,12 +11,6 @@ from s2s_ad.core import form, values
 from s2s_ad.emit.lines import Line
 
 
-def carried(line: Line) -> list[str]:
-    """The variables that a loop assigns at the end of each pass."""
-    last = [each for each in line.blocks[-1] if each.kind == "moves"]
-    return [core for each in last for core, _ in each.moves]
-
-
 def is_number(item: Any) -> bool:
     return values.rank_of(item) == 0 and dtype_of(item) is not None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import gast
 
@@ -90,17 +90,13 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             raise NotNative("a result that shares memory with an argument")
         return self.writer.in_memory(node, self._text(atom), own=not node.kept).whole()
 
-    def _statements(
-        self, lines: Sequence[Line], after: Sequence[gast.AST] = (), local: Iterable[str] = ()
-    ) -> None:
+    def _statements(self, lines: Sequence[Line], after: Sequence[gast.AST] = ()) -> None:
         """Write the statements of a block.
 
         Args:
             after: atoms that are read behind it.
-            local: names that it may take over: nobody else reads what they are.
         """
-        outer, before, around = self.inside, Counter(self.left), self.local
-        self.local = set(local)
+        outer, before = self.inside, Counter(self.left)
         direct, inner = Counter(names_in_atoms(after)), set()
         for each in lines:
             direct.update(each.reads())
@@ -116,14 +112,14 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             getattr(self, f"_{each.kind}")(each)
         if not after:
             self.pending.pop()
-        self.inside, self.left, self.local = outer, before, around
+        self.inside, self.left = outer, before
 
     def _assign(self, line: Line) -> None:
         call_, core = line.expression, line.name
         function = call_.func.value
         text, fact = self._text(core), self.program.facts[core]
         if function is runtime.list_of:
-            self._know(core, self._list_of(call_, core))
+            self.nodes[core] = self._list_of(call_, core)
             return
         if isinstance(function, Callee):
             self._unpack(line)
@@ -137,10 +133,10 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
             self._item_of(operands[0], params["index"], core)
             return
         if isinstance(fact, values.List):
-            self._know(core, self._list(function, operands, fact, text))
+            self.nodes[core] = self._list(function, operands, fact, text)
             return
         if core in self.unkept and self.left[core] == 1 and core not in self.inside:
-            self._know(core, operands[0])
+            self.nodes[core] = operands[0]
             return
         made = node_of_operation(self.writer, Operation(function, operands, params, fact, text))
         self._bind(core, made, text)

@@ -185,7 +185,7 @@ class Lists(State):
         if isinstance(items, ListNode):
             fact = self.program.facts[line.statement.target]
             items = self._as_list(items, fact, stack=base in self.stacks)
-            self._know(base, items)
+            self.nodes[base] = items
         return items
 
     def _pop(self, line: Line) -> None:
@@ -213,13 +213,13 @@ class Lists(State):
         items, ends = nest.stacks
         last = element(name(ends.text), (name(ends.count),))
         self.writer.emit(assign(items.count, last))
-        self._know(core, items)
+        self.nodes[core] = items
 
     def _store_item(self, line: Line, items: ListNode) -> None:
         """items[i] = value"""
         index, value = self._param(line.index), self._node(line.expression)
         items = self._as_list(items, self.program.facts[line.statement.target])
-        self._know(line.store.base, items)
+        self.nodes[line.store.base] = items
         dtype = dtype_of(items.item)
         self._settle()
         at, is_slice = self._place(items, index), isinstance(index, slice)

@@ -69,7 +69,6 @@ class State:
         self.unkept: set[str] = set()  # copies that are only put on a stack, which copies them
         self.exact: set[str] = set()  # of stacks: those that have room for all that comes
         self.counts: dict[str, str] = {}  # of stacks: how many items they have
-        self.local: set[str] = set()  # names that the block gives, of Core
         self.inside: frozenset[str] = frozenset()  # names that inner blocks read
         self.left: Counter[str] = Counter()  # reads that are to come, of the blocks that are open
         stores = [each.store for each in flat(self.lines) if each.kind == "store"]
@@ -125,11 +124,7 @@ class State:
                 node = writer.in_memory(node, text) if inside or is_dear else node
             if node.reads and not node.is_view and node.whole is None:
                 self.pending[-1][core] = node
-        self._know(core, node)
-
-    def _know(self, core: str, node: Any) -> None:
         self.nodes[core] = node
-        self.local.add(core)
 
     def _settle(self, changed: frozenset[str] | set[str] | None = None) -> None:
         """Compute what waits to be written where it is read, before what it reads changes."""
@@ -160,7 +155,7 @@ class State:
             node = replace(node, count=self.counts[core], is_exact=core in self.exact)
         if isinstance(node, Node) and node.rank and contiguous:
             node = replace(node, kept=text)  # what functions and branches give is contiguous
-        self._know(core, node)
+        self.nodes[core] = node
 
 
 def captured_by(program: Program) -> dict[str, Any]:
