@@ -190,10 +190,10 @@ class _Product:
         return source.beside(name, operator.getitem, source.operands, {"index": index})
 
 
-def _are_alike(one: object, other: values.Array) -> bool:
+def _are_alike(one: object, other: object) -> bool:
     """Whether an array has the dtype and shape of one that it broadcasts with."""
-    same = values.same_shape(values.shape_of(one), other.shape)
-    return same and isinstance(one, values.Array) and one.dtype == other.dtype
+    same = values.same_shape(values.shape_of(one), values.shape_of(other))
+    return same and values.strong_dtype(one) == values.strong_dtype(other)
 
 
 def _params(statement: form.Statement) -> dict[str, object]:

@@ -12,6 +12,7 @@ from s2s_ad import runtime
 from s2s_ad.analysis import activity
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
+from s2s_ad.core.callee import compound_of, item_of
 from s2s_ad.core.magnitudes import hand_in
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, block
@@ -334,13 +335,21 @@ def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
         if statement.phase == "tangent" and target not in needed:
             late.append(statement)
             continue
-        early.append(statement)
+        items = [each for each in late if compound_of(statement) and _is_item(each, target)]
+        late = [each for each in late if each not in items]
+        early += [*items, statement]
         needed.update(statement.reads)
     defined = {each.target for each in early if isinstance(each, form.Op)}
     read = [name for each in reversed(late) for name in each.reads]
     read += [dot.name for dot in dots if isinstance(dot, Symbol)]
     kept = [name for name in dict.fromkeys(read) if name in defined]
     return early[::-1], late[::-1], kept
+
+
+def _is_item(statement: form.Statement, of: str) -> bool:
+    """Whether a statement takes one of several results: they are handed over one by one."""
+    item = item_of(statement)
+    return item is not None and item[0] == of
 
 
 def _selected(

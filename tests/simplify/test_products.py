@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2s_ad import grad, value_and_grad, vmap
+from s2s_ad import grad, jvp, value_and_grad, vmap
 from s2s_ad.check import central_differences
 
 rng = np.random.default_rng(3)
@@ -97,3 +97,16 @@ def test_a_multiple_that_is_shared_with_its_negative_may_be_an_output():
     a_bar, b_bar = vmap(grad(f, (0, 1)))(a, b)
     np.testing.assert_allclose(a_bar, 2 * np.cos(2 * a - 2))
     np.testing.assert_allclose(b_bar, 0.8)
+
+
+def test_the_least_of_what_has_no_known_rank():
+    """The index True adds an axis, which the facts do not tell."""
+
+    def f(u):
+        return np.min(u[True], axis=2, keepdims=True)
+
+    u, u_dot = rng.normal(size=(2, 2, 2, 1))
+    value, tangent = jvp(f, (u[None],), (u_dot[None],))
+    at = np.argmin(u, axis=0)[None]
+    np.testing.assert_allclose(value[0, 0], u.min(axis=0)[None])
+    np.testing.assert_allclose(tangent[0, 0], np.take_along_axis(u_dot, at, axis=0))

@@ -1,9 +1,11 @@
 """What raises in a `try` decides on the path taken, also where nobody reads its result."""
 
+import math
+
 import numpy as np
 import pytest
 
-from s2s_ad import checkpoint, grad, vmap
+from s2s_ad import checkpoint, grad, jvp, vmap
 from transforms import attempts_in_parts
 from transforms.modes_of_programs import assert_every_mode, check, differences
 
@@ -206,3 +208,43 @@ def test_what_nobody_reads_is_a_statement_of_its_own():
 @pytest.mark.parametrize("function", attempts_in_parts.PROGRAMS)
 def test_what_was_done_before_the_failure_holds_after_it(function, scale):
     assert_every_mode(function, 1.5, scale * np.eye(2))
+
+
+def attempt_in_attempt(x):
+    """The inner tangents are a value of the outer `try` and read again behind it."""
+    try:
+        try:
+            k = x
+            a = math.log(np.median(x))
+        except ValueError:
+            a = x
+    finally:
+        k = k * 1.0
+    return k + a**2
+
+
+def attempt_in_attempt_of_two(x):
+    try:
+        try:
+            a = math.log(x)
+            b = math.sqrt(x - 1.0)
+        except ValueError:
+            a, b = x * x, 2.0 * x
+        c = math.sqrt(a * b)
+    except ValueError:
+        a, b, c = 0.5 * x, x**3, x
+    return a * b + c**2
+
+
+@pytest.mark.parametrize("x", [1.466, 2.5, 0.3, -1.2])
+@pytest.mark.parametrize("f", [attempt_in_attempt, attempt_in_attempt_of_two])
+def test_tangents_of_tangents_behind_what_is_tried_in_what_is_tried(f, x):
+    h = 1e-4
+    first = (f(x + h) - f(x - h)) / (2 * h)
+    second = (f(x + h) - 2 * f(x) + f(x - h)) / h**2
+    np.testing.assert_allclose(grad(f)(x), first, rtol=1e-6)
+    np.testing.assert_allclose(jvp(grad(f), (x,), (1.0,))[1], second, rtol=1e-5)
+    np.testing.assert_allclose(grad(grad(f))(x), second, rtol=1e-5)
+    np.testing.assert_allclose(
+        jvp(lambda y: jvp(f, (y,), (1.0,))[1], (x,), (1.0,))[1], second, rtol=1e-5
+    )
