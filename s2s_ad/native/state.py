@@ -135,6 +135,12 @@ class State:
                 if changed is None or node.reads & changed:
                     del waiting[core]
                     self.nodes[core] = self.writer.in_memory(node, self._text(core))
+        self.writer.forget_views(self._memory_of(self.changing) if changed is None else changed)
+
+    def _memory_of(self, names: Iterable[str]) -> set[str]:
+        """Names of Core, and those of the arrays that hold them."""
+        nodes = (self.nodes.get(each) for each in names)
+        return {*names}.union(*(each.reads for each in nodes if isinstance(each, Node)))
 
     def _item(self, node: Node, atom: gast.AST | None) -> Expression:
         """A value as an item of a list, or of a variable.

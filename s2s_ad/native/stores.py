@@ -41,10 +41,7 @@ class Stores(State):
             return
         if not isinstance(base, Node) or not base.is_view:
             raise NotNative("an update of a value that no memory holds")
-        changed = {store.base, *base.reads}
-        for each in store.changed:
-            node = self.nodes.get(each)
-            changed |= {each, *(node.reads if isinstance(node, Node) else ())}
+        changed = self._memory_of({store.base, *store.changed}) | base.reads
         layout, atom = _everything(base), line.expression
         if store.kind != "update":
             index = self._param(line.index)

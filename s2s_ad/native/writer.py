@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -342,6 +342,13 @@ class Writer:
             if id(node) in known:
                 return known[id(node)][1]
         return node
+
+    def forget_views(self, changed: Collection[str]) -> None:
+        """Views of arrays that change show it: what was put into memory is what they were."""
+        for known in self.stored:
+            for key, (node, _) in [*known.items()]:
+                if node.is_view and not node.reads.isdisjoint(changed):
+                    del known[key]
 
     def _own(self, node: Node, text: str) -> Node:
         """The value as an array that nobody else has."""

@@ -398,6 +398,65 @@ def sums_of_two_passes(x, y):
     return np.sum(x * old * u)
 
 
+@program
+def read_as_a_whole_and_changed(x, y):
+    squares = x[None] ** 2
+    row = squares[0]
+    part = row[::2]
+    if not 1.5 >= np.argmax(row):
+        part /= 2.0 * part
+    return np.sum(part * y) + row[0]
+
+
+@program
+def squeezed(x, y):
+    row = np.squeeze(np.cos(x[None]), axis=0)
+    part = row[::2]
+    if not 4.5 <= np.argmax(row):
+        part /= y * part
+    return np.sum(row * x)
+
+
+@program
+def read_as_a_whole_and_stored_into(x, y):
+    rows = np.stack([x, x * x], axis=1)
+    column = rows[:, 1]
+    first = np.argmax(column)
+    rows[first] = y
+    return np.sum(column * x) + np.dot(column, x)
+
+
+@program
+def read_as_a_whole_in_each_pass(x, y):
+    rows = np.stack([x, x * x], axis=1)
+    column = rows[:, 1]
+    total = 0.0
+    for _ in range(3):
+        k = np.argmax(column)
+        total = total + np.dot(column, x)
+        column[k] = column[k] * y - 1.0
+    return total + np.sum(column)
+
+
+@program
+def sorted_before_and_after(x, y):
+    rows = np.outer(x, x)
+    diagonal = rows[1::2, 1]
+    before = np.sort(diagonal)[0]
+    rows[:, 1] *= y
+    after = np.sort(diagonal)[0]
+    return before * after
+
+
+@program
+def product_before_and_after(x, y):
+    rows = np.outer(x, x)
+    part = rows[::2, ::2]
+    before = part @ part
+    part[0, 1] = y
+    return np.sum(before * (part @ part))
+
+
 @pytest.mark.parametrize("y", [0.6, 1.2])
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda each: each.__name__)
 def test_a_view_stays_what_it_was_when_its_array_was_replaced(function, y):
