@@ -170,10 +170,12 @@ class Elementwise(Rule):
             return values.as_inexact(arrays[0]) if alike else support.unknown(*operands)
         if self.function is not self.ufunc and all(isinstance(e, values.Scalar) for e in operands):
             return self._infer_python(operands)
-        weak = self.function is not self.ufunc and all(map(values.may_be_python, operands))
+        of_python = self.function is not self.ufunc
+        weak = of_python and all(map(values.may_be_python, operands))
         dtypes = [self._dtype(each, **params) for each in _as_they_may_be(operands, weak)]
         same = not values.missing(dtypes) and all(each == dtypes[0] for each in dtypes)
         shape = values.broadcast(map(values.shape_of, operands))
+        weak = weak or (of_python and _takes_doubles_for_floats(operands))
         return values.Array(dtypes[0] if same else None, shape, weak=weak)
 
     def _infer_python(self, operands: list) -> values.AbstractValue:
@@ -426,6 +428,17 @@ def one_number(builder: Builder, value: Any) -> Any:
     if source is None:
         return filling
     return source[0] if values.shape_of(builder.fact(source[0])) == () else None
+
+
+def _takes_doubles_for_floats(operands: list) -> bool:
+    """Whether Python's complex numbers come first, for which np.float64 is one of Python's floats.
+
+    1j * np.float64(2.0) is a complex number of Python's.
+    """
+    first, *rest = operands
+    pythons = isinstance(first, values.Scalar) and first.kind is complex
+    doubles = (values.is_dtype(values.strong_dtype(each), float) for each in rest)
+    return pythons and all(values.shape_of(each) == () for each in rest) and any(doubles)
 
 
 def _as_they_may_be(operands: list, to_number: bool) -> list[list]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import gast
 
@@ -144,10 +145,10 @@ def tell(program: Program) -> Program:
     for statement in program.body:
         region = region_of(statement)
         if region is not None:
-            blocks = [
-                tell(_told(block, dict(_handed(region, block, statement.operands))))
-                for block in region.blocks
-            ]
+            blocks = []
+            for block in region.blocks:
+                handed = dict(_handed(region, block, statement.operands))
+                blocks.append(tell(_told(_with_kinds(block, handed, program), handed)))
             statement = statement.with_call(region.with_blocks(blocks), statement.operands)
         body.append(statement)
     return program.with_(body=tuple(body))
@@ -163,6 +164,17 @@ def _handed(
         leaves = block.leaves()
         operands = operands[1:] if isinstance(region, Branch) else operands
     return zip(leaves, operands, strict=True)
+
+
+def _with_kinds(block: Program, handed: Atoms, program: Program) -> Program:
+    """The block that knows of what it is handed that this is no number of Python's."""
+    facts = {
+        leaf: program.fact(operand)
+        for leaf, operand in handed.items()
+        if getattr(block.facts[leaf], "weak", False)
+        and replace(block.facts[leaf], weak=False) == program.fact(operand)
+    }
+    return block.with_(facts=block.facts | facts) if facts else block
 
 
 def _told(block: Program, handed: Atoms) -> Program:

@@ -159,3 +159,20 @@ def test_adjoints_of_parts_and_of_elements_are_added(f, precision):
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
     batch = vmap(grad(of_reals))(np.stack([given, given]))
     np.testing.assert_allclose(batch, [expected] * 2, rtol=tolerance, atol=tolerance)
+
+
+def test_a_complex_number_of_pythons_takes_a_double_for_a_float():
+    """1j * np.float64(2.0) is a complex number of Python's, which has no `ravel`."""
+
+    def f(x):
+        part = np.array([x[3]], dtype=complex).reshape(())
+        x = x.copy()
+        x[1] *= np.imag(part) + 2.0
+        x[2] *= np.real(part)
+        return np.sum(x)
+
+    x = np.array([-0.37, 1.759, 0.089, -0.781])
+    expected = np.array([1.0, 2.0, x[3], 1.0 + x[2]])
+    np.testing.assert_allclose(grad(f)(x), expected)
+    np.testing.assert_allclose(vmap(grad(f))(x[None])[0], expected)
+    assert type(1j * x[0]) is complex  # what this rests on

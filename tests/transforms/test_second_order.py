@@ -151,3 +151,27 @@ def linear(x):
 def test_the_derivative_of_a_slope_that_is_a_number_is_zero(second):
     assert second(grad(linear))(1.5) == 0.0
     assert second(lambda x: grad(linear)(x))(1.5) == 0.0
+
+
+WEIGHT = np.array(0.3)
+
+
+def overwritten_or_not(x, y):
+    if (y >= 2.0).any():
+        return x
+    y[:] = np.square(np.sqrt(x))
+    if x:
+        y = y * 0.7
+    return np.sum(y**2)
+
+
+def test_a_number_that_is_spread_out_is_not_changed_in_place():
+    """What a block is handed may be a number of Python's for it, and is an array here: captured."""
+
+    def along(x, y):
+        slopes = grad(overwritten_or_not, (0, 1))(x, y)
+        return np.sum(WEIGHT * slopes[0]) + np.sum(np.array([0.2, 0.1]) * slopes[1])
+
+    x_bar, y_bar = grad(along, (0, 1))(1.46, np.array([1.009, -0.995]))
+    np.testing.assert_allclose(x_bar, 0.3 * 2 * 2 * 0.7**2)
+    np.testing.assert_array_equal(y_bar, 0.0)
