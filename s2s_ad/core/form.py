@@ -116,6 +116,18 @@ class Effect:
 Statement = Op | Effect
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Handled:
+    """What a handler of an `Attempt` catches: exceptions of these classes.
+
+    It stands for the exception, too, in effects of that handler alone; `name` is what the user
+    calls it there.
+    """
+
+    kinds: tuple[type[BaseException], ...]
+    name: str
+
+
 def op(
     target: str,
     function: Any,

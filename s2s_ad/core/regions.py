@@ -75,12 +75,12 @@ class Branch(Region):
 
 
 class Attempt(Region):
-    """`try: body, except errors[k]: handlers[k]`; the operands are the blocks' leaves.
+    """`try: body, except errors[k].kinds: handlers[k]`; the operands are the blocks' leaves.
 
     The outputs are those of the block that came to its end, then the position of that block.
     """
 
-    def __init__(self, body: Program, errors: Sequence[tuple], handlers: Sequence[Program]):
+    def __init__(self, body: Program, errors: Sequence[form.Handled], handlers: Sequence[Program]):
         body = tried(body)
         blocks = (body, *handlers)
         columns = zip(*(map(block.fact, block.outputs()) for block in blocks), strict=True)

@@ -209,8 +209,8 @@ class _Writer:
             return f"if {given[0]}:", inside
         if isinstance(region, Attempt):
             inside = self._block(region.body, region.body.leaves(), given, depth)
-            for errors, handler in zip(region.errors, region.handlers, strict=True):
-                kinds = ", ".join(getattr(each, "__name__", str(each)) for each in errors)
+            for handled, handler in zip(region.errors, region.handlers, strict=True):
+                kinds = ", ".join(getattr(each, "__name__", str(each)) for each in handled.kinds)
                 inside.append(CoreLine(f"except {kinds}:", statement, depth))
                 inside += self._block(handler, handler.leaves(), given, depth)
             return "try:", inside

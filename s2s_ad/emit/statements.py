@@ -246,10 +246,13 @@ class Statements:
     def _try(self, line: Line) -> list[gast.stmt]:
         body, *handlers = ([*self.of(block)] or [gast.Pass()] for block in line.blocks)
         made = []
-        for errors, block in zip(line.errors, handlers, strict=True):
-            kinds = [self.surface.object(each) for each in errors]
+        objects = self.surface.objects.items()
+        names = {each: name for name, each in objects if isinstance(each, form.Handled)}
+        for handled, block in zip(line.errors, handlers, strict=True):
+            kinds = [self.surface.object(each) for each in handled.kinds]
             kind = kinds[0] if len(kinds) == 1 else gast.Tuple(kinds, gast.Load())
-            handler = gast.ExceptHandler(type=kind, name=None, body=block)
+            name = form.name(names[handled], gast.Store) if handled in names else None
+            handler = gast.ExceptHandler(type=kind, name=name, body=block)
             made.append(_placed(handler, line))
         return [gast.Try(body=body, handlers=made, orelse=[], finalbody=[])]
 

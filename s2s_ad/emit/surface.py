@@ -12,7 +12,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.homes import Held, home_of
 from s2s_ad.core.program import as_name
@@ -126,6 +126,8 @@ class Surface:
             return gast.Call(dotted("np", "dtype"), [gast.Constant(value.str, None)], [])
         if isinstance(value, Callee):
             return gast.Name(self.name_of(value), gast.Load(), None, None)
+        if isinstance(value, form.Handled):
+            return gast.Name(self._named(value, value.name), gast.Load(), None, None)
         if isinstance(value, Held):
             return gast.Name(self._named(value.value, value.text), gast.Load(), None, None)
         label, home = getattr(value, "__name__", ""), home_of(value)

@@ -135,7 +135,11 @@ def write(program: Program, *, by_parts: bool = True) -> Text:
         name=main.program.name,
         function=function,
         captured={shown: name for name, shown in module.captured.items() if shown in words},
-        objects=dict(module.objects),
+        objects={
+            name: each
+            for name, each in module.objects.items()
+            if not isinstance(each, form.Handled)
+        },
         helpers=tuple(sorted(module.helpers)),
         statements=main.statements,
         modules=tuple(sorted(module.modules)),

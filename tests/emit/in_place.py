@@ -126,9 +126,9 @@ class InPlace:
         depth = len(self.frames)
         try:
             return (*self.run(function.body, args), 0)
-        except tuple(kind for kinds in function.errors for kind in kinds) as error:
+        except tuple(kind for each in function.errors for kind in each.kinds) as error:
             del self.frames[depth:]
-            place = next(i for i, kinds in enumerate(function.errors) if isinstance(error, kinds))
+            place = next(i for i, e in enumerate(function.errors) if isinstance(error, e.kinds))
             return (*self.run(function.handlers[place], args), place + 1)
 
 

@@ -8,7 +8,7 @@ import random
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
@@ -252,7 +252,7 @@ class Scope:
         body, handler = (self.inside(kinds, results, self.steps()) for _ in range(2))
         if self.rng.random() < 0.6:
             body = _raising(body)
-        made = Attempt(body, [(IndexError,)], [handler])
+        made = Attempt(body, [form.Handled((IndexError,), "")], [handler])
         self.enter(results, made.call(self.builder, operands))
 
     def loop(self) -> None:

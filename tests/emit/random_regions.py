@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, block
@@ -212,7 +212,7 @@ class Scope:
                 scope.run(3)
             outputs = [scope.output(f, perhaps=p) for f, p in zip(wanted, flags, strict=True)]
             blocks.append(block(scope.builder, leaves, outputs))
-        made = Attempt(blocks[0], [(ZeroDivisionError,)], blocks[1:])
+        made = Attempt(blocks[0], [form.Handled((ZeroDivisionError,), "")], blocks[1:])
         self.take(made, operands, [*wanted, INT], [*flags, False])
 
     def loop(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from programs.interpreter import interpret
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.regions import Attempt, Loop, block
@@ -52,7 +52,7 @@ def test_a_handler_reads_what_was_there_before_the_body():
     """The body has doubled the number when it fails; the handler goes on from the number."""
     body = part([INT, INT], lambda i, x: [x * 2, _call(operator.floordiv, 5, i - 1)])
     handler = part([INT, INT], lambda i, x: [x + 100, 0])
-    attempt = Attempt(body, [(ZeroDivisionError,)], [handler])
+    attempt = Attempt(body, [form.Handled((ZeroDivisionError,), "")], [handler])
     passes = part([INT] * 3, lambda i, x, y: attempt.call(i.builder, [i, x])[:2])
     built = program([INT], lambda x: Loop(passes, 2).call(x.builder, [0, 3, 1, x, 0]))
     assert list(function_of(built)(7)) == interpret(built, [7]) == [(7 * 2 + 100) * 2, 5]
@@ -65,7 +65,7 @@ def _call(function, *operands):
 
 def test_what_may_raise_before_a_try_is_not_computed_in_it():
     body, handler = part([NUMBER], lambda x: [x * 2.0]), part([NUMBER], lambda x: [0.0])
-    attempt = Attempt(body, [(IndexError,)], [handler])
+    attempt = Attempt(body, [form.Handled((IndexError,), "")], [handler])
     function = function_of(program([VECTOR], lambda x: attempt.call(x.builder, [x[9]])[:1]))
     with pytest.raises(IndexError):
         function(np.ones(3))

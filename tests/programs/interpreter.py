@@ -91,8 +91,8 @@ def run_loop(loop, args):
 def attempt(function, args):
     try:
         return (*interpret(function.body, args), 0)
-    except tuple(kind for kinds in function.errors for kind in kinds) as error:
-        place = next(i for i, kinds in enumerate(function.errors) if isinstance(error, kinds))
+    except tuple(kind for each in function.errors for kind in each.kinds) as error:
+        place = next(i for i, e in enumerate(function.errors) if isinstance(error, e.kinds))
         return (*interpret(function.handlers[place], args), place + 1)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, to_node
 from s2s_ad.core.program import Hint, Input, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, block, index_size
@@ -84,7 +84,8 @@ def loop(
 
 def attempt(builder: Builder, operands: Sequence[Any], body, errors, handlers) -> list:
     facts = [builder.fact(each) for each in operands]
-    made = Attempt(inside(facts, body), errors, [inside(facts, each) for each in handlers])
+    kinds = [form.Handled(each, "") for each in errors]
+    made = Attempt(inside(facts, body), kinds, [inside(facts, each) for each in handlers])
     return made.call(builder, list(operands))
 
 

@@ -6,6 +6,7 @@ it is taken apart; what is left of that is not to be read.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -51,6 +52,19 @@ class Unreadable(Unjoined):
         return UnsupportedError("S2S201", self.what, origin=origin, help=self.help)
 
 
+class Caught(Unreadable):
+    """The exception that a handler has caught, which the handler's effects may show.
+
+    Attributes:
+        shown: the expression for it there; None where there is none.
+    """
+
+    def __init__(self, shown: gast.AST | None):
+        what = "the exception that was caught, as a value"
+        super().__init__(what, "print it, log it, or raise another one that shows it")
+        self.shown = shown
+
+
 @statement(gast.Try)
 def try_(lowering: Lowering, node: gast.Try) -> Exits:
     """`try: ... except Error: ... else: ... finally: ...` A handler sees what was done by then."""
@@ -60,7 +74,10 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     parts = in_parts(node, function)
     if parts is not None:
         return lowering.run(parts)
-    errors = [errors_of(lowering, each) for each in node.handlers]
+    errors = [
+        form.Handled(errors_of(lowering, each), getattr(each.name, "id", ""))
+        for each in node.handlers
+    ]
     firsts: dict[int, tuple[Any, int]] = {}
     start = len(lowering.builder.body)
 
@@ -90,8 +107,8 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
     if parts is not None:
         return lowering.run(parts)
     handlers = [
-        explore(lowering, lambda each=each: handled(lowering, node, each, changed))
-        for each in node.handlers
+        explore(lowering, functools.partial(handled, lowering, node, *each, changed))
+        for each in zip(node.handlers, errors, strict=True)
     ]
     position: list[Symbol] = []
 
@@ -110,9 +127,10 @@ def try_(lowering: Lowering, node: gast.Try) -> Exits:
 
 
 @contextmanager
-def catching(lowering: Lowering, node: gast.Try, errors: list[tuple]) -> Iterator[None]:
+def catching(lowering: Lowering, node: gast.Try, errors: list[form.Handled]) -> Iterator[None]:
     """While the body is lowered: what the types decide is raised, for a handler is there."""
-    plain = [kinds for kinds, each in zip(errors, node.handlers, strict=True) if not _goes_on(each)]
+    pairs = zip(errors, node.handlers, strict=True)
+    plain = [each.kinds for each, handler in pairs if not _goes_on(handler)]
     lowering.caught.append(tuple(kind for kinds in plain for kind in kinds))
     try:
         yield
@@ -127,7 +145,7 @@ def _goes_on(handler: gast.ExceptHandler) -> bool:
 
 
 def certain_handler(
-    lowering: Lowering, node: gast.Try, errors: list[tuple], body: Path
+    lowering: Lowering, node: gast.Try, errors: list[form.Handled], body: Path
 ) -> gast.ExceptHandler | None:
     """The handler that runs whatever the values are: the body ends with an exception that is known,
     and nothing before it may raise."""
@@ -139,7 +157,7 @@ def certain_handler(
     if any(may_raise(each, lowering.builder.fact_of) for each in before):
         return None
     pairs = zip(errors, node.handlers, strict=True)
-    handler = next((each for kinds, each in pairs if issubclass(kind, kinds)), None)
+    handler = next((each for caught, each in pairs if issubclass(kind, caught.kinds)), None)
     return None if handler is None or _goes_on(handler) else handler
 
 
@@ -147,13 +165,13 @@ def always_failed(
     lowering: Lowering, run: Callable[[], Exits], handler: gast.ExceptHandler
 ) -> Exits:
     """What a body did before it raised, and then the handler."""
-    frames = len(lowering.frames)
+    frames, error = len(lowering.frames), None
     try:
         run()
     except Raises:
-        lowering.builder.body.pop()
+        error = getattr(form.raised(lowering.builder.body.pop()), "exc", None)
     del lowering.frames[frames:]
-    return run_handler(lowering, handler)
+    return run_handler(lowering, handler, error)
 
 
 def with_else(
@@ -183,7 +201,11 @@ def errors_of(lowering: Lowering, node: gast.ExceptHandler) -> tuple:
 
 
 def handled(
-    lowering: Lowering, node: gast.Try, handler: gast.ExceptHandler, changed: list
+    lowering: Lowering,
+    node: gast.Try,
+    handler: gast.ExceptHandler,
+    caught: form.Handled,
+    changed: list,
 ) -> Exits:
     """Run a handler on what held before the body."""
     names, origin = lowering.frame.locals, lowering.builder.origin
@@ -196,16 +218,14 @@ def handled(
     for each in changed:
         what = "what a 'try' body changed, which may have failed before or after that,"
         lowering.memory.assign(each, Poison(what, origin, "how far it came is not known"))
-    return run_handler(lowering, handler)
+    return run_handler(lowering, handler, form.constant(caught))
 
 
-def run_handler(lowering: Lowering, handler: gast.ExceptHandler) -> Exits:
-    """The statements of a handler."""
+def run_handler(lowering: Lowering, handler: gast.ExceptHandler, shown: gast.AST | None) -> Exits:
+    """The statements of a handler; `shown` is the expression for what it has caught."""
     names = lowering.frame.locals
     if handler.name is not None:
-        names[handler.name.id] = Unreadable(
-            "the exception that was caught, as a value", "raise or print a text instead"
-        )
+        names[handler.name.id] = Caught(shown)
     left = lowering.run(handler.body)
     if handler.name is not None:
         lowering.frame.locals.pop(handler.name.id, None)

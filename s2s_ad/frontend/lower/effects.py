@@ -16,6 +16,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.attempt import Caught
 from s2s_ad.frontend.lower.attributes import Made, Method, Thrown
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
@@ -167,10 +168,16 @@ def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
     while isinstance(root, gast.Attribute | gast.Subscript):
         root = root.value
     if isinstance(root, gast.Name) and root.id not in bound:
-        return lowering.evaluate_any(node)
+        return None if _caught(lowering, root) else lowering.evaluate_any(node)
     if isinstance(root, gast.Call) and _is_logger(lowering, root):
         return lowering.evaluate(node)
     return None
+
+
+def _caught(lowering: Lowering, node: gast.Name) -> gast.AST | None:
+    """The expression for what a handler has caught, if that is what the name is."""
+    value = lowering.frame.locals.get(node.id)
+    return value.shown if isinstance(value, Caught) else None
 
 
 def _is_logger(lowering: Lowering, node: gast.Call) -> bool:
@@ -282,6 +289,8 @@ def _rebuilt(
     if isinstance(node, gast.Name):
         if node.id in bound:
             return form.name(bound[node.id], type(node.ctx))
+        if (shown := _caught(lowering, node)) is not None:
+            return shown
         return _expressed(lowering, lowering.lookup(node))
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
