@@ -39,6 +39,8 @@ def _block(body: list[gast.stmt], loads: Callable[[], Counter[str]]) -> list[gas
         if isinstance(statement, gast.For):
             _iterate(statement, found, loads)
         found.append(statement)
+        if isinstance(statement, gast.Raise):
+            break  # nothing comes to what follows
     return found
 
 

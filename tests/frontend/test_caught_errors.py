@@ -163,3 +163,9 @@ def kept_as_a_value(x):
 def test_as_a_value_it_is_refused():
     with pytest.raises(S2SError, match="the exception that was caught, as a value"):
         grad(kept_as_a_value)(0.5)
+
+
+def test_nothing_is_written_behind_a_raise():
+    text = grad(chained).source(2.0)
+    after = text.split("from error\n")[1].splitlines()[0]
+    assert not after.startswith("        ")
