@@ -36,7 +36,7 @@ def collect_factors(program: Program) -> Program:
         >>> def f(x, s):
         ...     return 2 * (0.5 / s) * x
         >>> print(after(COLLECT, f, np.ones(3), np.float64(2.0), derived=True))
-        f(x: f64[n], s: f64[]):
+        f(x: f64[n], s: f64):
             t1 = x / s
             return t1
     """
