@@ -563,6 +563,8 @@ class _Rewriting(ast.NodeVisitor):
             self.replace(self.start(node.args[1]), self.end(node.args[1]), '"ndim"')
         elif not self.dialect.standard:
             self.generic_visit(node)
+            if path.startswith("np.") and not self.dialect.like_numpy:
+                self._of_floats(node, path.removeprefix("np."))
         elif path.startswith("np."):
             FUNCTIONS.get(path.removeprefix("np."), _Rewriting._called)(self, node)
         elif path == "len" and not self._is_container(node.args[0]):
@@ -608,6 +610,10 @@ class _Rewriting(ast.NodeVisitor):
             numbers = [each for each in operands if self.expressions.may_be_number(each)]
             if operands and len(numbers) == len(operands):
                 self._as_array(operands[0])
+        self._of_floats(node, name)
+
+    def _of_floats(self, node: ast.Call, name: str) -> None:
+        """Whole numbers and masks as doubles, where NumPy computes in these."""
         for each in node.args[:1]:
             kind = self.expressions.kind(each)
             whole = kind in ("b", "i") and self._is_array(each)

@@ -199,6 +199,7 @@ def counted(x):
     phase = 0.0
     for n in range(size):
         phase = phase + np.sin(phase) + np.maximum(n, 2) * x[n]
+    phase = phase + np.mean(x > 0.0) * np.sum(x)
     return phase + np.sum((x > 0.0) * steps * x) / np.sum(x > -9.0) + np.mean(np.sqrt(steps) * x)
 
 
