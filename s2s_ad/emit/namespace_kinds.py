@@ -17,7 +17,7 @@ from s2s_ad.core.regions import blocks_of
 from s2s_ad.emit.write import Written
 
 KINDS = ["", "b", "i", "f", "c"]  # of elements of arrays, as dtypes have them; "" is not known
-ON_NUMBERS = {"abs", "float", "int", "len", "max", "min", "pow", "round", "sum"}
+ON_NUMBERS = {"abs", "float", "int", "max", "min", "pow", "round"}
 
 
 @dataclass(frozen=True)

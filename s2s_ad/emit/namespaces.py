@@ -449,14 +449,6 @@ class _Rewriting(ast.NodeVisitor):
 
     # ---- expressions
 
-    def visit_keyword(self, node: ast.keyword) -> None:
-        """kind="stable" is `stable=True` elsewhere than in NumPy."""
-        if node.arg == "kind" and not self.dialect.like_numpy:
-            start = self.at(node.lineno, node.col_offset)
-            self.replace(start, self.end(node.value), "stable=True")
-        else:
-            self.generic_visit(node)
-
     def visit_Subscript(self, node: ast.Subscript) -> None:
         self.generic_visit(node)
         if not self.dialect.reverses and any(map(_goes_down, items_of(node))):
@@ -553,6 +545,8 @@ class _Rewriting(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         path, function = path_of(node.func), node.func
+        if path.startswith("np.") and not self.dialect.like_numpy:
+            self._sorted_as_asked(node)
         if (
             path == "isinstance"
             and path_of(node.args[1]) == "np.ndarray"
@@ -583,6 +577,13 @@ class _Rewriting(ast.NodeVisitor):
             METHODS[function.attr](self, node, function)
         else:
             self.generic_visit(node)
+
+    def _sorted_as_asked(self, node: ast.Call) -> None:
+        """NumPy's kind="stable" is `stable=True` elsewhere."""
+        for each in node.keywords:
+            if each.arg == "kind":
+                start = self.at(each.lineno, each.col_offset)
+                self.replace(start, self.end(each.value), "stable=True")
 
     def _called(self, node: ast.Call) -> None:
         """A function of NumPy."""

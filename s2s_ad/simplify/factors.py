@@ -46,7 +46,7 @@ def collect_factors(program: Program) -> Program:
     facts, written, gone = dict(program.facts), {}, set()
     for statement in reversed(program.body):
         if statement.target in factors and statement.target not in gone:
-            product = _Product(statement, once, facts)
+            product = _Factors(statement, once, facts)
             made = product.written()
             if made is not None:
                 written[statement.target] = made
@@ -77,7 +77,7 @@ def _is_known(atom: gast.AST) -> bool:
 
 
 @dataclass(slots=True)
-class _Product:
+class _Factors:
     """number * above / below: a product, with all in it that nothing else reads.
 
     Attributes:

@@ -335,9 +335,10 @@ def _early_and_late(side: _Walked, dots: list) -> tuple[list, list, list[str]]:
         if statement.phase == "tangent" and target not in needed:
             late.append(statement)
             continue
-        items = [each for each in late if compound_of(statement) and _is_item(each, target)]
-        late = [each for each in late if each not in items]
-        early += [*items, statement]
+        if compound_of(statement) is not None:
+            early += [each for each in late if _is_item(each, target)]
+            late = [each for each in late if not _is_item(each, target)]
+        early.append(statement)
         needed.update(statement.reads)
     defined = {each.target for each in early if isinstance(each, form.Op)}
     read = [name for each in reversed(late) for name in each.reads]

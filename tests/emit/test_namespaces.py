@@ -1,6 +1,7 @@
 """Text for other array namespaces: run there, and compared with NumPy's."""
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -234,6 +235,21 @@ def test_numbers_and_arrays_are_what_the_namespace_takes(name, made, program):
     f, args = KINDS[program]
     for found, expected in run(name, made(f), args):
         np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14)
+
+
+@dataclass
+class Weights:
+    kind: float
+    bias: float
+
+
+def test_a_field_of_the_users_is_no_keyword_of_numpys():
+    def f(weights, x):
+        return weights.kind * np.sum(np.sort(x, kind="stable")) ** 2 + weights.bias
+
+    text = grad(f).source(Weights(2.0, 0.5), W, namespace="jax.numpy")
+    assert "Weights(kind=" in text
+    assert "stable=True" in text
 
 
 def test_unknown_namespaces():

@@ -52,9 +52,9 @@ PROGRAMS = {
     "array below": (roots, (X,), "3.0 * x / np.sqrt(x * x + 1.0)"),
     "logarithm": (logs, (X, A), "x / (x**2 + a**2)"),
     "sign": (down, (X, 1.3), "2.0 * (-c * 0.25) / np.sqrt("),
-    "read twice": (twice, (X,), ""),
-    "whole numbers": (whole, (X, 3), ""),
-    "no arrays": (below_numbers, (X, 1.7), ""),
+    "read twice": (twice, (X,), "(0.5 / n)"),
+    "whole numbers": (whole, (X, 3), "2.0 * n * x / np.sqrt(n + x * x)"),
+    "no arrays": (below_numbers, (X, 1.7), "np.full_like(x, 0.5 / c)"),
 }
 
 
