@@ -167,7 +167,8 @@ def accepted() -> Iterable[str]:
 def split(doc: str) -> tuple[str, str]:
     """The examples in backquotes at the start, and the sentences after them."""
     end = doc.rindex("`") + 1
-    return doc[:end].replace("|", r"\|"), doc[end:].strip().replace("|", r"\|")
+    code, text = (" ".join(each.split()).replace("|", r"\|") for each in (doc[:end], doc[end:]))
+    return code, text
 
 
 def refusals() -> Iterable[str]:

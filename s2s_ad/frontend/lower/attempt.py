@@ -67,7 +67,9 @@ class Caught(Unreadable):
 
 @statement(gast.Try)
 def try_(lowering: Lowering, node: gast.Try) -> Exits:
-    """`try: ... except Error: ... else: ... finally: ...` A handler sees what was done by then."""
+    """`try: ... except Error: ... else: ... finally: ...` A handler sees what was done by then.
+    What it has caught it may print, log, and raise another exception from.
+    """
     if node.finalbody:
         return with_finally(lowering, node)
     function = lowering.frame.source.node
