@@ -112,7 +112,9 @@ class Vmap(Transform):
         if len(known) > 1:
             listed = ", ".join(f"{where} has {size}" for where, size in sizes.items())
             raise ArgumentValueError(
-                "S2S502", f"{label}: the mapped axes have different sizes: {listed}"
+                "S2S502",
+                f"{label}: the mapped axes have different sizes: {listed}",
+                help="pass arrays that agree, or None in in_axes for what all samples share",
             )
 
     def _check_count(self, label: str, arguments: Arguments) -> None:

@@ -194,7 +194,7 @@ MISTAKES = [  # what was written, the first line, the help
     (
         lambda: vmap(loss)(X, np.ones(4)),
         r"the mapped axes have different sizes: input 0 \(x\) axis 0 has 3, input 1 \(y\) .* has 4",
-        "",
+        "None in in_axes",
     ),
     (lambda: jvp(loss, (X, X), (X,)), "2 inputs and 1 tangent", "one tangent for each input"),
 ]
