@@ -6,6 +6,7 @@ import builtins
 import inspect
 import operator
 import types
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -446,6 +447,24 @@ class Captures:
         self.found[key] = Capture(holder.place.text, names, names(), None, None, _equal)
         return names()
 
+    def entries(self, holder: Any) -> Tree | None:
+        """The entries of a captured dict of a class of its own, or of a view of a dict."""
+        if not isinstance(holder, Captured) or not is_mapping(holder.value):
+            return None
+        value, text = holder.value, holder.place.text
+
+        def keys() -> tuple:
+            return tuple(dict.keys(_dict_below(value)))
+
+        key = (id(value), "entries")
+        self.found[key] = Capture(text, keys, keys(), None, None, _equal)
+        place = Place(text, lambda: _dict_below(value), key)
+        top = tree.one_level(dict(_dict_below(value)))
+        pairs = zip(top.items, top.steps(), strict=True)
+        return Tree(
+            dict, top.keys, tuple(self.of(each, place.inside(value, k)) for each, k in pairs)
+        )
+
     def of_library(self, module: types.ModuleType, name: str) -> Any:
         """A function or constant of a library, which may be replaced by something else."""
         value = getattr(module, name)
@@ -498,6 +517,20 @@ class CalledFunctions:
         """Whether nothing is seen of a function but what its code does."""
         reached = path is not None and self.way_to(function) == path
         return reached and id(function) not in self._objects and not vars(function)
+
+
+def is_mapping(value: Any) -> bool:
+    """Whether it is a dict of a class of its own, or a view of a dict."""
+    if type(value) is types.MappingProxyType:
+        return type(value.copy()) in (dict, OrderedDict)
+    return isinstance(value, dict)
+
+
+def _dict_below(value: Any) -> dict:
+    """The entries of a mapping in its order, without the methods that its class may have."""
+    if isinstance(value, OrderedDict):
+        return dict(OrderedDict.items(value))
+    return value if isinstance(value, dict) else dict(value.items())
 
 
 def is_array(value: Any) -> bool:

@@ -31,7 +31,7 @@ from s2s_ad.frontend.lower.refused import (
     did_you_mean,
 )
 from s2s_ad.frontend.lower.string_unions import is_word
-from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, unwrap
+from s2s_ad.frontend.resolve import PLAIN, Captured, Place, is_library, is_mapping, unwrap
 from s2s_ad.tensors import Tensor, plain_dtype
 from s2s_ad.tensors.tensor import EAGER
 
@@ -360,6 +360,8 @@ def _of_object(lowering: Lowering, value: Captured, name: str) -> Any:
         return NAMESPACES[name](lowering, value)
     found = method_of(type(holder), name)
     own = name in getattr(holder, "__dict__", {})
+    if is_mapping(holder) and not own and isinstance(found, METHODS_OF_C) and hasattr(dict, name):
+        return Method(getattr(dict, name), lowering.captures.entries(value))
     plain = isinstance(found, METHOD_KINDS) and not own
     if isinstance(found, property) or (plain and rule_for(getattr(holder, name)) is None):
         _note_class(lowering, holder, name, hides=plain)

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
 from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.conditions import choose, known_truth
 from s2s_ad.frontend.lower.containers import (
+    entries_given,
     known_items,
     known_key,
     new_dict,
@@ -206,8 +207,9 @@ def make_list(lowering: Lowering, items: Any = ()) -> Any:
 def make_dict(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     entries: dict = {}
     for each in args:
-        if isinstance(each, Tree) and each.kind is dict:
-            entries.update(zip(each.keys, each.items, strict=True))
+        known = entries_given(lowering, each)
+        if known is not None:
+            entries.update(known)
             continue
         for pair in _items(lowering, each, "dict()"):
             key, value = _items(lowering, pair, "dict()")

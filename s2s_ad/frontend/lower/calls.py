@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, Thrown, read_attribute
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
-from s2s_ad.frontend.lower.containers import new_dict, sequence, spread
+from s2s_ad.frontend.lower.containers import entries_given, new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
 from s2s_ad.frontend.lower.iteration import (
@@ -94,11 +94,10 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
         value = lowering.evaluate_any(keyword.value)
-        if keyword.arg is not None:
-            more = {keyword.arg: value}
-        elif isinstance(value, Tree) and value.kind is dict:
-            more = dict(zip(value.keys, value.items, strict=True))
-        else:
+        more = {keyword.arg: value}
+        if keyword.arg is None:
+            more = entries_given(lowering, value)
+        if more is None:
             raise lowering.refuse(node, "'**' of something that is not a known dict")
         twice = kwargs.keys() & more.keys()
         if twice:

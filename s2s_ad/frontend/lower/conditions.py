@@ -70,7 +70,8 @@ def asked(lowering: Lowering, value: Any) -> Any:
     own = (each for each in ("__bool__", "__len__") if is_written(kind, each))
     name = next(own, None)
     if name is None or is_word(value) or is_optional(value):
-        return value
+        entries = lowering.captures.entries(value)
+        return value if entries is None else entries
     return apply(lowering, read_attribute(lowering, value, name), [], {})
 
 

@@ -88,10 +88,10 @@ def dict_display(lowering: Lowering, node: gast.Dict) -> Any:
                 known = known_key(lowering, lowering.evaluate(key))
             entries[known] = lowering.evaluate_any(value)
             continue
-        item = lowering.evaluate(value)
-        if not isinstance(item, Tree) or item.kind is not dict:
+        more = entries_given(lowering, lowering.evaluate(value))
+        if more is None:
             raise lowering.refuse(node, "'**' of something that is not a known dict")
-        entries.update(zip(item.keys, item.items, strict=True))
+        entries.update(more)
     return new_dict(lowering, entries)
 
 
@@ -161,7 +161,18 @@ def opened(lowering: Lowering, value: Any) -> Any:
     if not isinstance(value, Tree | Captured):
         return value
     kind = value.kind if isinstance(value, Tree) else type(value.value)
-    return HANDLERS[iter](lowering, [value], {}) if is_written(kind, "__iter__") else value
+    if is_written(kind, "__iter__"):
+        return HANDLERS[iter](lowering, [value], {})
+    entries = lowering.captures.entries(value)
+    return value if entries is None else entries
+
+
+def entries_given(lowering: Lowering, value: Any) -> dict[Any, Any] | None:
+    """The entries of a dict that is known, which `**` and `dict()` take; None for other values."""
+    value = opened(lowering, value) if isinstance(value, Captured) else value
+    if not isinstance(value, Tree) or value.kind is not dict:
+        return None
+    return dict(zip(value.keys, value.items, strict=True))
 
 
 def known_items(lowering: Lowering, value: Any) -> list | None:

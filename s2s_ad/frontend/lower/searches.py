@@ -77,6 +77,8 @@ def contains(lowering: Lowering, items: Any, value: Any, equal: Equal) -> Any:
 
 def _in_known(lowering: Lowering, items: Any, value: Any) -> Any:
     """The same of what is known; None where the items are not."""
+    entries = lowering.captures.entries(items)
+    items = items if entries is None else entries
     if isinstance(items, Tree) and items.kind in (dict, set):
         return has_entry(lowering, items, known_object(value))
     if is_sequence(items) and not is_growing(items) and is_known(items):

@@ -68,8 +68,17 @@ def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
         return lowering.captures.held(known[known_key(lowering, index)], known.__name__)
     if _has_rule(known):  # np.r_[...], np.mgrid[...]
         return apply(lowering, value, [index], {})
+    return _of_an_object(lowering, value, index)
+
+
+def _of_an_object(lowering: Lowering, value: Any, index: Any) -> Any:
+    """An item of an object whose class says what that is, or an entry of a captured mapping."""
+    known = unwrap(value)
     if is_written(type(known), "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
+    entries = lowering.captures.entries(value)
+    if entries is not None:
+        return _of_mapping(lowering, type(known), entries, index)
     foreign = refused_foreign([type(known)])
     raise foreign or UnsupportedError("S2S201", f"a subscript of a {type(known).__name__}")
 
@@ -85,6 +94,21 @@ def _of_array(lowering: Lowering, value: Symbol, index: Any) -> Any:
         return lowering.call(operator.getitem, value, found)
     except IndexError as error:
         raise lowering.there_is_none(error) from None
+
+
+def _of_mapping(lowering: Lowering, kind: type, entries: Tree, index: Any) -> Any:
+    """An entry of a captured mapping, whose class may say what stands for one that is missing."""
+    if is_word(index):
+        return read_item(lowering, entries, index)
+    key = known_key(lowering, index)
+    if key not in entries.keys and hasattr(kind, "__missing__"):
+        raise UnsupportedError(
+            "S2S201",
+            f"an entry {key!r} that a captured {kind.__name__} makes when it is asked for",
+            why="the function would change what stands outside of it",
+            help="say .get(key, default)",
+        )
+    return read_item(lowering, entries, index)
 
 
 def _has_rule(known: Any) -> bool:
@@ -186,6 +210,8 @@ def _by_method(lowering: Lowering, value: Any, name: str, args: list) -> None:
         return
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
     if not is_written(kind, name):
+        if hasattr(kind, name):
+            changeable(value)  # what a library's class does is not followed
         raise TypeError(f"{kind.__name__!r} object does not support item assignment or deletion")
     apply(lowering, read_attribute(lowering, value, name), args, {})
 
