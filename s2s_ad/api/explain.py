@@ -16,7 +16,7 @@ from s2s_ad.core.program import Program
 from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.copied import Copied, copies_of
-from s2s_ad.emit.write import Text
+from s2s_ad.emit.text import Text
 from s2s_ad.storage.report import Kept, passes, report
 
 HEAD = ("name", "line", "bytes", "kept", "why")

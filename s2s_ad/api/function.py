@@ -59,7 +59,8 @@ from s2s_ad.diagnostics import (
 from s2s_ad.emit.namespace_kinds import known_names
 from s2s_ad.emit.namespaces import dialect, in_namespace
 from s2s_ad.emit.standalone import standalone_module
-from s2s_ad.emit.write import Text, functions_of, write
+from s2s_ad.emit.text import Text
+from s2s_ad.emit.write import functions_of, write
 from s2s_ad.frontend.called import called
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
@@ -674,7 +675,7 @@ class Transformed:
 
     @short
     def text(self, *args: Any, **kwargs: Any) -> Text:
-        """The generated text with what belongs to it (see `emit.write.Text`)."""
+        """The generated text with what belongs to it (see `emit.text.Text`)."""
         return self._text(args, kwargs)[1]
 
     @short

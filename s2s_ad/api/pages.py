@@ -22,7 +22,7 @@ from s2s_ad.core.program import Program
 from s2s_ad.core.text import core_text
 from s2s_ad.diagnostics import Origin, S2SError, SampleLoopWarning
 from s2s_ad.emit.provenance import Row
-from s2s_ad.emit.write import Text
+from s2s_ad.emit.text import Text
 from s2s_ad.frontend.called import called
 from s2s_ad.load.module import Loaded
 from s2s_ad.load.timing import time_lines

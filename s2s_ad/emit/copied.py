@@ -16,7 +16,8 @@ from s2s_ad.core.program import TEMPORARY, CopyReason, Program
 from s2s_ad.core.regions import region_of
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.provenance import Row
-from s2s_ad.emit.write import Written, functions_of
+from s2s_ad.emit.text import Written
+from s2s_ad.emit.write import functions_of
 
 EVERYTHING = ast.dump(ast.Slice())
 

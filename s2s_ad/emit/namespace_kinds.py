@@ -14,7 +14,7 @@ import numpy as np
 from s2s_ad.core import tree, values
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import blocks_of
-from s2s_ad.emit.write import Written
+from s2s_ad.emit.text import Written
 
 KINDS = ["", "b", "i", "f", "c"]  # of elements of arrays, as dtypes have them; "" is not known
 ON_NUMBERS = {"abs", "float", "int", "max", "min", "pow", "round"}

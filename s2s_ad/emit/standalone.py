@@ -19,7 +19,7 @@ from s2s_ad.diagnostics import S2SError
 from s2s_ad.emit.printer import print_statements
 from s2s_ad.emit.records import Failure, body_of, definition, own_code
 from s2s_ad.emit.surface import dotted
-from s2s_ad.emit.write import WIDTH, Text, import_groups
+from s2s_ad.emit.text import WIDTH, Text, import_groups
 
 LARGEST = 1000  # elements of a captured array that are written out
 IMPLIED = {np.dtype(kind) for kind in (bool, int, float, complex)}  # np.array finds these itself

@@ -21,8 +21,9 @@ from s2s_ad.core import form, values
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.saved import Unpack
+from s2s_ad.emit.ready import Functions, Ready
 from s2s_ad.emit.travels import Node, Travels
-from s2s_ad.emit.tuples import Change, Functions, Ready, Saved
+from s2s_ad.emit.tuples import Change, Saved
 
 FEWEST = 3  # values that a call saves: taking two out of a tuple is no shorter than two names
 

@@ -23,28 +23,10 @@ from s2s_ad.core.regions import Attempt, Branch, Loop, Region
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import Unpack
 from s2s_ad.core.tree import tuple_of
-from s2s_ad.emit.stores import Store
+from s2s_ad.emit.ready import Functions, Ready
 from s2s_ad.emit.travels import Node, Travels, is_copy
 
 UNNAMED = ("", "saved", "value")
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A function whose copies and updates in place are decided.
-
-    Attributes:
-        known: the names that it had before.
-        parts: a name of a list -> (what an item of it is called, the list of tuples with it).
-    """
-
-    program: Program
-    stores: Mapping[str, Store]
-    known: frozenset[str]
-    parts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-
-
-Functions = dict[Any, Ready]  # by what is called
 
 
 @dataclass(frozen=True)

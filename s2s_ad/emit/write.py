@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import textwrap
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from keyword import iskeyword
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import gast
 
-from s2s_ad.analysis import liveness
 from s2s_ad.analysis.described import Described
 from s2s_ad.core import form, tree
-from s2s_ad.core.callee import Callee, item_of, reached
-from s2s_ad.core.callers import Caller
-from s2s_ad.core.homes import is_optional
-from s2s_ad.core.passes import STORES, tell
-from s2s_ad.core.program import TEMPORARY, Input, Program
-from s2s_ad.core.regions import map_blocks
+from s2s_ad.core.callee import Callee
+from s2s_ad.core.program import Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import Origin, UnsupportedError
-from s2s_ad.emit.alpha_renaming import apart
+from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.coalesce import Variables
+from s2s_ad.emit.definition import (
+    check_keywords,
+    comment,
+    definition,
+    destructuring,
+    keywords_of,
+    with_free_trees,
+)
 from s2s_ad.emit.folding import Refold
 from s2s_ad.emit.idioms import idiomatic
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
-from s2s_ad.emit.printer import print_rows, print_statements
+from s2s_ad.emit.printer import print_rows
 from s2s_ad.emit.provenance import BLOCKS, NO_ROW, Row, mark, settle, with_origin
+from s2s_ad.emit.ready import Functions, Ready, ready_functions
 from s2s_ad.emit.rename import Naming, means_something
 from s2s_ad.emit.statements import OF_LOOPS, Statements
-from s2s_ad.emit.stores import plan_stores
 from s2s_ad.emit.surface import Surface
+from s2s_ad.emit.text import WIDTH, Text, Written
 from s2s_ad.emit.tidy import (
     popped_from,
     unbound,
@@ -45,81 +44,9 @@ from s2s_ad.emit.tidy import (
     without_dead,
 )
 from s2s_ad.emit.together import together
-from s2s_ad.emit.tuples import Functions, Ready
 from s2s_ad.emit.variables import Opening
 
-WIDTH = 88
-BY_NAME = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
 PLACEHOLDER = "the_function"  # stands for the name where texts are compared
-
-
-@dataclass(frozen=True)
-class Text:
-    """Generated source, and what has to stand in its module for it to run.
-
-    Attributes:
-        name: the function's name.
-        function: the text of the function.
-        captured: the name of each captured number or array -> its Core name.
-        objects: names of objects of the user's that the text refers to.
-        helpers: names of runtime helpers.
-        statements: how many statements the function has, its docstring apart.
-        modules: modules of the standard library and of SciPy that the text names.
-        shown: Core name -> its name in the text, for the values that have one.
-        assumed: what it assumes of the lengths of its arguments.
-        native: the module of its loops, where there is one; `refused` says why there is none.
-        rows: where each line of `function` comes from.
-        families: each name of the text, and the one that it is made of: `x_bar` of `x`.
-        kept_in: Core name of a list -> that of the list of tuples which its items are put into.
-    """
-
-    name: str
-    function: str
-    captured: dict[str, str]
-    objects: dict[str, Any]
-    helpers: tuple[str, ...]
-    statements: int
-    modules: tuple[str, ...] = ()
-    shown: dict[str, str] = field(default_factory=dict)
-    assumed: tuple[str, ...] = ()
-    native: str = ""
-    refused: str = ""
-    rows: tuple[Row, ...] = ()
-    families: dict[str, str] = field(default_factory=dict)
-    kept_in: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def module(self) -> str:
-        """The function with its imports."""
-        return self._head + self.function
-
-    @property
-    def module_rows(self) -> list[Row]:
-        """Where each line of `module` comes from; its head is ours."""
-        return [NO_ROW] * self._head.count("\n") + [*self.rows]
-
-    @property
-    def _head(self) -> str:
-        imports = ["\n".join(group) + "\n" for group in import_groups(self.modules, numpy=True)]
-        imports[-1] = imports[-1].rstrip("\n")
-        if self.helpers:
-            names = [gast.alias(each, None) for each in self.helpers]
-            line = gast.ImportFrom(module="s2s_ad.runtime", names=names, level=0)
-            imports += ["", print_statements([line], WIDTH).rstrip("\n")]
-        bound = [*self.captured, *self.objects]
-        note = [f"# bound when it was compiled: {', '.join(bound)}"] if bound else []
-        if self.assumed:
-            assumed, start = ", ".join(self.assumed), "# for arguments with "
-            note += textwrap.wrap(assumed, WIDTH, initial_indent=start, subsequent_indent="# ")
-        return "\n".join([*imports, *(["", *note] if note else []), "", "", ""])
-
-
-def import_groups(modules: Iterable[str], *, numpy: bool) -> list[list[str]]:
-    """The import statements of the standard library, and those of other libraries."""
-    lines = sorted((is_optional(each), f"import {each}") for each in modules)
-    own, others = ([line for flag, line in lines if flag is optional] for optional in (False, True))
-    groups = [own, [*(["import numpy as np"] if numpy else []), *others]]
-    return [group for group in groups if group]
 
 
 def write(program: Program, *, by_parts: bool = True) -> Text:
@@ -152,7 +79,7 @@ def write(program: Program, *, by_parts: bool = True) -> Text:
 
 def _written(program: Program, by_parts: bool = True) -> tuple[Module, Written]:
     """A module, and in it the function that is the program."""
-    functions = together(*_functions(program, by_parts))
+    functions = together(*ready_functions(program, by_parts))
     module = Module(functions, {each.name for each in program.inputs})
     name = module.free(program.name)
     return module, module.write(module.functions[None], name, called=False)
@@ -169,43 +96,6 @@ def _rows(functions: list[Written]) -> Iterator[Row]:
     for index, each in enumerate(functions):
         yield from (NO_ROW, NO_ROW) if index else ()
         yield from each.rows
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """One function as text, and the program that it is the text of."""
-
-    name: str
-    program: Program
-    text: str
-    statements: int
-    shown: dict[str, str]
-    rows: list[Row]
-    families: dict[str, str]
-
-
-def _functions(program: Program, by_parts: bool = True) -> tuple[Functions, set]:
-    """The program and all functions that it comes to, and those that others call too."""
-    functions: Functions = {None: ready(program, by_parts)}
-    opened: set = {None}
-    for each in reached((program,)):
-        if isinstance(each, Caller):
-            each = each.callee
-            opened.add(each)
-        if isinstance(each, Callee):
-            functions[each] = ready(each.program, by_parts)
-            if each.is_recursive:
-                opened.add(each)
-    return functions, opened
-
-
-def ready(program: Program, by_parts: bool = True) -> Ready:
-    """A function with copies and updates in place."""
-    program = apart(without_keywords(with_value_names(program)))
-    known = frozenset(program.facts)
-    stored, stores = plan_stores(program, by_parts=by_parts)
-    tell(STORES, program, stored)
-    return Ready(stored, stores, known)
 
 
 class Module:
@@ -280,15 +170,26 @@ class Module:
             candidate, count = f"{text}_{count}", count + 1
         return candidate
 
+    def _taken_in(self, program: Program) -> set[str]:
+        """Names that an object of the user's cannot have in the text of a function."""
+        inputs = {each.name for each in program.inputs}
+        hinted = {hint.text for hint in program.hints.values()}
+        return {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
+
+    def _meant_by_text(self, surface: Surface, lines: list[Line]) -> set[str]:
+        """Names of modules, functions and objects in the text: no variable can have them."""
+        names = {"np", "slice", *self.objects, *self.names.values()}
+        names |= surface.helpers | surface.builtins
+        names |= OF_LOOPS if any(line.kind == "for" for line in flat(lines)) else set()
+        return names | {each.partition(".")[0] for each in surface.modules}
+
     def write(self, function: Ready, name: str, *, called: bool = True) -> Written:
+        """The text of a function; `called`: whether another function of the module calls it."""
         program = function.program.with_(name=name)
         opening = Opening(function.stores)
         opened = opening.body(program)
         output = tree.tree_map(opening.atom, program.output)
-        inputs = {each.name for each in program.inputs}
-        hinted = {hint.text for hint in program.hints.values()}
-        taken = {"np", "numpy", *self.taken, *inputs, *hinted, *self.captured.values()}
-        surface = Surface(program.facts, taken, self.objects, self.name_of)
+        surface = Surface(program.facts, self._taken_in(program), self.objects, self.name_of)
         fold = Refold(program, opened, output, surface, called=called)
         lines = with_pops_unpacked(fold.lines(), fold.outputs)
         lines = with_shapes_unpacked(lines, program.facts)
@@ -296,31 +197,28 @@ class Module:
         weak = program.facts.keys() - function.known
         lines, variables = _with_variables(program, lines, output, opening.aliases, weak)
         _tell_pops(lines, variables)
-        reserved = {"np", "slice", name, *self.objects, *surface.helpers}
-        reserved |= surface.builtins | set(self.names.values())
-        reserved |= OF_LOOPS if any(line.kind == "for" for line in flat(lines)) else set()
-        reserved |= {each.partition(".")[0] for each in surface.modules}
-        keywords = _keywords(program)
-        program = _with_free_trees(program, reserved)
+        reserved = {name, *self._meant_by_text(surface, lines)}
+        keywords = keywords_of(program)
+        program = with_free_trees(program, reserved)
         reserved |= {each.name for each in program.inputs if isinstance(each.tree, Tree)}
         elsewhere = self.parameters | self.taken
-        made = (each.statement for each in flat(opened) if each.kind == "assign")
-        described = Described(program, made)
+        assigned = (each.statement for each in flat(opened) if each.kind == "assign")
+        described = Described(program, assigned)
         naming = Naming(program, lines, variables, described, reserved, self.captured, elsewhere)
-        _check_keywords(program, naming, keywords)
+        check_keywords(program, naming, keywords)
         kept = map(opening.atom, program.kept_atoms())
         missing = unbound(lines, variables, _outside(program), kept)
         statements = Statements(naming, surface, missing)
-        body = _destructuring(program, lines, output, naming)
+        body = destructuring(program, lines, output, naming)
         body += statements.of(lines)
         body.append(_return(naming.renamed(output), returned))
         body = idiomatic(body)
-        _comment(program, body)
+        comment(program, body)
         self.helpers |= surface.helpers
         self.modules |= surface.modules
-        definition = _function(program, body, naming)
-        settle([definition], ())
-        text, printed = print_rows([definition], WIDTH)
+        made = definition(program, body, naming)
+        settle([made], ())
+        text, printed = print_rows([made], WIDTH)
         rows = [NO_ROW if each is None else each.row for each in printed]
         shown = dict(naming.shown)
         for each, (item, items) in function.parts.items():
@@ -365,47 +263,6 @@ def _outside(program: Program) -> list[str]:
     return [*program.leaves(), *(each.name for each in program.captured())]
 
 
-def without_keywords(program: Program) -> Program:
-    """Hints that Python cannot have as names count as none."""
-    made = map_blocks(program, without_keywords)
-    if not any(iskeyword(hint.text) for hint in made.hints.values()):
-        return made
-    nameless = {"text": "", "kind": "temporary"}
-    hints = {n: replace(h, **nameless) if iskeyword(h.text) else h for n, h in made.hints.items()}
-    return made.with_(hints=hints)
-
-
-def with_value_names(program: Program) -> Program:
-    """Outputs among several that have no name are called `value`, unless they are saved ones.
-
-    Others may stand in the return, unless that would compute a value after its derivatives.
-    """
-    if not isinstance(program.output, Tree):
-        return program
-    hints, described = dict(program.hints), Described(program)
-    counts = liveness.counts(program.body, program.outputs())
-    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
-    backward = any(each.phase == "backward" for each in program.body)
-    own = len(program.outputs()) - program.kept
-    for index, atom in enumerate(program.outputs()):
-        hint = hints.get(getattr(atom, "id", ""), TEMPORARY)  # a pass may have made the name
-        if isinstance(atom, gast.Name) and not hint.text:
-            statement = made.get(atom.id)
-            if statement is not None and statement.rule.copy:
-                inner = hints.get(statement.operands[0].id)
-                text = f"{inner.text}_copy" if inner and inner.text else "copied"
-            elif backward or counts[atom.id] > 1 or statement is None or item_of(statement):
-                words = (described.text(atom.id), described.kind(atom.id), "value")
-                text = "value" if index < own else next(filter(None, words))
-            else:
-                continue
-            hints[atom.id] = replace(hint, text=text, kind="derived", of="")
-    return program.with_(hints=hints)
-
-
-# ---- statements ----------------------------------------------------------------------------------
-
-
 def _return(value: gast.AST, origins: list[Origin]) -> gast.stmt:
     statement = with_origin(gast.Return(value), None)
     mark(statement, origins)
@@ -432,182 +289,3 @@ def _output_expression(output: Any, surface: Surface) -> gast.AST:
         return gast.Dict([gast.Constant(key, None) for key in output.keys], items)
     pairs = zip(output.keys, items, strict=True)
     return gast.Call(surface.object(output.kind), [], [gast.keyword(k, item) for k, item in pairs])
-
-
-def _destructuring(
-    program: Program, lines: list[Line], output: gast.AST, naming: Naming
-) -> list[gast.stmt]:
-    """W, b = params["W"], params["b"]: what is read of an argument that is a container."""
-    read = {name for line in flat(lines) for name in line.reads()} | set(form.reads(output))
-    body: list[gast.stmt] = []
-    for each in program.inputs:
-        if not isinstance(each.tree, Tree):
-            continue
-        if each.tree.kind is tuple and each.tree.items and read.issuperset(each.tree.items):
-            shown = [form.name(naming.shown[leaf], gast.Store) for leaf in each.tree.items]
-            target = gast.Tuple(shown, gast.Store())
-            body.append(with_origin(gast.Assign([target], form.name(each.name), None), None))
-            continue
-        pairs = [
-            (form.name(naming.shown[leaf], gast.Store), _path(each.name, path))
-            for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True)
-            if leaf in read
-        ]
-        if not pairs:
-            continue
-        targets, values = zip(*pairs, strict=True)
-        single = len(pairs) == 1
-        target = targets[0] if single else gast.Tuple(list(targets), gast.Store())
-        value = values[0] if single else gast.Tuple(list(values), gast.Load())
-        body.append(with_origin(gast.Assign([target], value, None), None))
-    return body
-
-
-def _path(root: str, path: tree.Path) -> gast.AST:
-    node: gast.AST = form.name(root)
-    for way, key in path:
-        if way == "attribute":
-            node = gast.Attribute(node, key, gast.Load())
-        else:
-            node = gast.Subscript(node, gast.Constant(key, None), gast.Load())
-    return node
-
-
-# ---- the function --------------------------------------------------------------------------------
-
-
-def _comment(program: Program, body: list[gast.stmt]) -> None:
-    """Sweeps are headed, and the first statement of each of the user's lines names it."""
-    phases = [getattr(statement, "phase", "") for statement in body]
-    both = phases.count("forward") > 1 and phases.count("backward") > 1
-    shown = ""
-    for statement, phase in zip(body, phases, strict=True):
-        if both and phase in ("forward", "backward") and phase != shown:
-            statement.comments_before = [phase]
-            shown = phase
-    first = None if program.origin is None else program.origin.line
-    _comment_lines(body, first, None)
-
-
-def _comment_lines(
-    body: list[gast.stmt],
-    first: int | None,
-    previous: int | None,
-    named: set[int | None] | None = None,
-) -> int | None:
-    """Name the user's line where it is another than that of the statement before.
-
-    In a block each line is named once; `named` are those that are already.
-    """
-    for statement in body:
-        origin = getattr(statement, "origin", None)
-        if origin is not None and origin.root != previous:
-            previous = origin.root
-            if origin.root != first and (named is None or origin.root not in named):
-                statement.comment_after = f"line {origin.root}"
-            if named is not None:
-                named.add(origin.root)
-        for block in BLOCKS:
-            inner = getattr(statement, block, None)
-            if isinstance(inner, list):
-                known = {previous} if named is None else named
-                previous = _comment_lines(inner, first, previous, known)
-    return previous
-
-
-def _function(program: Program, body: list[gast.stmt], naming: Naming) -> gast.FunctionDef:
-    doc = gast.Expr(gast.Constant(docstring(program), None))
-    definition = gast.FunctionDef(
-        name=program.name,
-        args=_arguments(program, naming),
-        body=[doc, *body],
-        decorator_list=[],
-        returns=None,
-        type_comment=None,
-        type_params=[],
-    )
-    mark(definition, [program.origin])
-    return definition
-
-
-def docstring(program: Program) -> str:
-    """What the function computes, in a sentence, and where the user's function stands."""
-    first = program.doc.split(" ", 1)[0]
-    sentence = program.doc
-    if first in ("gradient", "Jacobian"):
-        sentence = sentence[0].upper() + sentence[1:]
-    if program.origin is not None:
-        sentence += f" ({program.origin.place})"
-    return _wrapped(f"{sentence}.{_of_writes(program)}")
-
-
-def _of_writes(program: Program) -> str:
-    """What the results after the first are: the caller stores them in Parameters."""
-    names = [each.text for each in program.writes]
-    if not names:
-        return ""
-    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f" The results after the first are what {listed} {_holds(names)} afterwards."
-
-
-def _holds(names: list[str]) -> str:
-    return "holds" if len(names) == 1 else "hold"
-
-
-def _wrapped(text: str) -> str:
-    if len(text) <= WIDTH - 10:
-        return text
-    rows = textwrap.wrap(text, WIDTH - 7, break_long_words=False, break_on_hyphens=False)
-    return "\n    ".join(rows) + "\n    "
-
-
-def _with_free_trees(program: Program, reserved: Collection[str]) -> Program:
-    """Parameters that are containers called otherwise, where the text calls what they shadow."""
-    used = {*reserved, *(each.name for each in program.inputs)}
-    inputs = []
-    for each in program.inputs:
-        name, count = each.name, 2
-        while isinstance(each.tree, Tree) and each.name in reserved and name in used:
-            name, count = f"{each.name}_{count}", count + 1
-        inputs.append(replace(each, name=name))
-        used.add(name)
-    return program.with_(inputs=tuple(inputs))
-
-
-def _keywords(program: Program) -> list[str]:
-    """The names of the parameters that are passed by name."""
-    return [each.name for each in program.inputs if each.kind in BY_NAME]
-
-
-def _check_keywords(program: Program, naming: Naming, names: Collection[str]) -> None:
-    """Refuse to call a parameter that is passed by name otherwise."""
-    shown = [_shown(each, naming) for each in program.inputs if each.kind in BY_NAME]
-    for name, other in zip(names, shown, strict=True):
-        if name != other:
-            raise UnsupportedError(
-                "S2S201",
-                f"a keyword-only parameter called {name!r}",
-                origin=program.origin,
-                why=f"the generated function calls what Python or the module calls {name!r}",
-                help="give it another name",
-            )
-
-
-def _shown(each: Input, naming: Naming) -> str:
-    return each.name if isinstance(each.tree, Tree) else naming.shown[each.tree]
-
-
-def _arguments(program: Program, naming: Naming) -> gast.arguments:
-    kinds = inspect.Parameter
-    groups: dict[Any, list] = {kind: [] for kind in inspect._ParameterKind}
-    for each in program.inputs:
-        groups[each.kind].append(form.name(_shown(each, naming), gast.Param))
-    return gast.arguments(
-        args=groups[kinds.POSITIONAL_OR_KEYWORD],
-        posonlyargs=groups[kinds.POSITIONAL_ONLY],
-        vararg=next(iter(groups[kinds.VAR_POSITIONAL]), None),
-        kwonlyargs=groups[kinds.KEYWORD_ONLY],
-        kw_defaults=[None] * len(groups[kinds.KEYWORD_ONLY]),
-        kwarg=next(iter(groups[kinds.VAR_KEYWORD]), None),
-        defaults=[],
-    )

@@ -12,7 +12,7 @@ from typing import Any
 
 from s2s_ad.core.program import Program
 from s2s_ad.core.sharing import quiet
-from s2s_ad.emit.write import Text
+from s2s_ad.emit.text import Text
 from s2s_ad.load.libraries import BUILTINS, copies
 from s2s_ad.load.noted import remember
 from s2s_ad.load.runtime_diagnosis import located

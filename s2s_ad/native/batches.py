@@ -11,7 +11,7 @@ from typing import Any
 
 from s2s_ad.core import values
 from s2s_ad.core.program import Program
-from s2s_ad.emit.write import Text
+from s2s_ad.emit.text import Text
 from s2s_ad.native.module import DECORATOR, Module, functions_of, hint_of, with_native
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED, captured_by, is_passed

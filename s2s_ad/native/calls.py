@@ -12,7 +12,7 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.saved import Unpack
 from s2s_ad.emit.lines import Line
 from s2s_ad.emit.provenance import with_origin
-from s2s_ad.emit.tuples import Ready
+from s2s_ad.emit.ready import Ready
 from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.indexing import layout_of, taken
 from s2s_ad.native.nodes import (

@@ -13,10 +13,12 @@ import gast
 
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Program
+from s2s_ad.emit.definition import comment, docstring
 from s2s_ad.emit.lines import flat
 from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.ready import ready_functions
+from s2s_ad.emit.text import WIDTH, Text
 from s2s_ad.emit.variables import Opening
-from s2s_ad.emit.write import WIDTH, Text, _comment, _functions, docstring
 from s2s_ad.native.function import Function
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED
@@ -31,7 +33,7 @@ def native_text(program: Program) -> str:
     Raises:
         NotNative: something in it has no native form.
     """
-    functions, _ = _functions(program)
+    functions, _ = ready_functions(program)
     return Module(functions).text(program)
 
 
@@ -54,7 +56,7 @@ def with_native(text: Text, make: Callable[[], str]) -> Text:
 
 def functions_of(program: Program) -> dict:
     """The program and the functions that it comes to, with their updates in place decided."""
-    return _functions(program)[0]
+    return ready_functions(program)[0]
 
 
 def hint_of(program: Program, name: str) -> str:
@@ -107,7 +109,7 @@ class Module:
         ready = self.functions[key]
         taken = [own for each, own in self.names.items() if self.calls[each] > 1]
         definition = Function(ready, text, self._name_of, self._alone, taken).write()
-        _comment(ready.program, definition.body)
+        comment(ready.program, definition.body)
         doc = gast.Expr(gast.Constant(docstring(ready.program), None))
         definition.body.insert(0, doc)
         return DECORATOR + print_statements([definition], WIDTH)

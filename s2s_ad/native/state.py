@@ -15,7 +15,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.callee import Callee, reached
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.emit.lines import flat
-from s2s_ad.emit.tuples import Ready
+from s2s_ad.emit.ready import Ready
 from s2s_ad.emit.variables import Opening
 from s2s_ad.native.nests import Nest
 from s2s_ad.native.nodes import Node, NotNative, Number
