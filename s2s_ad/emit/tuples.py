@@ -28,6 +28,8 @@ from s2s_ad.emit.travels import Node, Travels, is_copy
 
 UNNAMED = ("", "saved", "value")
 
+STEPS = ("steps", "saved")  # what a list of what passes save is called: what the user calls nothing
+
 
 @dataclass(frozen=True)
 class Saved:
@@ -150,11 +152,13 @@ class _Function:
 
     def made(self) -> Ready:
         program, change = self.ready.program, self.change
+        users = {hint.text for hint in self.hints.values() if hint.kind == "user"}
+        steps = next((each for each in STEPS if each not in users), STEPS[0])
         for name in self.facts:
             root = change.travels.root(Node(self.function, name))
             if root in change.tuples:
                 self.facts[name] = values.List(values.Saved())
-                self.hints[name] = Hint("steps", "derived")
+                self.hints[name] = Hint(steps, "derived")
             elif root in change.wholes:
                 self.facts[name] = values.Saved()
                 self.hints[name] = change.wholes[root]

@@ -86,3 +86,20 @@ def test_what_has_no_name_is_called_after_what_computes_it(fn, names):
     source = grad(fn).source(X)
     assert [each for each in names.split() if each not in source] == [], source
     np.testing.assert_allclose(grad(fn)(X), differences(fn, X), atol=1e-6)
+
+
+def swinging(x, steps):
+    angle, speed = x[0], x[1]
+    for _ in range(steps):
+        push = np.sin(angle) * x[2]
+        speed = speed - 0.1 * push * angle
+        angle = angle + 0.1 * np.tanh(speed) * push
+    return angle * speed
+
+
+def test_the_list_of_what_passes_save_is_no_second_one_of_the_users():
+    source = grad(swinging).source(X, 3)
+    assert "saved = []" in source and "steps_2" not in source, source
+    np.testing.assert_allclose(
+        grad(swinging)(X, 3), differences(lambda x: swinging(x, 3), X), atol=1e-6
+    )
