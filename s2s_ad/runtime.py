@@ -1240,6 +1240,11 @@ def with_ties(chosen, equal, other, skip_nan, value):
     return np.where(equal, 0.5 * value, result) if np.any(equal) else result
 
 
+def ones_like(items):
+    """Ones in the structure of a list of numbers, arrays, or lists of these."""
+    return [ones_like(item) if isinstance(item, list) else np.ones_like(item)[()] for item in items]
+
+
 def zeros_like(value):
     """Zeros in the structure of `value`: an array, a number, or a container of these.
 

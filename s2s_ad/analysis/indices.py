@@ -39,7 +39,7 @@ def _item_kind(item: gast.AST, facts: Callable[[gast.AST], Any]) -> str:
     if isinstance(fact, values.Array) and fact.dtype is not None and fact.shape is not None:
         if fact.dtype.kind in "iu":
             return "array" if fact.shape else "integer"
-        return "array" if fact.dtype.kind == "b" and fact.shape else "unknown"
+        return "array" if fact.dtype.kind == "b" else "unknown"
     return "unknown"
 
 

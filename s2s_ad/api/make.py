@@ -17,7 +17,7 @@ from s2s_ad.api.inside import check_count, handle_jvp, handle_maker, handle_vjp,
 from s2s_ad.api.numpy_objects import handle_objects
 from s2s_ad.api.optional import handle_optional
 from s2s_ad.api.over_elements import handle_callers
-from s2s_ad.api.pullback import pullback, pushforward
+from s2s_ad.api.pullback import pullback, pushforward, seeds_of
 from s2s_ad.api.python_objects import handle_python_objects
 from s2s_ad.api.recent import parts_of
 from s2s_ad.api.transform import Jacobian, Jit, Jvp, Linearization, Transform, Vjp
@@ -464,11 +464,16 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
     """
     check.check_flag("vjp", "has_aux", has_aux)
     transform = Vjp(tuple(range(len(inputs))), has_aux, check_weights("vjp", weights))
-    output, needed, backward = _made_once("vjp", fn, transform, inputs)(*inputs)
-    if not has_aux:
-        return output, pullback(backward, needed, output)
-    output, aux = output
-    return output, pullback(backward, needed, output), aux
+    made = _made_once("vjp", fn, transform, inputs)
+    output, needed, backward = made(*inputs)
+    output, *aux = output if has_aux else (output,)
+
+    def seeds() -> list[tuple[tree.Path, bool]]:
+        program = made.specialised(inputs, {}).program
+        found = program.result.items[0]
+        return seeds_of(program, found.items[0] if has_aux else found)
+
+    return output, pullback(backward, needed, output, seeds), *aux
 
 
 for _maker in (grad, value_and_grad, vmap, jit, jacrev, jacfwd, hessian):

@@ -11,12 +11,24 @@ import numpy as np
 from s2s_ad.api.arguments import exact_leaf
 from s2s_ad.api.check_arguments import check_like, check_nesting
 from s2s_ad.core import tree, values
+from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError
+from s2s_ad.transforms.common import is_floating
 
 
-def pullback(backward: Callable, needed: tuple, output: Any) -> Callable:
-    """`backward` for what the forward pass kept; `output` says what an adjoint looks like."""
+def pullback(
+    backward: Callable,
+    needed: tuple,
+    output: Any,
+    seeds: Callable[[], list[tuple[tree.Path, bool]]],
+) -> Callable:
+    """`backward` for what the forward pass kept; `output` says what an adjoint looks like.
+
+    Args:
+        seeds: what `seeds_of` says of the program, asked where the output holds lists.
+    """
     facts = values.of_object(output, "output")
+    lists = seeds() if _holds_list(facts) else []
     paths = zip(tree.paths(facts), tree.leaves(facts), strict=True)
     floats = [
         (i, path, tree.follow(output, path))
@@ -27,9 +39,36 @@ def pullback(backward: Callable, needed: tuple, output: Any) -> Callable:
     def vjp_fn(*adjoints: Any) -> tuple:
         """The adjoints of the inputs, for the adjoint of each output."""
         given = _as_given(adjoints, output)
-        return backward(needed, *(_fitting(given[i], path, y) for i, path, y in floats))
+        fitting = {path: _fitting(given[i], path, y) for i, path, y in floats}
+        return backward(needed, *(_together(fitting, output, lists) if lists else fitting.values()))
 
     return vjp_fn
+
+
+def seeds_of(program: Program, output: Any) -> list[tuple[tree.Path, bool]]:
+    """For each part of a program's output that has an adjoint its path, and whether it is a list
+    whose length the program does not know."""
+    leaves = zip(tree.paths(output), tree.leaves(output), strict=True)
+    return [
+        (path, isinstance(program.fact(atom), values.List))
+        for path, atom in leaves
+        if is_floating(program, atom)
+    ]
+
+
+def _holds_list(value: Any) -> bool:
+    items = value.items if isinstance(value, tree.Tree) else ()
+    return getattr(value, "kind", None) is list or any(map(_holds_list, items))
+
+
+def _together(fitting: dict, output: Any, seeds: list[tuple[tree.Path, bool]]) -> list:
+    """The adjoints with lists in one piece, made anew: the backward pass takes their items off."""
+
+    def of_list(path: tree.Path) -> Any:
+        items = tree.from_object(tree.follow(output, path), lambda _, inner: inner)
+        return tree.to_object(tree.tree_map(lambda inner: fitting[(*path, *inner)], items))
+
+    return [of_list(path) if is_list else fitting[path] for path, is_list in seeds]
 
 
 def pushforward(second: Callable, needed: tuple, inputs: list) -> Callable:

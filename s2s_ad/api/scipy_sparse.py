@@ -84,6 +84,17 @@ for _kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil"):
         for _name, _handler in _methods.items():
             HANDLERS[getattr(getattr(scipy.sparse, f"{_kind}_{_suffix}"), _name)] = _handler
 
+
+def _is_sparse(lowering: Any, args: list, kwargs: dict[str, Any]) -> bool:
+    """Whether a value is a sparse matrix, captured or made inside."""
+    (x,) = (*args, *kwargs.values())
+    matrix = unwrap(x)
+    made = getattr(x, "kind", None) in scipy_sparse.KINDS.values()
+    return made or isinstance(matrix, Transposed) or scipy.sparse.issparse(matrix)
+
+
+HANDLERS[scipy.sparse.issparse] = _is_sparse
+
 # ---- systems -------------------------------------------------------------------------------------
 
 write(scipy.sparse.linalg.spsolve, scipy_sparse.spsolve)

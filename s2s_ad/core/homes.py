@@ -93,7 +93,16 @@ def module_of(value: Any) -> str | None:
         return None
     parts = stated.split(".")
     private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
+    if private == 1:  # scipy._lib: some other part shows it
+        return _shown_by(parts[0], value) or parts[0]
     return ".".join(parts[:private])
+
+
+def _shown_by(library: str, value: Any) -> str | None:
+    """The public part of a library, loaded, that has an object as a member."""
+    public = (name for name in sorted(sys.modules) if name.startswith(f"{library}."))
+    label = getattr(value, "__name__", "")
+    return next((n for n in public if "._" not in n and _member(n, label) is value), None)
 
 
 def _optional_home(value: Any, label: str) -> Home | None:

@@ -51,10 +51,11 @@ def is_integer(item: Any) -> bool:
 
 
 def is_array(item: Any) -> bool:
-    """An array of axes of its own: of integers, or a mask."""
+    """An array of integers with axes of its own, or a mask, which may be one truth."""
     fact = fact_of(item)
-    shaped = isinstance(fact, values.Array) and fact.shape not in (None, ())
-    return shaped and dtype_kind(item) in "biu"
+    if not isinstance(fact, values.Array) or fact.shape is None:
+        return False
+    return dtype_kind(item) in ("biu" if fact.shape else "b")
 
 
 def dtype_kind(item: Any) -> str:

@@ -189,6 +189,12 @@ def _is_everything(builder: Builder, x: Any, index: Any) -> bool:
     return all(each is Ellipsis or _is_whole_axis(each) for each in items)
 
 
+def _adds_axes_alone(index: Any) -> bool:
+    """Whether an index leaves out no element of an array without axes."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(each is None or each is Ellipsis for each in items)
+
+
 def zeros_like(x: Symbol) -> Any:
     if isinstance(x.fact, values.Unknown | values.List):
         return x.builder.call(runtime.zeros_like, (x,), {})
@@ -252,6 +258,8 @@ class Update(Rule):
         builder = operation.result.builder
         if _is_number(y_bar) and x.shape != ():
             y_bar = builder.call(runtime.broadcast_like, (y_bar, x), {})
+        elif _is_number(y_bar) and not _adds_axes_alone(operation["index"]):  # it is a mask
+            y_bar = builder.call(np.full, ((), y_bar), {})
         of_x, of_value = operation.active
         # the elements are read before they are changed, so that they can be changed in place
         of_value = self.value_adjoint(builder, operation, y_bar) if of_value else None
@@ -548,12 +556,20 @@ class IsLast(Rule):
         return gast.Call(func=call.func, args=[*call.args, index], keywords=[])
 
 
-class ZerosLike(Rule):
-    """zeros_like(value) of a value that may be a container, or be absent."""
+class FilledLike(Rule):
+    """A number in the structure of a value that may be a list, or be absent: zeros_like, ones_like.
+
+    Args:
+        number: the number; `of_array` makes an array of it.
+    """
 
     flat = True
     of_shape = True
     lists = keeps_array = True
+
+    def __init__(self, function: Callable, number: float, of_array: Callable):
+        super().__init__(function, function.__name__)
+        self.number, self.of_array = number, of_array
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         return builder.emit(self, list(args), {})
@@ -569,25 +585,25 @@ class ZerosLike(Rule):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         """[0.0] * len(x) of numbers, zeros for each of arrays; 0.0 for a number on some path."""
-        fact = facts(call.args[0])
-        if isinstance(fact, values.Array) and isinstance(call.args[0], gast.Name):
-            is_array = form.operation(isinstance, [call.args[0], form.constant(np.ndarray)], {})
-            made = form.operation(np.zeros_like, call.args, {})
-            return gast.IfExp(is_array, made, form.constant(0.0))
-        if not isinstance(fact, values.List):
-            return call
-        if values.shape_of(fact.item) == ():
-            zeros = gast.List([form.constant(0.0)], gast.Load())
-            return gast.BinOp(zeros, gast.Mult(), form.operation(len, call.args, {}))
-        known = isinstance(fact.item, values.Array) and values.is_inexact(fact.item) is True
-        return _zeros_for_each(call.args[0]) if known and not fact.item.absent else call
+        fact, (x,) = facts(call.args[0]), call.args
+        if isinstance(fact, values.Array) and isinstance(x, gast.Name):
+            is_array = form.operation(isinstance, [x, form.constant(np.ndarray)], {})
+            made = form.operation(self.of_array, [x], {})
+            return gast.IfExp(is_array, made, form.constant(self.number))
+        return (self._of_list(x, fact) or call) if isinstance(fact, values.List) else call
 
-
-def _zeros_for_each(items: gast.AST) -> gast.AST:
-    """[np.zeros_like(item) for item in items]"""
-    made = form.operation(np.zeros_like, [form.name("item")], {})
-    every = gast.comprehension(form.name("item", gast.Store), items, [], 0)
-    return gast.ListComp(made, [every])
+    def _of_list(self, items: gast.AST, fact: values.List) -> gast.AST | None:
+        item, one = fact.item, form.name("item")
+        if values.shape_of(item) == ():
+            filled = gast.List([form.constant(self.number)], gast.Load())
+            return gast.BinOp(filled, gast.Mult(), form.operation(len, [items], {}))
+        made = None
+        if isinstance(item, values.List):
+            made = self._of_list(one, item)
+        elif isinstance(item, values.Array) and values.is_inexact(item) and not item.absent:
+            made = form.operation(self.of_array, [one], {})
+        every = gast.comprehension(form.name("item", gast.Store), items, [], 0)
+        return None if made is None else gast.ListComp(made, [every])
 
 
 def index_along(x: Symbol, indices: Symbol, axis: int) -> Any:
@@ -653,4 +669,5 @@ register(IndexAdd(runtime.index_add, "index_add"))
 register(IndexSet(runtime.index_set, "index_set"))
 register(IsLast(runtime.is_last, "is_last"))
 register(TakeAlongAxis(np.take_along_axis, "take_along_axis"))
-register(ZerosLike(runtime.zeros_like, "zeros_like"))
+register(FilledLike(runtime.ones_like, 1.0, np.ones_like))
+register(FilledLike(runtime.zeros_like, 0.0, np.zeros_like))

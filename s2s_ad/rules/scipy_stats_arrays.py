@@ -154,6 +154,16 @@ register(
 
 
 def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any) -> Any:
+    """Of one vector or of those along the last axis; of numbers, where the mean is none."""
+    cov = 1.0 if cov is None else cov
+    if support.rank(cov) in (0, 1):
+        of_numbers = mean is None or support.rank(mean) == 0
+        by_variances = _number_logpdf if of_numbers else _diagonal_logpdf
+        if of_numbers or support.rank(cov) == 0:
+            return by_variances(x, mean, cov)
+        if not static(allow_singular, "allow_singular of multivariate_normal"):
+            return by_variances(x, mean, cov)
+        cov = np.diag(cov)
     _check_normal(mean, cov)
     if static(allow_singular, "allow_singular of multivariate_normal"):
         return _singular_logpdf(x - (0.0 if mean is None else mean), cov)
@@ -165,7 +175,37 @@ def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any) -> Any:
         whitened = np.swapaxes(whitened, -1, -2)
     distance = np.sum(centred * whitened, axis=-1)
     size = support.length(cov, 0)
-    return -(size * math.log(2 * math.pi) + np.linalg.slogdet(cov)[1] + distance) / 2
+    return _squeezed(-(size * math.log(2 * math.pi) + np.linalg.slogdet(cov)[1] + distance) / 2)
+
+
+def _number_logpdf(x: Any, mean: Any, variance: Any) -> Any:
+    """Of numbers with one mean and variance; SciPy makes a number of a single one."""
+    if support.rank(variance) == 1:
+        check_equal(*ends(variance), (1,), "Array 'cov' must have one element.")
+        variance = variance[0]
+    if (support.rank(x) or 0) > 1:
+        check_equal(*ends(x), (1,), "The last axis of 'x' must have one element.")
+        x = x[..., 0]
+    centred = x if mean is None else x - mean
+    found = -(np.log(2 * math.pi * variance) + centred**2 / variance) / 2
+    return _squeezed(found)
+
+
+def _squeezed(found: Any) -> Any:
+    """What SciPy gives: without axes of one density, a number where none is left."""
+    return np.squeeze(found)[()] if support.rank(found) else found
+
+
+def _diagonal_logpdf(x: Any, mean: Any, variances: Any) -> Any:
+    """Of vectors of independent numbers, of one variance or of one for each."""
+    check_rank(mean, 1, "Array 'mean' must be a vector.")
+    check_equal(*ends(x, mean), "The last axis of 'x' must be as long as 'mean'.")
+    if support.rank(variances) == 1:
+        check_equal(*ends(variances, mean), "Array 'cov' must be as long as 'mean'.")
+    size, distance = support.length(mean, 0), np.sum((x - mean) ** 2 / variances, axis=-1)
+    logs = np.log(variances)
+    log_det = size * logs if support.rank(variances) == 0 else np.sum(logs)
+    return _squeezed(-(size * math.log(2 * math.pi) + log_det + distance) / 2)
 
 
 def _singular_logpdf(centred: Any, cov: Any) -> Any:
@@ -187,7 +227,7 @@ def _singular_logpdf(centred: Any, cov: Any) -> Any:
     distance = np.sum(centred * whitened, axis=-1)
     found = -(np.sum(taken) * math.log(2 * math.pi) + log_det + distance) / 2
     beside = np.linalg.norm(centred - whitened @ cov, axis=-1)
-    return np.where(np.all(taken) | (beside < limit), found, -np.inf)
+    return _squeezed(np.where(np.all(taken) | (beside < limit), found, -np.inf)[()])
 
 
 def _check_normal(mean: Any, cov: Any) -> None:

@@ -68,7 +68,7 @@ def gradient(
     for atom in floats if sens is None else ():
         with builder.at(program.origin, "backward"):
             y = sweep.output(atom)
-            sweep.seed(atom, builder.call(runtime.broadcast_like, (1.0, y), {}))
+            sweep.seed(atom, _ones(builder, y))
     adjoints = sweep.backward_sweep()
 
     def given(target: Target) -> Any:
@@ -98,6 +98,13 @@ def gradient(
         written=written,
         tensors=program.tensors or (sens is not None and sens.tensors),
     )
+
+
+def _ones(builder: Builder, y: Any) -> Any:
+    """The adjoint of an output that is added to the result as it stands."""
+    if isinstance(builder.fact(y), values.List):
+        return builder.call(runtime.ones_like, (y,), {})
+    return builder.call(runtime.broadcast_like, (1.0, y), {})
 
 
 def cotangent_program(program: Program, wanted: Any, *, has_aux: bool = False) -> Program:

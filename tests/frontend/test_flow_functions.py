@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontend.flow import lowered
-from s2s_ad import S2SError
+from s2s_ad import S2SError, grad, vmap
 
 XS = np.array([1.0, 0.3, 2.0])
 
@@ -166,18 +166,67 @@ def test_a_cache_that_would_be_seen_is_refused(function, what):
     assert caught.value.origin is not None
 
 
-def sums(x, found, n):
-    if n == 0:
+def sums(x, found):
+    if x > 4.0:
         return sum(found)
-    return sums(x, [*found, x * n], n - 1)
+    return sums(x * 1.5, [*found, x])
 
 
-def a_list_that_grows_with_each_call(x, n):
-    return sums(x, [], n)
+def a_list_that_grows_with_each_call(x):
+    return sums(x, [])
 
 
 def test_a_recursion_with_another_structure_in_each_call_is_refused():
     with pytest.raises(S2SError, match="sums calls itself with arguments of another") as caught:
-        lowered(a_list_that_grows_with_each_call, (1.5, 3))
+        lowered(a_list_that_grows_with_each_call, (1.5,))
     assert caught.value.code == "S2S206"
     assert caught.value.origin.line == sums.__code__.co_firstlineno
+
+
+def steps_of(x, found, n):
+    if n == 0:
+        return sum(found)
+    return steps_of(x, [*found, x * n], n - 1)
+
+
+PICKED, FIXED = (1,), [2, 0.44]
+
+
+def with_some_fixed(x):
+    """As people fix some of the arguments: which of them the numbers of a tuple say."""
+    order, step = [x if i in PICKED else FIXED[i] for i in range(2)]
+    return sum(step**k for k in range(order + 1))
+
+
+def normed(v):
+    v /= np.sqrt(np.sum(v**2))
+    return np.sum(v * np.arange(3.0))
+
+
+def with_another_fixed(x):
+    """Of what was captured nothing is changed: it is not what is picked."""
+    return normed([x if i in PICKED else DIRECTION for i in range(2)][1])
+
+
+DIRECTION = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    "f, x, derivative",
+    [
+        (lambda x: steps_of(x, [], 3), 1.5, 6.0),
+        (with_some_fixed, 0.3, 1.6),
+    ],
+)
+def test_branches_on_captured_numbers_are_decided_where_the_code_is_refused_else(f, x, derivative):
+    assert grad(f)(x) == pytest.approx(derivative, rel=1e-12)
+    assert vmap(grad(f))(np.array([x, x])) == pytest.approx([derivative] * 2, rel=1e-12)
+
+
+def test_an_array_that_is_not_picked_may_stand_where_the_picked_one_is_changed():
+    x = np.array([1.0, 2.0, 2.5])
+    length = np.sqrt(np.sum(x**2))
+    weights = np.arange(3.0)
+    expected = weights / length - x * (x @ weights) / length**3
+    found = grad(with_another_fixed)(x.copy())
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -201,3 +201,16 @@ def test_the_solution_for_one_column_is_a_vector(matrix):
     np.testing.assert_allclose(found, np.linalg.solve(dense, b[:, 0]))
     slope = grad(lambda b: np.sum(made.f(b, dense)))(b)
     np.testing.assert_allclose(slope[:, 0], np.linalg.solve(dense.T, np.ones(3)))
+
+
+CAPTURED = scipy.sparse.csr_array(2.0 * np.eye(3))
+
+
+def which_are_sparse(x):
+    made = scipy.sparse.csr_array((x, (np.arange(3), np.arange(3))), shape=(3, 3))
+    kinds = [made, CAPTURED, CAPTURED.T, x, 1.0]
+    return np.sum(x) * sum(2**k for k, each in enumerate(kinds) if scipy.sparse.issparse(each))
+
+
+def test_what_is_sparse_is_known():
+    np.testing.assert_array_equal(grad(which_are_sparse)(np.ones(3)), 7.0)

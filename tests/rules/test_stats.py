@@ -6,7 +6,7 @@ import scipy.stats
 from scipy import stats
 
 from rules.properties import Draw, case, check_all, distinct, integers, module, positive, real
-from s2s_ad import grad, jvp, vmap
+from s2s_ad import grad, jit, jvp, vmap
 
 METHODS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 LOCATED = {"scale": positive(3), "loc": real(3)}
@@ -212,6 +212,37 @@ def test_a_multivariate_normal_density():
     np.testing.assert_allclose(x_bar, -u, rtol=1e-10)
     np.testing.assert_allclose(m_bar, u, rtol=1e-10)
     np.testing.assert_allclose(c_bar, (np.outer(u, u) - np.linalg.inv(c)) / 2, rtol=1e-10)
+
+
+LOGPDF = scipy.stats.multivariate_normal.logpdf
+PLACE, VARIANCES = np.array([0.4, -0.3, 0.9]), np.array([0.7, 1.6, 0.9])
+
+
+@pytest.mark.parametrize(
+    "f, x",
+    [
+        (lambda x: LOGPDF(x), 0.3),
+        (lambda x: LOGPDF(x), PLACE[:1]),
+        (lambda x: LOGPDF(x, None, 2.0), PLACE),
+        (lambda x: LOGPDF(x, 0.2, 2.0, True), PLACE[:, None]),
+        (lambda x: LOGPDF(x, VARIANCES), np.stack([PLACE, 2 * PLACE])),
+        (lambda x: LOGPDF(x, VARIANCES), PLACE[None]),
+        (lambda x: LOGPDF(PLACE, x, VARIANCES), VARIANCES * 1.5),
+        (lambda x: LOGPDF(PLACE, VARIANCES, x), 0.8),
+        (lambda x: LOGPDF(PLACE, VARIANCES, x), VARIANCES),
+        (lambda x: LOGPDF(PLACE, VARIANCES, x, allow_singular=True), VARIANCES),
+        (lambda x: LOGPDF(PLACE, None, x), 0.8),
+    ],
+)
+def test_a_multivariate_normal_density_of_variances(f, x):
+    """A covariance may be a number or a vector, a mean none: numbers are points, then."""
+    value, expected, h = jit(f)(x), f(x), 1e-6
+    assert np.shape(value) == np.shape(expected)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    d = np.cos(np.arange(np.size(x))).reshape(np.shape(x)) if np.shape(x) else 1.0
+    change = (np.sum(f(x + h * d)) - np.sum(f(x - h * d))) / (2 * h)
+    assert np.sum(grad(f)(x) * d) == pytest.approx(change, rel=1e-7)
+    assert np.sum(jvp(f, x, d)[1]) == pytest.approx(change, rel=1e-7)
 
 
 def test_a_singular_normal_density():

@@ -114,6 +114,8 @@ class Lowering:
         lacks_entries: let dicts and objects have entries on some paths only; other ways to know
             which there are have failed.
         real_powers: powers of Python's numbers are checked to be real (see `rules/real_powers`).
+        refused: why the function was refused while conditions on captured numbers, or on whole
+            numbers among the arguments, were open; now branches have to know these.
     """
 
     def __init__(
@@ -124,7 +126,9 @@ class Lowering:
         lacks_entries: bool = False,
         follows: bool = False,
         real_powers: bool = False,
+        refused: S2SError | None = None,
     ) -> None:
+        self.decides, self.branches = refused is not None, False
         self.apart, self.recursive, self.lacks_entries = apart, recursive, lacks_entries
         self.rolled: dict[str, tuple] = {}  # what a loop left that could be written out, and where
         self.sharing: dict[tuple, Sequence] = {}  # loops that left aliases: where, and their bounds

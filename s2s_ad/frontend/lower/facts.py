@@ -69,6 +69,8 @@ for _function in (np.can_cast, np.promote_types):
     _of_types(_function, _dtype_of)
 for _function in (np.broadcast_shapes, np.min_scalar_type):
     _of_types(_function, _exact)
+for _function in (issubclass, np.dtype, np.isdtype, np.issubdtype):
+    _of_types(_function, _exact)
 
 
 def _limits(function: Any) -> Callable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from s2s_ad.core.builder import Symbol
+from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch
 from s2s_ad.frontend.lower.chosen import Taken
@@ -21,7 +21,7 @@ from s2s_ad.frontend.lower.exits import (
 )
 from s2s_ad.frontend.lower.joins import Join, joined_contents, joined_names
 from s2s_ad.frontend.lower.paths import Path, as_symbols, block, explore, free_names
-from s2s_ad.frontend.lower.poisons import staying_of
+from s2s_ad.frontend.lower.poisons import may_be_known, staying_of
 from s2s_ad.frontend.lower.references import settled
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ def branch(lowering: Lowering, condition: Symbol, *sides: Callable[[], Exits]) -
 
 def where(lowering: Lowering, condition: Symbol, truth: bool, run: Callable[[], Exits]) -> Path:
     """What `run` does where the condition is true, or is false."""
+    lowering.branches = True
+    if lowering.decides and may_be_known(lowering, condition, lengths=False):
+        raise NeedStatic(condition.name, "the condition of the branch")
 
     def side() -> Exits:
         lowering.assumptions.assume(condition, truth)

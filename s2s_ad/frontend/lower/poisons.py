@@ -85,11 +85,14 @@ class Hole(Unjoined, Unassigned):
         self.found.setdefault(self.name, None)
 
 
-def may_be_known(lowering: Lowering, condition: Symbol) -> bool:
-    """Whether a condition depends on lengths, captured numbers and integer arguments alone."""
+def may_be_known(lowering: Lowering, condition: Symbol, *, lengths: bool = True) -> bool:
+    """Whether a condition depends on captured numbers, whole numbers among the arguments, and, if
+    these count, `lengths` alone."""
     builder, numbers = lowering.builder, lowering.captures.numbers
     names = builder.ancestors(condition.name, through=lambda rule: rule.function is not np.size)
     sizes = {each for each in names if _function(builder, each) is np.size}
+    if sizes and not lengths:
+        return False
     inputs = [each for each in names - sizes if each not in builder.definitions]
     return all(each in numbers or builder.facts[each] == Scalar(int) for each in inputs)
 

@@ -90,6 +90,7 @@ class Ways:
     lacks_entries: bool = False
     follows: bool = False
     real_powers: bool = False
+    refused: S2SError | None = None
 
 
 def _with_static(
@@ -125,7 +126,9 @@ def _by_other_means(ways: Ways, lowering: Lowering, error: UnsupportedError) -> 
             ask_for(lowering, bounds, error)
         if error.items:
             raise NeedStatic(error.items, PURPOSE, error)
-    raise error
+    if ways.refused is None and lowering.branches:
+        return replace(ways, refused=error.with_traceback(None))
+    raise ways.refused or error
 
 
 def _are_known(bounds: Sequence[Any]) -> bool:

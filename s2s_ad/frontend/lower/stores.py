@@ -34,14 +34,24 @@ def writable(lowering: Lowering, value: Any) -> Reference:
 
 def set_item(lowering: Lowering, whole: Symbol, index: Any, value: Any) -> None:
     """`whole[index] = value`; the index has the form that rules take."""
-    if isinstance(whole.fact, values.Scalar):
-        raise TypeError(f"{whole.fact.kind.__name__!r} object does not support item assignment")
+    number = _class_of_number(whole)
+    if number:
+        error = TypeError(f"{number!r} object does not support item assignment")
+        raise lowering.there_is_none(error)
     within_bounds(lowering, whole, settled(index))
     target, index = placed(writable(lowering, whole), settled(index))
     value = fitted(lowering, target, index, as_array(lowering, value))
     if index is Ellipsis and target.source is not None and target.view is None:
         return replace(lowering, target, value, "unsafe")  # it is a copy already, or a Parameter
     return update(lowering, target, runtime.index_set, index, value)
+
+
+def _class_of_number(value: Symbol) -> str:
+    """What Python calls the class of a value that is certain to be a number; "" where it is not."""
+    if isinstance(value.fact, values.Scalar):
+        return value.fact.kind.__name__
+    number = isinstance(value, Reference) and is_immutable(value) and value.dtype is not None
+    return f"numpy.{value.dtype.name}" if number else ""
 
 
 def within_bounds(lowering: Lowering, array: Symbol, index: Any) -> None:
