@@ -593,16 +593,16 @@ class FilledLike(Rule):
         return (self._of_list(x, fact) or call) if isinstance(fact, values.List) else call
 
     def _of_list(self, items: gast.AST, fact: values.List) -> gast.AST | None:
-        item, one = fact.item, form.name("item")
+        item = fact.item
         if values.shape_of(item) == ():
             filled = gast.List([form.constant(self.number)], gast.Load())
             return gast.BinOp(filled, gast.Mult(), form.operation(len, [items], {}))
-        made = None
+        made, text = None, "row" if isinstance(item, values.List) else "item"
         if isinstance(item, values.List):
-            made = self._of_list(one, item)
+            made = self._of_list(form.name(text), item)
         elif isinstance(item, values.Array) and values.is_inexact(item) and not item.absent:
-            made = form.operation(self.of_array, [one], {})
-        every = gast.comprehension(form.name("item", gast.Store), items, [], 0)
+            made = form.operation(self.of_array, [form.name(text)], {})
+        every = gast.comprehension(form.name(text, gast.Store), items, [], 0)
         return None if made is None else gast.ListComp(made, [every])
 
 

@@ -453,6 +453,8 @@ def without_warnings(x):
 def kinds_of_dtypes(x):
     """Guards as libraries of images and signals write them."""
     x = np.asarray(x)
+    if x.shape == 1 or x.shape == [] or {} == 0.0:  # which is never so
+        return x
     if np.issubdtype(x.dtype, np.integer) or np.isdtype(x.dtype, "complex floating"):
         x = x.astype(np.dtype("float64"))
     wide = np.dtype(x.dtype)

@@ -301,6 +301,30 @@ def extremes(x):
     return low[0] * 2 + low[1] + heapq.nlargest(1, [x[0], x[1] * 2], key=lambda each: -each)[0]
 
 
+COEFFICIENTS = [[1.0, 2.0, 3.0], [4.0, 5.0], [6.0, 7.0, 8.0, 9.0]]
+BOUNDARIES, RANGES = [0.0, 0.85, 1.0, 2.0], len(COEFFICIENTS)
+
+
+def horner(coefficients, x):
+    total = 0.0
+    for each in coefficients:
+        total = total * x + each
+    return total
+
+
+def fitted(t):
+    """As tables of properties are read: polynomials of several degrees, in a loop that returns."""
+    for i in range(RANGES):
+        if BOUNDARIES[i] <= t <= BOUNDARIES[i + 1]:
+            coefficients = COEFFICIENTS[i]
+            return horner(coefficients, t - BOUNDARIES[i])
+    raise ValueError("out of range")
+
+
+def coefficients_by_range(x):
+    return fitted(x[0]) * fitted(x[1]) + fitted(x[2])
+
+
 PROGRAMS = [
     merged_in_pairs,
     shortest_path,
@@ -326,6 +350,7 @@ PROGRAMS = [
     in_order_of_pairs,
     spectra,
     rows_of_a_loop,
+    coefficients_by_range,
 ]
 SLOW = [a_matrix_of_lists, with_a_cache, channels, trajectory, kernels_made_inside, rows_of_a_loop]
 

@@ -178,7 +178,8 @@ class Join:
             return self.entries(items, present, hint)
         if all(is_list(each) for each in present):
             for each, path in zip(items, self.paths, strict=True):
-                now = [path.now(item) for item in each.items] if isinstance(each, Tree) else []
+                held = path.held_by(each)
+                now = [path.now(item) for item in held.items] if isinstance(held, Tree) else []
                 if any(map(is_unreadable, now)):
                     return next(each for each in now if is_unreadable(each))
             symbol = self.leaf([*map(self.as_list, items, self.paths)], hint)

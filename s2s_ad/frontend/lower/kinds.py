@@ -86,10 +86,10 @@ def contents(value: Any) -> Any:
 
 def is_list(value: Any) -> bool:
     """Whether the content is that of a list of numbers, of arrays, or of lists of these."""
+    value = contents(value)
     if isinstance(value, Tree):
-        contents = [each.content if isinstance(each, Box) else each for each in value.items]
-        alike = all(map(is_leaf, contents)) or all(map(is_list, contents))
-        return value.kind is list and alike
+        items = [*map(contents, value.items)]
+        return value.kind is list and (all(map(is_leaf, items)) or all(map(is_list, items)))
     return isinstance(value, Symbol) and isinstance(value.fact, List)
 
 

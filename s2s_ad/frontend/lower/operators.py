@@ -410,6 +410,11 @@ def _is_one_number(value: Any) -> bool:
     )
 
 
+def _is_container(value: Any) -> bool:
+    """Whether it is one of Python's containers, which equal no number of Python's."""
+    return isinstance(value, Tree) and value.kind in (tuple, list, dict, set)
+
+
 def _compared_with(
     lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
 ) -> Any:
@@ -417,7 +422,8 @@ def _compared_with(
     certain = [each for each in (left, right) if not isinstance(each, Symbol | Tree)]
     fixed = bool(certain) and (certain[0] is None or isinstance(certain[0], str | type))
     arrays = any(_is_array(each) and each.shape != () for each in (left, right))
-    if fixed and not arrays and kind in (gast.Eq, gast.NotEq):
+    of_kinds = any(map(_is_container, (left, right))) and any(map(_is_one_number, (left, right)))
+    if ((fixed and not arrays) or of_kinds) and kind in (gast.Eq, gast.NotEq):
         return kind is gast.NotEq
     both = is_sequence(left) and is_sequence(right) and not symbols_in(left, right)
     if both and kind in (gast.Eq, gast.NotEq):
