@@ -254,7 +254,8 @@ def _fits(program: Program, name: str, made: Made, counts: Counter) -> bool:
 def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | None:
     """What a loop starts from, for the array that it ends with: each pass keeps the shape.
 
-    Only where nobody else reads the end, so that the loop need not compute it at all.
+    Only where nobody else reads the end, nor its passes for anything else, so that the loop need
+    not compute it at all.
     """
     if liveness.counts(program.body, program.outputs())[like.id] > 1:
         return None
@@ -269,7 +270,18 @@ def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | Non
     arrays = isinstance(start, gast.Name) and all(map(_is_array, facts))
     kept = arrays and loop.body.facts[leaf].shape == facts[2].shape
     alike = kept and facts[1].dtype is not None and values.is_dtype(facts[0].dtype, facts[1].dtype)
-    return start if alike else None
+    return start if alike and not _is_read_for_others(loop, item[1]) else None
+
+
+def _is_read_for_others(loop: Loop, place: int) -> bool:
+    """Whether what a pass carries at a place is needed for anything but what it is next."""
+    results = [*loop.body.outputs()]
+    end, leaf = loop.results()[0][place], loop.leaves(loop.body).carried[place]
+    needed = {each.id for each in results if isinstance(each, gast.Name) and each is not end}
+    for statement in reversed(loop.body.body):
+        if isinstance(statement, form.Effect) or statement.target in needed:
+            needed.update(statement.reads)
+    return leaf in needed
 
 
 def _nearest_length(
