@@ -146,19 +146,19 @@ def test_the_argument_of_the_caller_stays():
 # ---- refused -------------------------------------------------------------------------------------
 
 
-def one_array_twice(xs):
+def one_array_twice(xs, n=5):
     a = xs * 1.0
-    two_arrays(a, a, 5)
+    two_arrays(a, a, n)
     return np.sum(a)
 
 
-def two_views(xs):
+def two_views(xs, n=4):
     a = xs * 1.0
-    two_arrays(a[1:], a[:-1], 4)
+    two_arrays(a[1:], a[:-1], n)
     return np.sum(a)
 
 
-def read_by_its_own_name(xs):
+def read_by_its_own_name(xs, n=3):
     state = xs * 1.0
 
     def step(a, n):
@@ -167,14 +167,14 @@ def read_by_its_own_name(xs):
         a[0] += state[n]
         return a[0] + step(a, n - 1)
 
-    return step(state, 3) + state[0]
+    return step(state, n) + state[0]
 
 
-def increased_array(xs):
-    return increased(np.array(xs[0]), 2) * xs[1]
+def increased_array(xs, n=2):
+    return increased(np.array(xs[0]), n) * xs[1]
 
 
-def number_then_array(xs):
+def number_then_array(xs, n=2):
     """The call inside is given an array, which whoever called would see changed."""
 
     def step(x, n):
@@ -184,10 +184,10 @@ def number_then_array(xs):
         y *= 2.0
         return step(np.array(x), n - 1) + x
 
-    return step(xs[0], 2) + xs[1]
+    return step(xs[0], n) + xs[1]
 
 
-def list_that_grows(xs):
+def list_that_grows(xs, n=4):
     found = []
 
     def collect(n):
@@ -196,25 +196,32 @@ def list_that_grows(xs):
         found.append(xs[n])
         return xs[n] * collect(n - 1)
 
-    return collect(4) + sum(found)
+    return collect(n) + sum(found)
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        one_array_twice,
-        two_views,
-        read_by_its_own_name,
-        increased_array,
-        number_then_array,
-        list_that_grows,
-    ],
-)
+SHARED = [
+    one_array_twice,
+    two_views,
+    read_by_its_own_name,
+    increased_array,
+    number_then_array,
+    list_that_grows,
+]
+
+
+@pytest.mark.parametrize("function", SHARED)
 def test_what_may_be_shared_is_refused(function):
+    """Where only the data say how deep it goes."""
     with pytest.raises(S2SError) as caught:
-        jit(function)(XS)
+        jit(lambda xs: function(xs, np.count_nonzero(xs > 0.0)))(XS)
     assert caught.value.code in ("S2S206", "S2S207")
     assert caught.value.origin is not None
+
+
+@pytest.mark.parametrize("function", SHARED)
+def test_what_may_be_shared_is_written_out_where_the_depth_is_known(function):
+    assert_like_python(function, (XS,))
+    assert_like_python(function, (XS[::-1] * 1.5, 3))
 
 
 def test_a_batch():
