@@ -469,6 +469,12 @@ def assuming(assumptions: Assumptions | None) -> Iterator[None]:
         _assumptions.reset(token)
 
 
+def is_found_by_running(size: Size) -> bool:
+    """Whether the lengths of the call do not tell a size: it depends on numbers."""
+    current = _assumptions.get()
+    return current is not None and value_of(size, current.lengths) is None
+
+
 def capture(name: str, lengths: Mapping[Atom, int], texts: Mapping[Atom, str]) -> None:
     """Let questions be answered by the lengths of a captured array, too."""
     current = _assumptions.get()

@@ -439,9 +439,13 @@ def _are_equal(a: int | Dim, b: int | Dim) -> bool:
 
 
 def stored_whole(a: int | Dim, b: int | Dim) -> bool:
-    """Whether what has the one length can be stored where the other is without being stretched:
-    they are equal, or NumPy refuses it."""
-    return a == b or _are_equal(a, b) or same_dim(a, b)
+    """Whether what has the one length can be stored where the other is without being stretched.
+
+    They are equal, or lengths of inputs that no call was looked at for, and NumPy refuses it.
+    """
+    if a == b or _are_equal(a, b):
+        return True
+    return same_dim(a, b) and not sizes.is_found_by_running(size_of_dim(a) - size_of_dim(b))
 
 
 def same_shape(a: Shape | None, b: Shape | None) -> bool:

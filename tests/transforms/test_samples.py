@@ -283,3 +283,67 @@ def followed(x):
 def test_a_loop_over_samples_knows_what_is_captured():
     batch = np.array([0.3, 1.1, 2.5])
     np.testing.assert_allclose(vmap(followed)(batch), [followed(each) for each in batch])
+
+
+# ---- sides that hand over arrays of several lengths ----------------------------------------------
+
+
+def zeros_or_given(w, b):
+    if b > 0:
+        w = np.zeros(4)
+    return w + b
+
+
+def numbers_or_a_part(w, b):
+    if b > 0:
+        w = np.arange(3.0)
+    else:
+        w = w[1:] * b
+    return w * 2
+
+
+def summed_beside_another(w, b):
+    y = w * 2
+    if b > 0:
+        w = np.zeros(4)
+        y = y * 2
+    return np.sum(w) + np.sum(y)
+
+
+def whole_numbers_or_given(w, b):
+    if b > 0:
+        w = np.arange(3)
+        b /= b
+    first, *_ = w
+    return first + w + b
+
+
+SIDES = [zeros_or_given, numbers_or_a_part, summed_beside_another, whole_numbers_or_given]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 5])
+@pytest.mark.parametrize("signs", [(1, 1, 1), (-1, -1, -1), (1, -1, 1)], ids=str)
+@pytest.mark.parametrize("function", SIDES)
+@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
+def test_sides_of_several_lengths(function, signs, count):
+    """What a side hands over that needs no computation has not the shape of the other's."""
+    w, b = 0.1 + np.arange(3.0 * count).reshape(3, count), np.array([1.5, 2.5, 0.5]) * signs
+    for one in (function, grad(lambda w, b: np.sum(function(w, b)), (0, 1))):
+        try:
+            samples = [one(*each) for each in zip(w, b, strict=True)]
+        except (IndexError, ValueError):
+            with pytest.raises((IndexError, ValueError)):
+                vmap(one)(w, b)
+            continue
+        try:
+            found = vmap(one)(w, b)
+        except SamplesDiffer:
+            assert len(set(signs)) > 1
+            continue
+        pairs = (
+            zip(found, zip(*samples, strict=True), strict=True)
+            if one is not function
+            else [(found, samples)]
+        )
+        for batched, each in pairs:
+            np.testing.assert_allclose(batched, np.stack(each))

@@ -97,6 +97,9 @@ class Partition:
 
     def _start(self, position: int, fact: Any) -> None:
         """What is at hand of an output; else an array for the sides to write to."""
+        for found in self.at_hand:
+            if position in found and not self._is_of_shape(found[position], fact):
+                del found[position]
         then, orelse = (found.get(position, _MISSING) for found in self.at_hand)
         if then is _MISSING or orelse is _MISSING:
             carrier = self._carrier(position, fact)
@@ -123,6 +126,14 @@ class Partition:
         value = self.context.gathered(value)
         start = spread_as(self.context, value, self.context.is_batched(value), fact)
         return self.context.mark(start)
+
+    def _is_of_shape(self, value: Any, fact: Any) -> bool:
+        """Whether a value is certain to have the shape of the samples' results, whoever takes
+        which side."""
+        shape, wanted = values.shape_of(self.context.builder.fact(value)), values.shape_of(fact)
+        if shape and self.context.is_batched(value):
+            shape = shape[1:]
+        return not shape or wanted is None or values.are_equal(shape, wanted)
 
     def _carrier(self, position: int, fact: Any) -> int | None:
         """The operand that an output is an update of on both sides, or on the only one."""
