@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
 import dataclasses
@@ -70,6 +71,34 @@ class WithRoots(types.SimpleNamespace):
             self.std = noted(np.std)
             self.linalg = types.SimpleNamespace(**vars(np.linalg))
             self.linalg.norm = noted(np.linalg.norm)
+
+
+class _Powers(ast.NodeTransformer):
+    """Writes `a ** b` as a call of `__power__`."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        function = ast.Name("__power__", ast.Load())
+        return ast.Call(function, [node.left, node.right], [])
+
+
+def _noting_roots(source: str) -> tuple[dict[str, Any], Callable[[], bool]]:
+    """What a program defines, and whether it has taken a root of zero when it was run."""
+    scope = namespace(ast.unparse(ast.fix_missing_locations(_Powers().visit(ast.parse(source)))))
+    modules = WithRoots(math), WithRoots(np)
+    powers = 0
+
+    def power(base: Any, exponent: Any) -> Any:
+        nonlocal powers
+        if kind(base) and kind(exponent):
+            is_root = (np.asarray(exponent) > 0) & (np.asarray(exponent) < 1)
+            powers += np.any((np.asarray(base) == 0) & is_root)
+        return base**exponent
+
+    scope.update(math=modules[0], np=modules[1], __power__=power)
+    return scope, lambda: bool(powers + sum(each.roots_of_zero for each in modules))
 
 
 class Skipped(Exception):
@@ -296,10 +325,9 @@ class Checked:
         """
 
         def look() -> bool:
-            scope = namespace(self.source)
-            scope.update(math=WithRoots(math), np=WithRoots(np))
+            scope, has_taken_roots = _noting_roots(self.source)
             scope["main"](*self.arguments(scope))
-            return bool(scope["math"].roots_of_zero or scope["np"].roots_of_zero)
+            return has_taken_roots()
 
         return self.once("singular", look)
 

@@ -146,7 +146,9 @@ def test_dtypes_of_other_paths():
         ("math.sqrt(x - x) * 2.0", "root of zero"),
         ("np.std(np.array([x, x])) + x", "root of zero"),
         ("np.linalg.norm(np.array([x, x]) - x)", "root of zero"),
+        ("(x - x) ** 0.5 * x", "root of zero"),
         ("math.sqrt(x) - math.sqrt(x)", ""),
+        ("(x - x) ** 1.5 + x", ""),
     ],
 )
 def test_a_root_of_zero_has_no_slope(text, sort):
