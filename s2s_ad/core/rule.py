@@ -90,6 +90,14 @@ class Rule:
     takes_apart = False
     #: gives, of a complex number, something else than what its text for real numbers would
     tells_complex = False
+    #: draws as many random numbers as it is asked to, in the order of draws of one number
+    takes_size = False
+    #: asks whether its operand is finite: then it need not be
+    asks_finite = False
+    #: compares two numbers: with infinity, or with itself, that asks it, too
+    compares = False
+    #: of real numbers of Python's the result may be complex
+    turns_complex = False
     #: of real numbers the result is never below zero
     never_negative = False
     #: no element of the result is below the least of the first operand
@@ -245,6 +253,10 @@ class Rule:
     def is_finite(self, builder: Emitter, operands: list) -> bool:
         """Whether the result is finite wherever the operands are."""
         return self.is_total(operands)
+
+    def draws(self, operands: Sequence) -> bool:
+        """Whether it draws random numbers from a state that was there before, and changes that."""
+        return False
 
     def is_bounded(self, operands: list) -> bool:
         """Whether the result is finite whatever the operands are, but for nan."""

@@ -19,6 +19,7 @@ from s2s_ad.core.program import Capture, Program
 from s2s_ad.core.sizes import Assumptions, Atom, Guard
 from s2s_ad.diagnostics import S2SError
 from s2s_ad.load.module import Loaded
+from s2s_ad.load.real_gradients import have_powers, with_real_gradients
 from s2s_ad.load.tensor_entry import with_door
 from s2s_ad.tensors import Parameter
 
@@ -223,7 +224,11 @@ def _is_fixed(capture: Capture) -> bool:
 
 
 def assembled(loaded: Loaded, assemble: Callable) -> Callable:
-    return assemble([with_door(each) for each in (loaded, *loaded.companions)], loaded.program)
+    """What a call runs: the compiled functions behind their doors, put together."""
+    every = (loaded, *loaded.companions)
+    looks = have_powers([each.program for each in every])
+    functions = [with_real_gradients(each) if looks else each.function for each in every]
+    return assemble(list(map(with_door, every, functions)), loaded.program)
 
 
 def kind_of(value: Any) -> Any:

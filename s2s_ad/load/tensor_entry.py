@@ -23,13 +23,13 @@ DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 
 
-def with_door(loaded: Loaded) -> Callable:
+def with_door(loaded: Loaded, function: Callable) -> Callable:
     """The compiled function; for programs that have to do with Tensors one around it."""
     if not loaded.program.tensors:
-        return loaded.function
+        return function
     names = {
         "_s2s_array": np.asarray,
-        "_s2s_f": loaded.function,
+        "_s2s_f": function,
         "_s2s_opened": opened,
         "_s2s_tensor": Tensor,
         "_s2s_wrapped": wrapped,

@@ -606,14 +606,17 @@ def known_number(builder: Builder, value: Any) -> Any:
         return None
 
 
-def power_slope(builder: Builder, base: Any, exponent: Any) -> Any:
+def power_slope(builder: Builder, base: Any, exponent: Any, function: Any = operator.pow) -> Any:
     """The derivative of base ** exponent by the base: exponent * base ** (exponent - 1).
 
-    It is 0 where the exponent is, also at a base of 0, where the second factor is infinite. Where
-    the exponent may be 0 the power is taken to `exponent - (exponent != 0)`.
+    Of a power of NumPy's it is one of NumPy's, which of Python's numbers is nan where Python's is
+    complex. It is 0 where the exponent is, also at a base of 0, where the second factor is
+    infinite. Where the exponent may be 0 the power is taken to `exponent - (exponent != 0)`.
     """
     if known_number(builder, exponent) is not None:
-        return exponent * base ** (exponent - 1)
+        own = function is not operator.pow and values.may_be_python(builder.fact(base))
+        power = builder.call(np.power if own else operator.pow, (base, exponent - 1), {})
+        return exponent * power
     kind = getattr(values.strong_dtype(builder.fact(exponent)), "kind", "")
     if kind == "b":
         return exponent
@@ -632,11 +635,16 @@ class PowerSlopes(Elementwise):
     def factor(self, position: int, operation: Operation, y_bar: Any) -> Any:
         if position == 1:
             return super().factor(position, operation, y_bar)
-        return y_bar * power_slope(operation.result.builder, *operation.operands)
+        builder, function = operation.result.builder, operation.rule.function
+        return y_bar * power_slope(builder, *operation.operands, function)
 
 
 class Power(PowerSlopes):
     """x ** 1 is x."""
+
+    @property
+    def turns_complex(self) -> bool:
+        return self.function is operator.pow
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.function is operator.pow and is_to_be_checked(builder, *args):
@@ -697,6 +705,8 @@ class PowerSlope(Elementwise):
 
     An operation of its own, because its derivative by b is that of b * a ** (b - 1) there, too.
     """
+
+    turns_complex = True
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         if all(isinstance(each, values.Scalar) for each in operands):

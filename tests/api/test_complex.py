@@ -282,6 +282,57 @@ def test_a_power_of_a_number_that_turns_complex_is_refused():
         assert np.isnan(vmap(length_of_power)(np.array([-0.2, 0.2]))).tolist() == [True, False]
 
 
+def unless_negative(x):
+    y, z = x**1.5, 2 * x
+    for _ in range(2):
+        z = z if x < 0 else z * y
+    return z
+
+
+def of_two(items):
+    return unless_negative(items[0]) + items[1]
+
+
+def first_of_many(items):
+    return unless_negative(items[0]) + sum(items)
+
+
+@pytest.mark.parametrize(
+    "function, x, expected",
+    [
+        (unless_negative, -0.8, 2.0),
+        (of_two, [-0.8, 1.5], [2.0, 1.0]),
+        (first_of_many, [-0.8] * 40, [3.0] + [1.0] * 39),
+    ],
+)
+def test_a_gradient_by_numbers_is_real_where_a_path_not_taken_is_complex(function, x, expected):
+    for found in (
+        grad(function)(x),
+        value_and_grad(function)(x)[1],
+        vjp(function, x)[1](1.0)[0],
+        jit(grad(function))(x),
+    ):
+        numbers = found if isinstance(found, list) else [found]
+        assert {type(each) for each in numbers} == {float}
+        assert found == expected
+
+
+@pytest.mark.parametrize("power", [lambda x: x**1.5, lambda x: [x**1.5, x][0] * 2])
+def test_a_gradient_of_a_power_that_turns_complex_is_refused(power):
+    for mode in (grad, value_and_grad, lambda f: lambda x: vjp(f, x)[1](1.0)):
+        with pytest.raises(S2SError, match=r"S2S304.*gradient is complex"):
+            mode(power)(-0.8)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(grad(power)(np.float64(-0.8)))
+
+
+def test_the_slope_of_a_power_of_numpy_is_one_of_numpy():
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(grad(lambda x: np.power(x, 1.5))(-0.8))
+        assert np.isnan(jvp(lambda x: np.power(x, 1.5), (-0.8,), (1.0,))[1])
+    assert grad(lambda x: np.power(x, 1.5))(0.64) == pytest.approx(1.2)
+
+
 @pytest.mark.parametrize(
     "f",
     [lambda x: 2 * x**1.5, lambda x: (x * x + 1.0) ** 1.5 + abs(x), lambda x: abs(x) ** 0.5],

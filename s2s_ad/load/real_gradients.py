@@ -1,0 +1,97 @@
+"""Gradients by Python's numbers are real, also where a power is complex that nobody reads.
+
+Code takes for granted that powers are real (`rules/real_powers.py`). (-0.8)**1.5 is not, and where
+it is on a path that is not taken, zero times it is a complex zero.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gast
+
+from s2s_ad.core import form, tree, values
+from s2s_ad.core.callee import reached
+from s2s_ad.core.program import Program
+from s2s_ad.diagnostics import ArgumentTypeError
+from s2s_ad.load.module import Loaded
+
+
+def with_real_gradients(loaded: Loaded) -> Callable:
+    """The compiled function, or one around it that looks at the gradients that it returns."""
+    program, function = loaded.program, loaded.function
+    kept = {id(atom) for atom in program.kept_atoms()}  # for a backward pass, as they are
+    is_gradient = tree.tree_map(
+        lambda atom: id(atom) not in kept and _is_gradient(program, atom), program.output
+    )
+    if not any(tree.leaves(is_gradient)):
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _made_real(function(*args, **kwargs), is_gradient, program)
+
+    return call
+
+
+def _is_gradient(program: Program, atom: gast.AST) -> bool:
+    """Whether an output is an adjoint that may be a real number of Python's, or a list of these."""
+    if not isinstance(atom, gast.Name):
+        return False
+    fact = program.facts[atom.id]
+    kind = fact.item if isinstance(fact, values.List) else fact
+    if not values.may_be_python(kind) or not values.is_real(kind):
+        return False
+    return any(each.target == atom.id and each.phase == "backward" for each in program.body)
+
+
+def have_powers(programs: Sequence[Program]) -> bool:
+    """Whether a power of Python's numbers in them may turn complex."""
+    blocks = [block for inner in reached(programs) for block in inner.blocks]
+    return any(
+        isinstance(each, form.Op) and _may_turn_complex(part, each)
+        for part in (*programs, *blocks)
+        for each in part.body
+    )
+
+
+def _may_turn_complex(program: Program, statement: form.Op) -> bool:
+    if not statement.rule.turns_complex:
+        return False
+    facts = [program.fact(atom) for atom in statement.operands[:2]]
+    exponent = getattr(statement.operands[1], "value", None)
+    if values.is_inexact(facts[1]) is False or (exponent is not None and exponent % 1 == 0):
+        return False
+    return all(values.may_be_python(each) and values.is_real(each) for each in facts)
+
+
+def _made_real(result: Any, is_gradient: Any, program: Program) -> Any:
+    """The result with each gradient as the real number that it is."""
+    if is_gradient is True and isinstance(result, list):
+        return [_made_real(each, True, program) for each in result]
+    if is_gradient is True:
+        return _real(result, program) if isinstance(result, complex) else result
+    if not isinstance(is_gradient, tree.Tree) or not any(tree.leaves(is_gradient)):
+        return result
+    found = tree.one_level(result)
+    items = [
+        _made_real(each, part, program)
+        for each, part in zip(found.items, is_gradient.items, strict=True)
+    ]
+    if all(a is b for a, b in zip(items, found.items, strict=True)):
+        return result
+    return tree.to_object(tree.Tree(found.kind, found.keys, tuple(items)))
+
+
+def _real(value: complex, program: Program) -> float:
+    if value.imag:
+        raise ArgumentTypeError(
+            "S2S304",
+            "the gradient is complex: a power of a negative number of Python's is",
+            origin=program.origin,
+            why="a gradient is the direction in which a real number grows fastest",
+            help="pass np.float64(...) for nan, or return the real part of a complex number",
+        )
+    return value.real
