@@ -1,7 +1,9 @@
-"""Which values may be infinite: because of a pole, or because an exponential is too large."""
+"""Which values may be infinite: because of a pole, because an exponential is too large, or because
+the user's code asks whether they are."""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, names_in
+from s2s_ad.core import form, values
+from s2s_ad.core.builder import DERIVED, Builder, Symbol, names_in
+from s2s_ad.core.program import Program
 from s2s_ad.core.rule import Rule
 
 DEEPEST = 8
@@ -41,8 +44,43 @@ def is_off_zero(builder: Builder, value: Any) -> bool:
     return low > np.finfo(np.float32 if dtype is None else dtype).tiny
 
 
+def questioned(program: Program) -> set[str]:
+    """Inputs, and what is computed from none, of which the user's code asks whether it is finite.
+
+    So it need not be, nor need what was computed from it.
+    """
+    asked: set[str] = set()
+    sources = {*program.leaves(), *(each.name for each in program.captured())}
+    for statement in reversed(program.body):
+        if isinstance(statement, form.Effect) or statement.phase in DERIVED:
+            continue
+        if _asks_finite(statement) or statement.target in asked:
+            asked.update(statement.reads)
+        if not statement.reads:
+            sources.add(statement.target)
+    return asked & sources
+
+
+def note_questioned(builder: Builder, values: Iterable[Any]) -> None:
+    """Note which values need not be finite."""
+    names = [each.name for each in values if isinstance(each, Symbol)]
+    builder.notes.setdefault("questioned", {}).update(dict.fromkeys(names, True))
+
+
+def _asks_finite(statement: form.Op) -> bool:
+    """Whether a statement asks whether a value is finite: also as x == x, or x < np.inf."""
+    if not statement.rule.compares:
+        return statement.rule.asks_finite
+    names = [getattr(atom, "id", None) for atom in statement.operands]
+    numbers = [getattr(atom, "value", None) for atom in statement.operands]
+    infinite = any(type(each) is float and math.isinf(each) for each in numbers)
+    return infinite or (names[0] is not None and names[0] == names[1])
+
+
 def may_be_infinite(builder: Builder, value: Any) -> bool:
-    """Whether a value may be infinite, or nan, where the inputs are finite."""
+    """Whether a value may be infinite, or nan, where the inputs are finite that nobody asks of."""
+    if _comes_from(builder, value, "questioned"):
+        return True
 
     def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
         if values.is_inexact(builder.facts[name]) is False or rule.is_bounded(operands):
@@ -97,11 +135,11 @@ def relies(builder: Builder) -> bool:
 
 
 def _comes_from(builder: Builder, value: Any, question: str) -> bool:
-    if question not in builder.notes:
+    if not builder.notes.get(question):
         return False
 
     def judged(name: str, rule: Rule, operands: list, sources: Iterable[bool]) -> bool:
-        return any(sources)
+        return any(sources) and values.is_inexact(builder.facts[name]) is not False
 
     return _asked(builder, value, question, lambda rule, operands: operands, judged)
 

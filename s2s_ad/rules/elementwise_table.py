@@ -251,6 +251,13 @@ flat(2, np.greater, np.greater_equal, np.lcm, np.left_shift, np.less, np.less_eq
 flat(2, np.logical_and, np.logical_or, np.logical_xor, np.not_equal, np.right_shift, **TOTAL)
 flat(2, operator.and_, operator.eq, operator.ge, operator.gt, operator.le, **TOTAL)
 flat(2, operator.lt, operator.ne, operator.or_, operator.xor, **TOTAL)
+for _function in (np.isfinite, np.isinf, np.isnan, np.isneginf, np.isposinf, np.nan_to_num):
+    RULES[_function].asks_finite = True
+for _function in (
+    *(np.equal, np.greater, np.greater_equal, np.less, np.less_equal, np.not_equal),
+    *(operator.eq, operator.ge, operator.gt, operator.le, operator.lt, operator.ne),
+):
+    RULES[_function].compares = True
 for _function in (np.logical_and, operator.and_):
     RULES[_function].shared_truth = True
 for _function in (np.logical_or, operator.or_):

@@ -288,7 +288,7 @@ class Update(Rule):
         if x.shape is None or isinstance(x.fact, values.List):
             return None
         base = x if is_zeros(builder, x) else inside_mask(builder, x, write, others)
-        part = restricted(others, x.shape, lambda each: each[params["index"]])
+        part = restricted(others, x, lambda each: each[params["index"]])
         if base is None or part is None:
             return None
         return self._like(builder, x, base, params, write(value, *part))

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, is_same
 from s2s_ad.core.magnitudes import as_factor, may_be_infinite, rely_on, stays_finite
@@ -109,7 +110,7 @@ def _inside_moved(builder: Builder, value: Symbol, write: Write, others: tuple) 
     operation = Operation(rule, operands, params, value, active)
     if value.shape is None:
         return None
-    others = restricted(others, value.shape, lambda each: rule.reverse(operation, each)[0])
+    others = restricted(others, value, lambda each: rule.reverse(operation, each)[0])
     if others is None:
         return None
     inner = inside_mask(builder, operands[0], write, tuple(others))
@@ -132,26 +133,32 @@ def _is_whole(shape: values.Shape, value: Any) -> bool:
     return values.same_shape(own, shape)
 
 
-def restricted(others: tuple, whole: values.Shape, part: Callable[[Symbol], Any]) -> list | None:
-    """What `part` takes of the others; None unless they have the shape of the whole, or no axes."""
-    if not all(map(functools.partial(_fits, whole), others)):
+def restricted(others: tuple, whole: Symbol, part: Callable[[Symbol], Any]) -> list | None:
+    """What `part` takes of the others; None unless they are certain to be of the whole's shape, or
+    to be broadcast to it."""
+    if not all(map(functools.partial(_fits, whole.shape), others)):
         return None
     return [_part_of(each, whole, part) for each in others]
 
 
 def _fits(whole: values.Shape, value: Any) -> bool:
-    return not isinstance(value, Symbol) or value.shape == () or _is_whole(whole, value)
+    if not isinstance(value, Symbol) or value.shape == () or _is_whole(whole, value):
+        return True
+    is_smaller = value.shape is not None and len(value.shape) < len(whole)
+    return is_smaller and values.are_equal(value.shape, whole[len(whole) - len(value.shape) :])
 
 
-def _part_of(value: Any, whole: values.Shape, part: Callable[[Symbol], Any]) -> Any:
+def _part_of(value: Any, whole: Symbol, part: Callable[[Symbol], Any]) -> Any:
     """Of a slope like 0.5 / y only the part is computed: 0.5 / y[1:]."""
     if not isinstance(value, Symbol) or value.shape == ():
         return value
     builder = value.builder
     rule, operands, params = builder.definition(value)
     derived = rule is not None and rule.elementwise and value.name in builder.derived_names
-    if derived and all(map(functools.partial(_fits, whole), operands)):
+    if derived and all(map(functools.partial(_fits, whole.shape), operands)):
         return builder.emit(rule, [_part_of(each, whole, part) for each in operands], params)
+    if not _is_whole(whole.shape, value):
+        value = builder.call(runtime.broadcast_like, (value, whole), {})
     return part(value)
 
 

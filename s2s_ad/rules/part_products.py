@@ -82,7 +82,7 @@ def _written(
     letter, array = letters[position][axis], operands[position]
     product = builder.call(runtime.contract, (spec, *operands), {})
     index = tuple(item if each == letter else WHOLE for each in out)
-    rest = restricted(others, product.shape, lambda each: each[index])
+    rest = restricted(others, product, lambda each: each[index])
     if rest is None:
         return None
     taken = array[tuple(item if i == axis else WHOLE for i in range(array.ndim))]

@@ -269,7 +269,7 @@ for _function, _counterpart in OF_INTEGERS.items():
 for _function, _counterpart in STEPS.items():  # infinite numbers have no whole part
     register(OfNumber(_function, (None,), _counterpart, kind=int))
 for _function, _counterpart in TESTS.items():
-    register(OfNumber(_function, (None,), _counterpart, kind=bool, total=True))
+    register(OfNumber(_function, (None,), _counterpart, kind=bool, total=True)).asks_finite = True
 _not = register(OfNumber(operator.not_, (None,), np.logical_not, kind=bool, total=True))
 _not.unasked = True
 register(Gamma(math.gamma, "y_bar * (y * special.digamma(x))", "gamma"))

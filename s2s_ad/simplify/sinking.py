@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
 from s2s_ad.core.callee import compound_of, has_effect, item_of
+from s2s_ad.core.magnitudes import may_be_infinite
 from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
@@ -31,6 +33,7 @@ class Sides:
 
     def __init__(self, program: Program, statement: form.Statement):
         self.program, self.statement = program, statement
+        self._whole: Builder | None = None
         blocks = blocks_of(statement)
         self.condition, *self.operands = statement.operands
         self.captures = [each.captures for each in blocks]
@@ -52,11 +55,18 @@ class Sides:
             leaves.append(builder.symbol(self.program.facts[name], hint).name)
         return Symbol(self.builders[side], self.leaves[side][-1])
 
+    @property
+    def whole(self) -> Builder:
+        """The program around, of which rules can be asked."""
+        if self._whole is None:
+            self._whole = Builder.of(self.program)
+        return self._whole
+
     def written(self) -> form.Op:
-        """The statement with the blocks as they are now."""
+        """The statement with the blocks as they are now, whose own branches may have work to do."""
         made = Branch(
             *(
-                block(builder, leaves, outputs, captures=captures)
+                sink(block(builder, leaves, outputs, captures=captures))
                 for builder, leaves, outputs, captures in zip(
                     self.builders, self.leaves, self.outputs, self.captures, strict=True
                 )
@@ -184,10 +194,12 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
         count = len(builder.body)
         with builder.at(statement.origin, statement.phase):
             value = _value(builder, sides.program, statement, atoms)
+            fact = sides.program.facts[statement.target]
             if type(value) in (int, float, complex):
-                value = in_kind_of(builder, value, sides.program.facts[statement.target])
-            results.append(value)
+                value = _as_wide(sides.program, in_kind_of(builder, value, fact), fact)
+            results.append(value if _has_its_dtype(builder, value, fact) else None)
         idle = idle or len(builder.body) == count
+    idle = idle or _leaves_out(sides, statement, items)
     if not idle or any(value is None for value in results):
         for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
             builder.body, builder._numbered = body, numbered
@@ -196,6 +208,64 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     for builder, outputs, value in zip(sides.builders, sides.outputs, results, strict=True):
         outputs.append(builder.named(value, hint))
     return True
+
+
+def _as_wide(program: Program, value: Any, fact: values.AbstractValue) -> Any:
+    """A number of Python's as one of NumPy's, where some numbers are of single precision."""
+    is_strong = isinstance(fact, values.Array) and not fact.weak and fact.dtype is not None
+    if not is_strong or isinstance(value, np.generic):
+        return value
+    return fact.dtype.type(value) if any(map(values.is_single, program.facts.values())) else value
+
+
+def _leaves_out(sides: Sides, statement: form.Op, items: dict[str, int]) -> bool:
+    """Whether an inner branch leaves something out that may be infinite, and may not be multiplied.
+
+    The path that leaves it out is deeper inside, where the operation goes next.
+    """
+    names = [getattr(atom, "id", None) for atom in statement.operands]
+    factors = [name for place, name in enumerate(names) if place in statement.rule.linear]
+    others = [name for name in names if name is not None and name not in items]
+    left_out = any(
+        _is_zero_on_a_path(builder.body, to_node(outputs[items[name]]))
+        for name in factors
+        if name in items
+        for builder, outputs in zip(sides.builders, sides.outputs, strict=True)
+    )
+    return left_out and (
+        any(may_be_infinite(sides.whole, Symbol(sides.whole, name)) for name in others)
+        or _has_pole(sides.whole, statement.target)
+    )
+
+
+def _has_pole(builder: Builder, name: str) -> bool:
+    """Whether the operation that computes a value may give infinity of finite numbers."""
+    rule, operands, _ = builder.definitions[name]
+    return rule.elementwise and not rule.is_finite(builder, operands)
+
+
+def _is_zero_on_a_path(body: Sequence[form.Statement], atom: gast.AST) -> bool:
+    """Whether an inner branch gives the number 0 on one of its paths, or what it gives does."""
+    if not isinstance(atom, gast.Name):
+        return False
+    defined = {each.target: each for each in body if isinstance(each, form.Op)}
+    item = item_of(defined[atom.id]) if atom.id in defined else None
+    if item is None or item[0] not in defined:
+        return False
+    region = region_of(defined[item[0]])
+    if not isinstance(region, Branch):
+        return False
+    pairs = [(each.body, each.outputs()[item[1]]) for each in region.blocks]
+    return any(
+        getattr(inner, "value", None) == 0 or _is_zero_on_a_path(block, inner)
+        for block, inner in pairs
+    )
+
+
+def _has_its_dtype(builder: Builder, value: Any, fact: values.AbstractValue) -> bool:
+    """Whether a side gives the dtype that is known of both: a zero of Python's widens nothing."""
+    known = [values.strong_dtype(each) for each in (fact, builder.fact(value))]
+    return not isinstance(fact, values.Array) or values.missing(known) or known[0] == known[1]
 
 
 def _has_its_rank(sides: Sides, name: str, index: int) -> bool:

@@ -13,7 +13,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, fresh_name
 from s2s_ad.core.callee import Callee, item_of, items_of
 from s2s_ad.core.custom import CustomCallee
-from s2s_ad.core.magnitudes import hand_in
+from s2s_ad.core.magnitudes import hand_in, note_questioned, questioned
 from s2s_ad.core.parts import fitted
 from s2s_ad.core.program import TEMPORARY, Input, Program
 from s2s_ad.core.regions import Region
@@ -61,6 +61,8 @@ class _Walk:
         self.compounds: dict[str, tuple[list, list]] = {}  # outputs of each, and their tangents
         self.described = Described(program)
         self.active = activity.varied(program, tangents) & activity.useful(program, outputs)
+        self.questioned = questioned(program)
+        note_questioned(builder, map(self.atoms.get, self.questioned & self.atoms.keys()))
 
     def step(self, statement: form.Statement) -> None:
         item = item_of(statement)
@@ -72,6 +74,8 @@ class _Walk:
         with self.builder.at(statement.origin, statement.phase):
             if isinstance(statement, form.Effect) or statement.target not in self.active:
                 self.builder.replay(statement, self.atoms, self.program)
+                if statement.target in self.questioned:
+                    note_questioned(self.builder, [self.atoms[statement.target]])
                 return
             if isinstance(rule, Callee | Region):
                 self._compound(statement, rule)

@@ -18,6 +18,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
+from s2s_ad.core.magnitudes import note_questioned, questioned
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, region_of
@@ -161,6 +162,7 @@ class Reverse:
             result = None if isinstance(statement, form.Effect) else self.atoms[statement.target]
             if isinstance(result, Symbol) and statement.target in self.active:
                 self._first.setdefault(result.name, statement)
+        note_questioned(self.builder, map(self.atoms.get, questioned(self.program)))
 
     def output(self, atom: gast.AST) -> Any:
         return self.builder.view(atom, self.atoms)

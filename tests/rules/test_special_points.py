@@ -16,6 +16,7 @@ from rules.properties import module
 from s2s_ad import Tensor, grad, hessian, jvp, ops, vmap
 
 E2 = math.exp(2.0)
+S1, S2 = math.sin(1.0), math.sin(2.0)
 SIG1 = 1 / (1 + math.exp(-1.0))
 #: text of the function of x, x, its gradient, and its second derivative where that is asked for
 POWERS = [
@@ -122,6 +123,41 @@ SETTLED = [
     ("h = 1 / (1 + np.exp(-x))\n return 1 / (1 + np.exp(-h))", -800.0, 0.0),
     ("s = 0.0\n for i in range(3):\n  s += 1 / (1 + np.exp(-x * (i + 1)))\n return s", -800.0, 0.0),
 ]
+#: text of a function of x and k: what a path leaves out, at x = 0, and its derivative by x there
+LEFT_OUT = [
+    ("y = x + x**1.5\n return k if k > 2 else (3 * k if x < 1 else y)", 0.0),
+    ("y = x**0.5\n return k if k > 2 else (1.5 * x if x < 1 else y)", 1.5),
+    (
+        "y = np.sqrt(x)\n if k > 2:\n  return y * 3\n elif x <= 0:\n  return 0.0\n return y * 2",
+        0.0,
+    ),
+    (
+        "y = np.log(x)\n if k > 2:\n  z = y\n elif x <= 0:\n  z = x\n elif k > 1:\n  z = 2 * y\n"
+        " else:\n  z = y\n return z * 2",
+        2.0,
+    ),
+    ("y = np.sqrt(x)\n if k > 2:\n  raise ValueError\n elif not x:\n  y = x\n return y", 1.0),
+]
+DATA = [1.0, np.inf, np.nan, -np.inf, 2.0]
+#: text of a function of data x and of `a`, some of which is not finite; the slopes by x = 0.5
+NOT_FINITE = [
+    ("np.sum(np.where(np.isfinite(a), a * x, 0))", [1, 0, 0, 0, 2]),
+    ("np.sum(np.where(np.isfinite(a), np.exp(a * x), 0))", [math.exp(0.5), 0, 0, 0, 2 * math.e]),
+    ("np.sum(np.where(np.isfinite(a), np.sin(a * x), 0) ** 2)", [S1, 0, 0, 0, 2 * S2]),
+    ("np.sum(np.where(np.isfinite(a), (a - x) ** 2, 0))", [-1, 0, 0, 0, -3]),
+    ("np.sum((a * x)[np.isfinite(a)])", [1, 0, 0, 0, 2]),
+    ("m = ~(np.isnan(a) | np.isinf(a))\n return np.sum((a * x)[m])", [1, 0, 0, 0, 2]),
+    ("np.sum(a * x, where=np.isfinite(a))", [1, 0, 0, 0, 2]),
+    ("np.mean((a - x) ** 2, where=np.isfinite(a))", [-0.5, 0, 0, 0, -1.5]),
+    ("np.sum(np.compress(np.isfinite(a), a * x))", [1, 0, 0, 0, 2]),
+    ("y = a * x\n y[~np.isfinite(y)] = 0.0\n return np.sum(y * y)", [1, 0, 0, 0, 4]),
+    ("np.sum(np.nan_to_num(a * x, posinf=0.0, neginf=0.0))", [1, 0, 0, 0, 2]),
+    ("np.nansum(np.where(np.isinf(a), np.nan, a * x))", [1, 0, 0, 0, 2]),
+    ("np.nanmean((np.where(np.isinf(a), np.nan, a) - x) ** 2)", [-0.5, 0, 0, 0, -1.5]),
+    ("np.sum(np.where(np.abs(a) < np.inf, a * x, 0))", [1, 0, 0, 0, 2]),
+    ("np.sum(np.where((a == a) & (abs(a) != np.inf), a * x, 0))", [1, 0, 0, 0, 2]),
+    ("np.sum(np.where(np.isfinite(a), x / a, 0))", [1, 0, 0, 0, 0.5]),
+]
 #: here the value is infinite, or has a corner or a pole: no number may be given for a derivative
 WITHOUT = [
     ("np.log(1 + np.exp(x))", 800.0),
@@ -181,6 +217,31 @@ def test_power_at_zero(text, x, slope, curve):
 @pytest.mark.parametrize("text, x, expected", MASKED + SMOOTH + SETTLED)
 def test_point(text, x, expected):
     check(text, x, expected)
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+@pytest.mark.parametrize("text, expected", LEFT_OUT)
+def test_what_a_path_leaves_out_is_not_multiplied_by_zero(text, expected, kind):
+    f, x, k = function(text, "x, k"), kind(0.0), kind(1.5)
+    if "log" in text and kind is float:
+        x = np.float64(x)
+    assert grad(f)(x, k) == expected
+    assert jvp(f, (x, k), (1.0, 0.0))[1] == expected
+    assert vmap(grad(f))(np.array([0.0, 0.0]), np.array([1.5, 1.5])).tolist() == [expected] * 2
+
+
+@pytest.mark.parametrize("text, expected", NOT_FINITE)
+def test_what_is_asked_to_be_finite_need_not_be(text, expected):
+    """What a mask leaves out of it has no part in a derivative by what is finite."""
+    data = "a = np.array([1.0, np.inf, np.nan, -np.inf, 2.0])\n "
+    check(data + (text if "return" in text else f"return {text}"), np.full(5, 0.5), expected)
+    f, a = function(text, "x, a"), np.array(DATA)
+    np.testing.assert_allclose(grad(f)(np.full(5, 0.5), a), expected)
+    assert grad(f)(0.5, a) == pytest.approx(np.sum(expected))
+    assert jvp(lambda x: f(x, a), (0.5,), (1.0,))[1] == pytest.approx(np.sum(expected))
+    batch = np.full((2, 5), 0.5)
+    np.testing.assert_allclose(vmap(grad(f), (0, None))(batch, a), [expected] * 2)
+    np.testing.assert_allclose(vmap(grad(f))(batch, np.stack([a, a])), [expected] * 2)
 
 
 @pytest.mark.parametrize("text, x, expected", SMOOTH[:4])
