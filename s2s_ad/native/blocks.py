@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad.core import form, values
 from s2s_ad.core.program import TEMPORARY
@@ -85,6 +86,8 @@ class Blocks(State):
         dtype = dtype_of(fact)
         if dtype is None or node.rank != values.rank_of(fact):
             raise NotNative("values of several dtypes or ranks")
+        if values.may_be_wider(fact) and not _is_exact_in(node, dtype):
+            raise NotNative("a number of Python's that is wider than NumPy's of another path")
         node = self.writer.cast(node, dtype)
         return node, self._item(node, atom)
 
@@ -222,3 +225,9 @@ def _reversed(start: Expression, stop: Expression, step: Expression) -> list[Exp
 
 def is_none(atom: gast.AST) -> bool:
     return isinstance(atom, gast.Constant) and atom.value is None
+
+
+def _is_exact_in(node: Node, dtype: np.dtype) -> bool:
+    """Whether a value is the same number in this dtype."""
+    known = node.constant
+    return node.dtype == dtype or (known is not None and dtype.type(known).item() == known)

@@ -49,7 +49,8 @@ class AsType(Structural):
         if not isinstance(x, Symbol):
             return np.dtype(params["dtype"]).type(x)  # a number that took the place of an array
         rule, _, _ = builder.definition(x)
-        same = values.is_dtype(x.dtype, params["dtype"]) and not (rule and rule.double_if_empty)
+        same = values.is_dtype(x.dtype, params["dtype"]) and not values.may_be_wider(x.fact)
+        same = same and not (rule and rule.double_if_empty)
         return x if builder.derived and same else None
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
@@ -167,7 +168,11 @@ class Identity(Structural):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         x = operands[0]
-        return x if isinstance(x, values.Unknown) else values.with_shape(x, x.shape)
+        if isinstance(x, values.Unknown):
+            return x
+        if values.may_be_wider(x):  # of a number of Python's it is an array of doubles
+            return values.Array(None, x.shape, real=values.is_real(x))
+        return values.with_shape(x, x.shape)
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:
         return y_bar

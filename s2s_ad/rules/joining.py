@@ -77,9 +77,11 @@ class Joining(Rule):
         if support.any_unknown(*operands):
             return support.unknown(*operands)
         kinds = [values.strong_dtype(each) for each in operands]
-        dtype = None if values.missing(kinds) else np.result_type(*kinds)
         shapes = [values.shape_of(each) for each in operands]
-        return values.Array(dtype, self.joined(shapes, params["axis"]))
+        shape = self.joined(shapes, params["axis"])
+        if values.missing(kinds) or any(map(values.may_be_wider, operands)):
+            return values.Array(None, shape, real=all(map(values.is_real, operands)))
+        return values.Array(np.result_type(*kinds), shape)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
         axis, builder = operation["axis"], operation.result.builder

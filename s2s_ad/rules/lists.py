@@ -15,6 +15,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, static
+from s2s_ad.core.parts import as_dtype
 from s2s_ad.core.registry import register, rule_of
 from s2s_ad.core.rule import Operation, Ragged, Rule
 from s2s_ad.diagnostics import UnsupportedError
@@ -88,10 +89,27 @@ class ListOf(OfLists):
         return _list_with(operands)
 
     def reverse(self, operation: Operation, y_bar: Any) -> list:
-        return [y_bar[i] if wanted else None for i, wanted in enumerate(operation.active)]
+        """Items of single precision may stand beside others: each adjoint is of its item's type."""
+        builder = operation.result.builder
+        mixed = any(map(values.is_single, builder.facts.values()))
+        return [
+            _typed(y_bar[i], item, mixed) if wanted else None
+            for i, (item, wanted) in enumerate(
+                zip(operation.operands, operation.active, strict=True)
+            )
+        ]
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return gast.List(call.args, gast.Load())
+
+
+def _typed(adjoint: Any, item: Any, mixed: bool) -> Any:
+    """The adjoint of a number in a list, which is of one of NumPy's types where the number is."""
+    fact = item.fact
+    is_number = isinstance(fact, values.Array) and fact.shape == () and not fact.weak
+    if not mixed or not is_number or not values.is_inexact(fact) or fact.dtype is None:
+        return adjoint
+    return as_dtype(adjoint, fact.dtype) if isinstance(adjoint, Symbol) else adjoint
 
 
 class ListAppend(OfLists):

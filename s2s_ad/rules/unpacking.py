@@ -103,7 +103,7 @@ def _full(adjoint: Any, item: Symbol) -> Any:
     adjoint = 0.0 if adjoint is None else adjoint
     if item.shape != ():
         return item.builder.call(runtime.broadcast_like, (adjoint, item), {})
-    weak = isinstance(item.builder.fact(adjoint), values.Scalar)
+    weak = values.may_be_python(item.builder.fact(adjoint))
     if not weak or values.is_dtype(item.dtype, float) or values.is_complex(item.fact):
         return adjoint
     if not isinstance(adjoint, Symbol):

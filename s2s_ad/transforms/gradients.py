@@ -230,7 +230,7 @@ def _tangent_out(builder: Builder, y: Any, y_dot: Any) -> Any:
 
 
 def _typed(builder: Builder, program: Program, y: Any, y_dot: Any) -> Any:
-    """The tangent of an output whose dtype only the run tells, in that dtype.
+    """The tangent of an output in the output's dtype, where that is not known to be its own.
 
     Text for arguments of which nothing is known leaves it as it is.
     """
@@ -238,7 +238,9 @@ def _typed(builder: Builder, program: Program, y: Any, y_dot: Any) -> Any:
     if not symbols or isinstance(y.fact, values.List | values.Word):
         return y_dot
     general = any(isinstance(program.facts[leaf], values.Unknown) for leaf in program.leaves())
-    if general or values.strong_dtype(y.fact) is not None:
+    known = [values.strong_dtype(each.fact) for each in (y, y_dot)]
+    alike = not values.missing(known) and known[0] == known[1]
+    if general or alike or isinstance(y.fact, values.Scalar):
         return y_dot
     return builder.call(runtime.in_dtype_of, (y_dot, y), {})
 

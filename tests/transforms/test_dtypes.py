@@ -459,3 +459,100 @@ def test_a_batch_has_the_dtype_and_the_digits_of_its_samples(f):
     for found, *expected in zip(*parts, strict=True):
         assert found.dtype == np.stack(expected).dtype
         np.testing.assert_array_equal(found, np.stack(expected))
+
+
+# ---- numbers of several types beside each other --------------------------------------------------
+
+
+def chosen_of_unpacked(y):
+    first, _, last = y
+    last = np.float64(1) if np.all(y) else last
+    return first if np.all(y) else last
+
+
+def sorted_and_added(y):
+    return sum(sorted(y)) + y[0] * 2.0
+
+
+def narrowed_in_a_changed_list(y):
+    changed = [*y]
+    changed[int(np.sum(y) * 0)] = 0
+    for _ in range(1):
+        _, *others = changed
+        last = np.float32(others[-1])
+    return last
+
+
+@pytest.mark.parametrize(
+    "f, x, slopes",
+    [
+        (chosen_of_unpacked, np.array([0.6, 0.1, 0.4], np.float32), [1, 0, 0]),
+        (chosen_of_unpacked, np.array([0.0, 0.1, 0.4], np.float32), [0, 0, 1]),
+        (sorted_and_added, [np.float32(-0.9), -2.2], [3, 1]),
+        (sorted_and_added, [-0.9, np.float32(-2.2), 0.5], [3, 1, 1]),
+        (narrowed_in_a_changed_list, [np.float64(0.5), np.float64(1.5)], [0, 1]),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_each_adjoint_has_the_dtype_of_its_number(f, x, slopes):
+    gradient = grad(f)(x)
+    np.testing.assert_array_equal(gradient, slopes)
+    if isinstance(x, list):
+        assert [type(g) for g, v in zip(gradient, x, strict=True) if type(v) is not float] == [
+            type(v) for v in x if type(v) is not float
+        ]
+    else:
+        assert gradient.dtype == x.dtype
+        batch = vmap(grad(f))(np.stack([x, x]))
+        assert batch.dtype == x.dtype
+        np.testing.assert_array_equal(batch, [slopes, slopes])
+
+
+def logarithm_where_there_is_one(y):
+    try:
+        k = math.log(y)
+    except ValueError:
+        k = 0.7
+    return y + np.sin(k)
+
+
+@pytest.mark.parametrize("y", [-0.3, 0.3])
+def test_a_tangent_is_as_wide_as_its_value_where_a_path_has_none(y):
+    y = np.array(y, np.float32)
+    value, tangent = jvp(logarithm_where_there_is_one, (y,), (np.ones_like(y),))
+    assert value.dtype == tangent.dtype == logarithm_where_there_is_one(y).dtype
+    expected = 1.0 if y < 0 else 1 + np.cos(np.log(y)) / y
+    np.testing.assert_allclose(tangent, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", [np.array, lambda v, dtype: np.array([v], dtype=dtype)])
+def test_a_tangent_is_narrowed_with_its_value(make):
+    x = [-1.5, np.float32(-0.2), 0.3]
+    value, tangent = jvp(lambda x: make(min(x), dtype=np.float32), (x,), ([1.0, 1.0, 1.0],))
+    assert (value.dtype, tangent.dtype) == (np.float32, np.float32)
+    assert tangent == 1.0
+
+
+def double_on_one_path(x):
+    y = np.float32(1.5)
+    if np.any(x < 0.25):
+        y = y * 2
+    else:
+        y = 1.3
+    return y
+
+
+def started_with_a_double(x, start):
+    for each in x:
+        start = start + each
+    return start
+
+
+def test_native_code_cuts_no_number_of_python():
+    """1.3 is none of single precision."""
+    for x in (np.zeros(2), np.ones(2)):
+        found, expected = jit(double_on_one_path)(x), double_on_one_path(x)
+        assert (found, type(found)) == (expected, type(expected))
+    for x in (np.zeros(0, np.float32), np.ones(2, np.float32)):
+        found, expected = jit(started_with_a_double)(x, 0.1), started_with_a_double(x, 0.1)
+        assert (found, type(found)) == (expected, type(expected))
