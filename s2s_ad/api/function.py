@@ -67,6 +67,7 @@ from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
+from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.load.dispatch import (
     Assumed,
     Dispatcher,
@@ -976,4 +977,4 @@ def _fact_inside(lowering: Any, leaf: Any) -> Any:
             help="define it at the top of a module",
         )
     exactly = type(leaf) in (int, bool)
-    return values.Static(leaf) if exactly else lowering.builder.fact(leaf)
+    return values.Static(leaf) if exactly else lowering.builder.fact(unwrap(leaf))
