@@ -49,12 +49,20 @@ def _is_gradient(program: Program, atom: gast.AST) -> bool:
 
 def have_powers(programs: Sequence[Program]) -> bool:
     """Whether a power of Python's numbers in them may turn complex."""
-    blocks = [block for inner in reached(programs) for block in inner.blocks]
-    return any(
-        isinstance(each, form.Op) and _may_turn_complex(part, each)
-        for part in (*programs, *blocks)
-        for each in part.body
-    )
+    return any(map(_has_powers, programs))
+
+
+def _has_powers(program: Program) -> bool:
+    """The answer for one, which is found once: captured numbers may change with each call."""
+    known = program.__dict__
+    if "has_powers" not in known:
+        blocks = [block for inner in reached([program]) for block in inner.blocks]
+        known["has_powers"] = any(
+            isinstance(each, form.Op) and _may_turn_complex(part, each)
+            for part in (program, *blocks)
+            for each in part.body
+        )
+    return known["has_powers"]
 
 
 def _may_turn_complex(program: Program, statement: form.Op) -> bool:

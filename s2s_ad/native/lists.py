@@ -229,6 +229,8 @@ class Lists(State):
             raise NotNative("such an item of a list")
         elif value.rank != values.rank_of(items.item):
             raise NotNative("a list of items of several ranks")
+        elif value.dtype.kind == "b" != dtype.kind:
+            raise NotNative("a truth among the numbers of a list")
         else:
             given = self._item(self.writer.cast(value, dtype), line.expression)
         if line.store.kind != "set":

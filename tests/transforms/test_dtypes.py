@@ -556,3 +556,15 @@ def test_native_code_cuts_no_number_of_python():
     for x in (np.zeros(0, np.float32), np.ones(2, np.float32)):
         found, expected = jit(started_with_a_double)(x, 0.1), started_with_a_double(x, 0.1)
         assert (found, type(found)) == (expected, type(expected))
+
+
+def truth_among_numbers(items, k):
+    items[items[0]] = k < 3
+    return items[0] + 0 if k > 9 else items[0], items[1]
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_native_code_makes_no_number_of_a_truth(k):
+    found, expected = jit(truth_among_numbers)([0, 2], k), truth_among_numbers([0, 2], k)
+    assert found == expected
+    assert [type(each) for each in found] == [type(each) for each in expected]
