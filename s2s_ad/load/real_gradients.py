@@ -6,7 +6,6 @@ it is on a path that is not taken, zero times it is a complex zero.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,23 +16,33 @@ from s2s_ad.core.callee import reached
 from s2s_ad.core.program import Program
 from s2s_ad.diagnostics import ArgumentTypeError
 from s2s_ad.load.module import Loaded
+from s2s_ad.load.tensor_entry import around, compiled
 
 
 def with_real_gradients(loaded: Loaded) -> Callable:
     """The compiled function, or one around it that looks at the gradients that it returns."""
-    program, function = loaded.program, loaded.function
-    kept = {id(atom) for atom in program.kept_atoms()}  # for a backward pass, as they are
-    is_gradient = tree.tree_map(
-        lambda atom: id(atom) not in kept and _is_gradient(program, atom), program.output
-    )
+    program = loaded.program
+    known = program.__dict__  # what is found out is found once: captured numbers may change often
+    if "gradients" not in known:
+        kept = {id(atom) for atom in program.kept_atoms()}  # for a backward pass, as they are
+        known["gradients"] = tree.tree_map(
+            lambda atom: id(atom) not in kept and _is_gradient(program, atom), program.output
+        )
+    is_gradient = known["gradients"]
     if not any(tree.leaves(is_gradient)):
-        return function
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return _made_real(function(*args, **kwargs), is_gradient, program)
-
-    return call
+        return loaded.function
+    head, passed = around(program, lambda name, leaf, starred: name)
+    text = (
+        f"def call({head}):\n"
+        f"    _s2s_y = _s2s_f({passed})\n"
+        "    return _s2s_y if type(_s2s_y) is float else _s2s_real(_s2s_y)\n"
+    )
+    names: dict[str, Any] = {
+        "_s2s_f": loaded.function,
+        "_s2s_real": lambda result: _made_real(result, is_gradient, program),
+    }
+    exec(compiled(text), names)
+    return names["call"]
 
 
 def _is_gradient(program: Program, atom: gast.AST) -> bool:
@@ -53,7 +62,7 @@ def have_powers(programs: Sequence[Program]) -> bool:
 
 
 def _has_powers(program: Program) -> bool:
-    """The answer for one, which is found once: captured numbers may change with each call."""
+    """The answer for one program."""
     known = program.__dict__
     if "has_powers" not in known:
         blocks = [block for inner in reached([program]) for block in inner.blocks]

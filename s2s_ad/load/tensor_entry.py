@@ -37,12 +37,12 @@ def with_door(loaded: Loaded, function: Callable) -> Callable:
     for i, capture in enumerate(loaded.program.writes):
         names[f"_s2s_write_{i}"] = plain(capture.value)
     made: dict[str, Callable] = {}
-    exec(_compiled(_source(loaded.program)), names, made)
+    exec(compiled(_source(loaded.program)), names, made)
     return made["call"]
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(source: str) -> CodeType:
+def compiled(source: str) -> CodeType:
     """One code for all functions that this is the door of, whatever they captured."""
     return compile(source, "<s2s_ad door>", "exec")
 
@@ -66,8 +66,11 @@ def wrapped(value: Any) -> Any:
 # ---- text ----------------------------------------------------------------------------------------
 
 
-def _source(program: Program) -> str:
-    """The function around: what is known of inputs and outputs is done without a look at them."""
+def around(program: Program, opened: Callable[[str, Any, bool], str]) -> tuple[str, str]:
+    """(the parameters of a function around the compiled one, what that is called with)
+
+    `opened` writes an argument: of its name, its leaf or leaves, and whether it has a star.
+    """
     head, passed = [], []
     for each in program.inputs:
         star = {STAR: "*", DOUBLE_STAR: "**"}.get(each.kind, "")
@@ -75,14 +78,20 @@ def _source(program: Program) -> str:
             head.append("*")
         head.append(star + each.name)
         by_name = f"{each.name}=" if each.kind is KEYWORD_ONLY else ""
-        passed.append(f"{star}{by_name}{_opened(program, each.name, each.tree, bool(star))}")
+        passed.append(f"{star}{by_name}{opened(each.name, each.tree, bool(star))}")
+    return ", ".join(head), ", ".join(passed)
+
+
+def _source(program: Program) -> str:
+    """The function around: what is known of inputs and outputs is done without a look at them."""
+    head, passed = around(program, functools.partial(_opened, program))
     result = "_s2s_y[0]" if program.writes else "_s2s_y"
     stores = "".join(
         f"    _s2s_write_{i}[...] = _s2s_y[{i + 1}]\n" for i in range(len(program.writes))
     )
     return (
-        f"def call({', '.join(head)}):\n"
-        f"    _s2s_y = _s2s_f({', '.join(passed)})\n"
+        f"def call({head}):\n"
+        f"    _s2s_y = _s2s_f({passed})\n"
         f"{stores}"
         f"    return {_wrapped(program, program.result, result)}\n"
     )

@@ -317,6 +317,19 @@ def test_a_gradient_by_numbers_is_real_where_a_path_not_taken_is_complex(functio
         assert found == expected
 
 
+def with_parameters_of_all_kinds(x, /, y, *rest, scale=2.0, **more):
+    return unless_negative(x) * y + sum(rest) + scale + more["shift"] * x
+
+
+def test_a_gradient_is_real_whatever_the_parameters_are():
+    function = with_parameters_of_all_kinds
+    for given, named in (((-1.0, 3.0), {"shift": 1.0}), ((-1.0,), {"y": 3.0, "shift": 1.0})):
+        assert grad(function)(*given, **named) == 7.0
+    value, slopes = value_and_grad(function, (0, 1))(-1.0, 3.0, 4.0, scale=5.0, shift=6.0)
+    assert (value, slopes) == (-6.0 + 4.0 + 5.0 - 6.0, (12.0, -2.0))
+    assert {type(each) for each in slopes} == {float}
+
+
 @pytest.mark.parametrize("power", [lambda x: x**1.5, lambda x: [x**1.5, x][0] * 2])
 def test_a_gradient_of_a_power_that_turns_complex_is_refused(power):
     for mode in (grad, value_and_grad, lambda f: lambda x: vjp(f, x)[1](1.0)):

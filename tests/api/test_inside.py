@@ -270,3 +270,26 @@ def test_tangents_of_a_dict_with_its_keys_in_another_order_are_refused_inside_as
     for function in (linear, jit(linear)):
         with pytest.raises(S2SError, match=r"keys \['b', 'a'\], input 0 .* \['a', 'b'\]"):
             function(point, direction)
+
+
+class Setting:
+    def __init__(self, scale):
+        self.scale = scale
+
+
+SETTING = Setting(3.0)
+
+
+def scaled_by(x, setting):
+    return x * setting.scale
+
+
+def of_a_captured_object(x):
+    return np.sum(vmap(scaled_by, (0, None))(x, SETTING))
+
+
+def test_a_captured_object_is_passed_to_a_transformed_function():
+    x = np.ones(2)
+    assert grad(of_a_captured_object)(x).tolist() == [3.0, 3.0]
+    SETTING.scale = 5.0
+    assert grad(of_a_captured_object)(x).tolist() == [5.0, 5.0]
