@@ -9,11 +9,13 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import tree, values
+from s2s_ad.analysis import activity
+from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.callee import compound_of
 from s2s_ad.core.measure import all_lengths, known_rank, lengths
 from s2s_ad.core.parts import in_kind_of
-from s2s_ad.core.program import Program
+from s2s_ad.core.program import Input, Program
 from s2s_ad.transforms.batches import batched_program
 from s2s_ad.transforms.calls import without_effects
 from s2s_ad.transforms.common import (
@@ -27,6 +29,7 @@ from s2s_ad.transforms.common import (
     pair,
     refill,
     split_aux,
+    wanted_leaves,
     with_respect_to,
 )
 from s2s_ad.transforms.gradients import cotangent_program, tangent_program
@@ -43,11 +46,14 @@ def jacobian(
     atoms = tree.leaves(output)
     for atom in [each for each in atoms if not is_none(each)] or atoms:
         check_output(program, atom)
-    subject = without_effects(program.with_(output=output, writes=()))
+    drawn = _drawn(program, wanted_leaves(program, targets))
+    subject = without_effects(_with_leaves(program.with_(output=output, writes=()), drawn))
     build = _jacobian_by_rows if reverse else _jacobian_by_columns
     builder = Builder()
     atoms = {name: builder.import_name(program, name) for name in program.leaves()}
-    value = builder.splice(program, atoms)
+    whole = program.with_(output=pair(program.output, *map(form.name, drawn)))
+    value, *numbers = builder.splice(whole, atoms).items
+    atoms |= dict(zip(drawn, numbers, strict=True))
     value, *written = value.items if program.writes else (value,)
     result = build(builder, subject, targets, atoms)
     if bare:
@@ -64,6 +70,29 @@ def jacobian(
         output=result,
         written=written,
     )
+
+
+def _drawn(program: Program, wanted: Sequence[str]) -> list[str]:
+    """The random numbers that depend on nothing that is differentiated: they are drawn once."""
+    varied = activity.varied(program, wanted)
+    return [
+        each.target
+        for each in program.body
+        if isinstance(each, form.Op)
+        and compound_of(each) is None
+        and each.rule.draws(each.operands)
+        and isinstance(program.facts[each.target], values.Array | values.Scalar)
+        and varied.isdisjoint(each.reads)
+    ]
+
+
+def _with_leaves(program: Program, names: Sequence[str]) -> Program:
+    """The program that is given values which it computes."""
+    if not names:
+        return program
+    body = [each for each in program.body if each.target not in names]
+    inputs = (*program.inputs, *(Input(each, each) for each in names))
+    return program.with_(body=tuple(body), inputs=inputs)
 
 
 def _jacobian_by_rows(

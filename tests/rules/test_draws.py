@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rules.properties import module
-from s2s_ad import grad, jacfwd, jacrev, jit, vmap
+from s2s_ad import grad, hessian, jacfwd, jacrev, jit, vmap
 from s2s_ad.check import central_differences
 from s2s_ad.diagnostics import BatchError, DerivativeError
 from s2s_ad.rules.draws import NUMPY, PYTHON
@@ -128,11 +128,27 @@ def test_samples_that_draw_several_times_draw_other_numbers():
     np.testing.assert_allclose(vmap(begun_anew)(X), [begun_anew(each) for each in X])
 
 
-def test_the_columns_of_a_jacobian_are_of_one_draw():
-    f = module("def f(x):\n    return x * np.random.normal()\n").f
-    for jacobian in (jacfwd(f), jacrev(f)):
-        found = jacobian(X)
-        np.testing.assert_array_equal(found, found[0, 0] * np.eye(3))
+@pytest.mark.parametrize("transform", [jacfwd, jacrev])
+def test_the_columns_of_a_jacobian_are_of_one_draw(transform):
+    f = module(
+        "def f(x, y):\n    z = np.random.normal(size=3)\n    return x * y * z, z + x[0] * 0\n"
+    ).f
+    np.random.seed(5)
+    (by_x, by_y), drawn = transform(f, (0, 1), has_aux=True)(X, 2 * X)
+    np.testing.assert_allclose(by_x, np.diag(2 * X * drawn))
+    np.testing.assert_allclose(by_y, np.diag(X * drawn))
+    after = np.random.normal(size=3)
+    np.random.seed(5)
+    np.testing.assert_array_equal(np.random.normal(size=3), drawn)
+    np.testing.assert_array_equal(np.random.normal(size=3), after)
+
+
+def test_a_hessian_is_of_one_draw():
+    f = module("def f(x):\n    return np.sum(x**2 * np.random.normal(size=3))\n").f
+    np.random.seed(5)
+    found = hessian(f)(X)
+    np.random.seed(5)
+    np.testing.assert_allclose(found, np.diag(2 * np.random.normal(size=3)))
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,8 @@ class Partition:
     def _is_of_shape(self, value: Any, fact: Any) -> bool:
         """Whether a value is certain to have the shape of the samples' results, whoever takes
         which side."""
-        shape, wanted = values.shape_of(self.context.builder.fact(value)), values.shape_of(fact)
+        known = value.fact if isinstance(value, Whole) else self.context.builder.fact(value)
+        shape, wanted = values.shape_of(known), values.shape_of(fact)
         if shape and self.context.is_batched(value):
             shape = shape[1:]
         return not shape or wanted is None or values.are_equal(shape, wanted)
