@@ -583,3 +583,21 @@ def test_a_list_of_floats_is_no_index():
 
     with pytest.raises(S2SError, match="an index that is not an integer or a boolean"):
         grad(f)(np.ones(3))
+
+
+@pytest.mark.parametrize("text", ["x / k", "x * (1 / k)", "1 / k + x", "x * k**-1", "x * (3 // k)"])
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_quotient_by_the_zero_of_a_long_list_raises(text, kind):
+    f = module(
+        f"def f(x, ks):\n    total = 0.0\n    for k in ks: total += {text}\n    return total\n"
+    ).f
+    numbers = [kind(each) for each in range(50)]
+    for function in (f, jit(f), value_and_grad(f)):
+        with pytest.raises(ZeroDivisionError):
+            function(1.0, numbers)
+    if text != "1 / k + x":  # its derivative reads no quotient
+        with pytest.raises(ZeroDivisionError):
+            grad(f)(1.0, numbers)
+    assert grad(f)(1.0, numbers[1:]) == pytest.approx(
+        f(1.5, numbers[1:]) / 0.5 - f(1.0, numbers[1:]) / 0.5
+    )
