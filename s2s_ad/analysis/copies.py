@@ -204,4 +204,5 @@ def copy_call(atom: gast.Name, fact: Any) -> tuple[Any, list[gast.AST], form.Nod
     if isinstance(fact, values.List):
         return operator.getitem, [atom], {"index": gast.Slice(None, None, None)}
     perhaps = values.may_be_absent(fact) or values.may_be_python(fact)
+    perhaps |= isinstance(fact, values.Array) and fact.shape is None  # or a number of Python's
     return runtime.copied if perhaps else np.copy, [atom], {}

@@ -64,7 +64,9 @@ class AsType(Structural):
         (x,), dtype = call.args, call.keywords[0].value
         fact = facts(x)
         is_array = getattr(fact, "number", None) is False
-        if (values.shape_of(fact) == () or values.may_be_python(fact)) and not is_array:
+        may_be_number = values.shape_of(fact) == () or values.may_be_python(fact)
+        may_be_number |= isinstance(fact, values.Array) and fact.shape is None
+        if may_be_number and not is_array:
             return form.operation(dtype.value, [x], {})  # it may be a number of Python's
         method = gast.Attribute(value=x, attr="astype", ctx=gast.Load())
         return gast.Call(func=method, args=[dtype], keywords=[])
@@ -182,8 +184,8 @@ class Identity(Structural):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         fact = facts(call.args[0])
-        if not isinstance(fact, values.Array) or fact.weak:
-            return call
+        if not isinstance(fact, values.Array) or fact.weak or fact.shape is None:
+            return call  # it may be a number of Python's
         method = gast.Attribute(value=call.args[0], attr="copy", ctx=gast.Load())
         return gast.Call(func=method, args=[], keywords=[])
 
@@ -195,7 +197,7 @@ class CopyIfThere(Identity):
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         (value,) = call.args
-        if not isinstance(value, gast.Name):
+        if not isinstance(value, gast.Name) or values.shape_of(facts(value)) is None:
             return call
         method = gast.Attribute(value=value, attr="copy", ctx=gast.Load())
         made = gast.Call(func=method, args=[], keywords=[])

@@ -568,3 +568,34 @@ def test_native_code_makes_no_number_of_a_truth(k):
     found, expected = jit(truth_among_numbers)([0, 2], k), truth_among_numbers([0, 2], k)
     assert found == expected
     assert [type(each) for each in found] == [type(each) for each in expected]
+
+
+def scaled_in_place(y, u):
+    y[:] *= float(u)
+    return np.sum(y)
+
+
+def test_an_adjoint_of_singles_stays_one_in_a_batch_of_numbers():
+    y, u = np.ones((3, 2), np.float32), np.array([1.0, 2.0, 3.0])
+    by_y, by_u = vmap(grad(scaled_in_place, (0, 1)))(y, u)
+    assert (by_y.dtype, by_u.dtype) == (np.float32, np.float64)
+    np.testing.assert_array_equal(by_y, np.broadcast_to(u[:, None], (3, 2)))
+    np.testing.assert_array_equal(by_u, [2.0, 2.0, 2.0])
+
+
+def number_in_the_end(y):
+    for row in y:
+        state = row
+    try:
+        state += 2.0
+        state = 2.0 / len(y)
+    except ArithmeticError:
+        state = 0.25
+    return state + np.sin(state)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_tangent_of_what_may_be_an_array_or_a_number(dtype):
+    y = np.ones((1, 2), dtype)
+    value, tangent = jvp(number_in_the_end, (y,), (np.ones_like(y),))
+    assert (value, tangent) == (2.0 + np.sin(2.0), 0.0)

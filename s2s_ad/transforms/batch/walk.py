@@ -119,6 +119,7 @@ def _step(
             raise Ragged  # the samples' results could have different shapes
         operation = _with_numbers(context, operation, map(program.fact, statement.operands))
         result = _batched(context, statement, operation, flags)
+        result = _as_narrow(result, program.facts[name])
         atoms[name] = context.builder.named(result, hint)
         context.mark(result, not rule.uniform)
         _know(context, result, program.facts[name])
@@ -168,6 +169,16 @@ def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) ->
 
     operands = list(map(fitting, operation.operands, weak))
     return replace(operation, operands=operands)
+
+
+def _as_narrow(result: Any, fact: values.AbstractValue) -> Any:
+    """The result in single precision, where that of a sample is: a batch of numbers of Python's is
+    an array of doubles."""
+    is_strong = values.is_single(fact) and not values.is_of_two_kinds(fact)
+    wide = getattr(getattr(result, "fact", None), "dtype", None)
+    if not is_strong or wide is None or wide.kind != fact.dtype.kind or wide == fact.dtype:
+        return result
+    return result.astype(fact.dtype.type)
 
 
 def _of_some(context: Batch, operation: Operation) -> Any:
