@@ -6,6 +6,7 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: pages are run side by side
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ["BROWSER"] = "true"  # pages of the explorer become part of the site, and are not opened
 
 from s2s_ad import __version__
 
@@ -25,6 +26,9 @@ extensions = [
     "error_pages",
     "plain_docstrings",
     "kept_above",
+    "first_picture",
+    "live_page",
+    "command_help",
 ]
 exclude_patterns = ["pages", "extensions", "**/sg_execution_times.rst"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
@@ -75,7 +79,7 @@ sphinx_gallery_conf = {
     "image_srcset": [],
     "reset_modules": ("moving_pictures.plain",),
     "copyfile_regex": r"index\.rst",
-    "capture_repr": ("__repr__",),
+    "capture_repr": ("_repr_html_", "__repr__"),
     "matplotlib_animations": False,
     "remove_config_comments": True,
     "thumbnail_size": (560, 240),

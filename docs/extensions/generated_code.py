@@ -1,4 +1,4 @@
-"""What programs print is shown as Python where it is Python: the text of derivatives."""
+"""What programs print is shown as what it is: a derivative as Python, a refusal as prose."""
 
 import ast
 import re
@@ -8,6 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 PRINTED = "sphx-glr-script-out"
+REFUSAL = re.compile(r"^S2S\d{3}: ", re.MULTILINE)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def colour(app: Sphinx, doctree: nodes.document) -> None:
-    """Give each output that is a module the language Python; places are those of the file alone."""
+    """Outputs that are modules have the language Python; places are those of the file alone."""
     pages = re.compile(re.escape(str(app.srcdir) + "/pages/") + r"\w+/")
     for block in doctree.findall(nodes.literal_block):
         if PRINTED not in (*block.parent.get("classes", ()), *block.get("classes", ())):
@@ -28,6 +29,8 @@ def colour(app: Sphinx, doctree: nodes.document) -> None:
         if _is_python(text):
             block["language"] = "python"
             block["classes"].append("generated-code")
+        elif REFUSAL.search(text):
+            block["classes"].append("refusal")
 
 
 def _is_python(text: str) -> bool:

@@ -60,7 +60,7 @@ class UsageError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the status for the shell."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     return _reported(options.run, options)
 
 
@@ -95,7 +95,8 @@ def _say(message: str, status: int) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
     parser = argparse.ArgumentParser(
         prog="s2s-ad",
         description="Derivatives and batched forms of NumPy functions, as Python source.",
@@ -183,16 +184,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _sentence(what: str) -> str:
+    return f"{what[0].upper()}{what[1:]}."
+
+
 def _cache_command(commands: Any) -> None:
     what = "list the native code that is kept on disk between processes"
-    command = commands.add_parser("cache", help=what, description=f"{what.capitalize()}.")
+    command = commands.add_parser("cache", help=what, description=_sentence(what))
     command.add_argument("--clear", action="store_true", help="remove all of it")
     command.set_defaults(run=_cache, target=None)
 
 
 def _rule_command(commands: Any) -> None:
     what = "check a row of the table of elementwise functions before it is added"
-    command = commands.add_parser("rule", help=what, description=f"{what.capitalize()}.")
+    command = commands.add_parser("rule", help=what, description=_sentence(what))
     command.set_defaults(run=_rule, target="")
     command.add_argument("function", metavar="FUNCTION", help="np.cbrt, scipy.special.erf")
     command.add_argument(
@@ -209,7 +214,7 @@ def _rule_command(commands: Any) -> None:
 
 def _help_command(commands: Any) -> None:
     what = "explain the code of an error, as S2S207"
-    command = commands.add_parser("help", help=what, description=f"{what.capitalize()}.")
+    command = commands.add_parser("help", help=what, description=_sentence(what))
     command.set_defaults(run=_help)
     command.add_argument("code", metavar="CODE", nargs="?", help="lists the codes where left out")
 
@@ -221,7 +226,7 @@ def _command(
     command = commands.add_parser(
         name,
         help=what,
-        description=f"{what[0].upper()}{what[1:]}.",
+        description=_sentence(what),
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from s2s_ad.show.model import Fact, Kept, Line, Page, Panel, Place, Source, Time
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 LETTERS = {"forward": "f", "backward": "b", "tangent": "t"}
 HEAD = ("name", "bytes", "kept", "why")
+GAP = '<div class="gap" aria-hidden="true">⋯</div>'
 KEYS = (
     ("↑ ↓", "lines"),
     ("← →", "sides"),
@@ -73,7 +75,7 @@ def explorer(page: Page, *, theme: str = "", whole: bool = False) -> str:
     keys = "".join(f"<span><kbd>{key}</kbd> {what}</span>" for key, what in KEYS)
     return f"""<div class="s2s{" whole" if whole else ""}" id="s2s-id"{colour}>
 <header>
-<div class="title"><h1>{_inline(page.title)}</h1><p>{escape(page.like)}</p></div>
+<div class="title"><h1>{escape(page.title)}</h1><p>{escape(page.like)}</p></div>
 <div class="tools">{TOOLS}</div>
 <div class="tabs" role="tablist" aria-label="what is made of the function">{tabs}</div>
 </header>
@@ -95,7 +97,7 @@ def _source(source: Source, number: int, roots: set[str]) -> str:
     after = 0
     for first, last in source.parts:
         if first > after + 1:
-            rows.append('<div class="gap">⋯</div>')
+            rows.append(GAP)
         after = last
         for n in range(first, last + 1):
             code = _pieces(pieces[n - 1], roots)
@@ -103,11 +105,11 @@ def _source(source: Source, number: int, roots: set[str]) -> str:
                 f'<div class="l" data-i="{number}.{n}"><i>{n}</i><u></u><code>{code}</code></div>'
             )
     if after < len(source.lines):
-        rows.append('<div class="gap">⋯</div>')
+        rows.append(GAP)
     label = escape(source.label)
     return (
         f'<section><h2>{label}</h2><div class="code" tabindex="0" role="listbox" '
-        f'aria-label="your code, {label}">{"".join(rows)}</div></section>'
+        f'aria-multiselectable="true" aria-label="your code, {label}">{"".join(rows)}</div></section>'
     )
 
 
@@ -157,10 +159,10 @@ def _content(panel: Panel, numbers: dict[str, int]) -> str:
         *(["has-time"] if any(line.time for line in panel.lines) else []),
     ]
     return (
-        f'<h2>{_inline(panel.about)}</h2><dl class="facts">'
+        f'<h2>{escape(panel.about)}</h2><dl class="facts">'
         f"{''.join(map(_fact, panel.facts))}</dl>"
         f'<div class="code {" ".join(shown)}" tabindex="0" role="listbox" '
-        f'aria-label="{escape(panel.label)}, generated code">{"".join(rows)}</div>'
+        f'aria-multiselectable="true" aria-label="{escape(panel.label)}, generated code">{"".join(rows)}</div>'
         f"{_table(panel.kept)}"
     )
 
@@ -247,7 +249,8 @@ def _caret(error: S2SError, numbers: dict[str, int]) -> str:
 
 
 def _refusal(error: S2SError) -> str:
-    rows = [("why", error.why), ("help", error.help)]
+    more = f"`s2s-ad help {error.code}`"
+    rows = [("why", error.why), ("help", error.help), ("more", more)]
     said = "".join(f"<dt>{label}</dt><dd>{_inline(text)}</dd>" for label, text in rows if text)
     pointer = "" if error.origin is None else f"<pre>{escape(_pointer(error.origin))}</pre>"
     return (
@@ -280,7 +283,8 @@ def _joined(pieces: Iterable[Piece], names: set[str]) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    return escape(text)
+    """Prose; what stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 __all__ = ["document", "explorer", "fragment"]

@@ -19,6 +19,9 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from check_links import ABOVE, faults  # noqa: E402
 
+import s2s_ad  # noqa: E402
+from s2s_ad.cli import commands as commands_of  # noqa: E402
+
 
 def of_page(path):
     """The page by folder and name; those with pictures are slow."""
@@ -35,6 +38,7 @@ def test_the_program_of_a_page_runs(path, monkeypatch, tmp_path):
         if f"import {library}" in text or f"from {library}" in text:
             pytest.importorskip(library)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr("webbrowser.open", lambda address: True)
     monkeypatch.chdir(tmp_path)
     # Dask asks for a package of this name, which a folder of tests has, too.
     monkeypatch.setattr(sys, "path", [each for each in sys.path if Path(each) != ROOT / "tests"])
@@ -89,6 +93,20 @@ def test_a_dead_link_and_what_is_fetched_from_elsewhere_are_found(link, fault, t
     (tmp_path / "a.html").write_text(link, encoding="utf-8")
     (tmp_path / "b.html").write_text('<p id="there">', encoding="utf-8")
     assert [each.split(": ")[-1] for each in faults(tmp_path)] == [fault] * bool(fault)
+
+
+def test_the_reference_has_what_is_public():
+    text = (ROOT / "docs/reference/api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^ *\.\. (?:auto\w+|class):: (?:[\w.]+\.)?(\w+)$", text, re.MULTILINE)
+    public = {name for name in s2s_ad.__all__ if callable(getattr(s2s_ad, name))}
+    assert public <= set(named)
+
+
+def test_each_command_has_its_help_in_the_page_of_the_command_line():
+    page = (ROOT / "docs/reference/command_line.md").read_text(encoding="utf-8")
+    asked = re.findall(r"^```{command-help} (\w+)$", page, re.MULTILINE)
+    (commands,) = [e.choices for e in commands_of.parser()._actions if isinstance(e.choices, dict)]
+    assert sorted(asked) == sorted(commands)
 
 
 def test_each_page_has_a_title_and_is_in_the_index():

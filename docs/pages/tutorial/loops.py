@@ -59,11 +59,17 @@ def root(a, tolerance):
 
 
 print(grad(root)(9.0, 1e-12), "is", 1 / (2 * np.sqrt(9.0)))
+
+# %%
+# The way back runs as many passes as the way forward did, and knows in which of them it left.
+
 print(grad(root).source(9.0, 1e-12))
 
 # %%
 # Lists that grow, and loops over rows
 # ------------------------------------
+#
+# A list is filled as one fills it; an array is gone through by its rows.
 
 
 def longest(points):

@@ -29,8 +29,23 @@ g = grad(spread)
 print(g.source(x, weights))
 
 # %%
+# Beside your code
+# ----------------
+#
+# ``show`` gives a page with your code at the left and the text at the right. Move over a line, or
+# go through them with the arrow keys: what comes of it is lit on the other side, forward in blue
+# and backward in red. The tabs have what else can be made of the function.
+
+g.show(x, weights)
+
+# %%
+# In a notebook it stands under the cell, as here; from a script the browser opens it; with
+# ``path="spread.html"`` it becomes a file that needs nothing else.
+#
 # What is kept, and why
 # ---------------------
+#
+# What the backward pass needs of the forward pass stays in memory until then.
 
 print(g.explain(x, weights))
 
@@ -42,9 +57,8 @@ print(g.explain(x, weights))
 # lengths are 1. Batches of other sizes are served by the same text. Without arguments it is the
 # text for all ranks, which asks for them when it runs. That is longer, so give arguments.
 
-print(
-    len(g.source(x, weights).splitlines()), "lines;", len(g.source().splitlines()), "for all ranks"
-)
+for text in g.source(x, weights), g.source():
+    print(len(text.splitlines()), "lines")
 
 # %%
 # Tracebacks and debuggers show it

@@ -48,12 +48,14 @@ def with_history(x):
     return y, y
 
 
-slope, seen = grad(with_history, has_aux=True)(np.ones(3))
+slope, (seen,) = grad(with_history, has_aux=True)(np.ones(3))
 print(slope, seen)
 
 # %%
 # What has no derivative
 # ----------------------
+#
+# A number that counts is nothing to differentiate by.
 
 
 def whole(n):
@@ -63,7 +65,7 @@ def whole(n):
 refusal(whole, 3)
 
 # %%
-# Numbers that count are no numbers to differentiate by: 3 is an int. With ``3.0`` it works.
+# 3 is an int. With ``3.0`` it works.
 
 print(grad(whole)(3.0))
 
@@ -96,6 +98,8 @@ print(grad(lambda x: D(1.5, x)[0])(0.5), "is", pbdv(1.5, 0.5)[1])
 # %%
 # Two samples that do not fit together
 # ------------------------------------
+#
+# Results of a batch are one array, so all samples have to give the same shape.
 
 
 def kept(x):

@@ -1,0 +1,25 @@
+"""The page of the explorer that the first page of the site shows a picture of, to be tried."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from make_picture import explorer
+from sphinx.application import Sphinx
+
+from s2s_ad.show.html import document
+
+FILE = "heat.html"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def write(app: Sphinx) -> None:
+    """The page as a file of its own beside the others."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = document(explorer(Path(folder)))
+    Path(app.outdir, FILE).write_text(text, encoding="utf-8")
