@@ -107,9 +107,14 @@ def _source(source: Source, number: int, roots: set[str]) -> str:
     if after < len(source.lines):
         rows.append(GAP)
     label = escape(source.label)
+    return f"<section><h2>{label}</h2>{_lines('code', f'your code, {label}', rows)}</section>"
+
+
+def _lines(classes: str, label: str, rows: Iterable[str]) -> str:
+    """Lines of code, of which those of one origin are lit together."""
     return (
-        f'<section><h2>{label}</h2><div class="code" tabindex="0" role="listbox" '
-        f'aria-multiselectable="true" aria-label="your code, {label}">{"".join(rows)}</div></section>'
+        f'<div class="{classes}" tabindex="0" role="listbox" aria-multiselectable="true" '
+        f'aria-label="{label}">{"".join(rows)}</div>'
     )
 
 
@@ -161,8 +166,7 @@ def _content(panel: Panel, numbers: dict[str, int]) -> str:
     return (
         f'<h2>{escape(panel.about)}</h2><dl class="facts">'
         f"{''.join(map(_fact, panel.facts))}</dl>"
-        f'<div class="code {" ".join(shown)}" tabindex="0" role="listbox" '
-        f'aria-multiselectable="true" aria-label="{escape(panel.label)}, generated code">{"".join(rows)}</div>'
+        f"{_lines(' '.join(['code', *shown]), f'{escape(panel.label)}, generated code', rows)}"
         f"{_table(panel.kept)}"
     )
 
