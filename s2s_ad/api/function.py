@@ -703,7 +703,7 @@ class Transformed:
             UnsupportedError: the text does something that the namespace has no form for.
         """
         if native:
-            return self._native_source(args, kwargs)
+            return self.with_native_code(args, kwargs).native
         if not standalone and not namespace:
             return self._text(args, kwargs)[1].module
         by_parts = not namespace or dialect(namespace).views
@@ -716,7 +716,8 @@ class Transformed:
         known = known_names(functions_of(program, by_parts=by_parts))
         return in_namespace(module, namespace, known)
 
-    def _native_source(self, args: tuple, kwargs: dict[str, Any]) -> str:
+    def with_native_code(self, args: tuple, kwargs: dict[str, Any]) -> Text:
+        """The text, which has native code for arguments like these."""
         text = self._text(args, kwargs)[1]
         if not text.native:
             raise ArgumentValueError(
@@ -726,7 +727,7 @@ class Transformed:
                 help="jit(...) around it makes native code where Numba is installed"
                 " (pip install 's2s_ad[native]')",
             )
-        return text.native
+        return text
 
     @short
     def explain(self, *args: Any, copies: bool = False, **kwargs: Any) -> str:

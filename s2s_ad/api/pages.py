@@ -301,11 +301,21 @@ class _Drawn:
         if not any(getattr(each, "native", False) for _, each in tab.function.chain):
             return None
         try:
-            source = tab.function.source(*tab.args, native=True, **tab.kwargs)
+            text = tab.function.with_native_code(tab.args, tab.kwargs)
         except S2SError as error:
             return Panel("native", "native", refused=error)
-        lines = tuple(map(Line, source.splitlines()))
-        return Panel("native", "native", "What is compiled to machine code", lines=lines)
+        rows = text.native_rows
+        other = "forward" if any(row.phase in DERIVED for row in rows) else ""
+        lines = [
+            Line(
+                line,
+                self._places(row.origins),
+                row.phase or (other if row.origins else ""),
+                columns=columns_of(row.origins),
+            )
+            for line, row in zip(text.native.splitlines(), rows, strict=True)
+        ]
+        return Panel("native", "native", "What is compiled to machine code", lines=tuple(lines))
 
 
 def _timed(panel: Panel, loaded: Loaded, tab: Tab) -> Panel:

@@ -29,6 +29,7 @@ class Known:
         kinds: of dtypes, by name: "b", "i", "f", "c"; names of no one kind are left out.
         numbers: names that are numbers of Python's.
         weak: names that are such numbers on some path, and of double precision on others.
+        double: names without axes that are such numbers, or of double precision.
         containers: names of tuples, lists, dicts and objects.
         only_numbers: whether there is no array at all.
     """
@@ -37,6 +38,7 @@ class Known:
     kinds: Mapping[str, str] = field(default_factory=dict)
     numbers: Collection[str] = ()
     weak: Collection[str] = ()
+    double: Collection[str] = ()
     containers: Collection[str] = ()
     only_numbers: bool = False
 
@@ -82,6 +84,7 @@ def _known(function: Written, only_numbers: bool) -> Known:
         _agreed(facts, _kind),
         numbers,
         {name for name in double - numbers if any(map(_is_weak, facts[name]))},
+        double,
         {*lists, *inputs},
         only_numbers,
     )
@@ -132,10 +135,13 @@ class Expressions:
     """What the expressions in one function are: numbers of Python's, or arrays, and of which kind.
 
     NumPy's functions of numbers give numbers of NumPy's, which the text for another namespace
-    computes as numbers of Python's: what is made of such alone is one, too.
+    computes as numbers of Python's: what is made of such alone is one, too, and so may be what a
+    helper is given, or hands out.
     """
 
-    def __init__(self, known: Known, function: ast.FunctionDef | None = None):
+    def __init__(
+        self, known: Known, function: ast.FunctionDef | None = None, *, is_helper: bool = False
+    ):
         self.known, self.numbers = known, set(known.numbers)
         made = {} if function is None else _made_in(function)
         candidates = {name for name in made if known.ranks.get(name) == 0 or name in known.weak}
@@ -148,10 +154,13 @@ class Expressions:
         self.perhaps = {
             name
             for name in (candidates | set(known.weak)) - self.numbers
-            if name in known.weak or any(map(self.is_number, made[name]))
+            if name in known.weak
+            or any(map(self.is_number, made[name]))
+            or (name in known.double and any(map(_is_of_helper, made[name])))
         }
+        self.perhaps |= parameters & set(known.double) - self.numbers if is_helper else set()
 
-    def is_number(self, node: ast.AST | None) -> bool:
+    def is_number(self, node: ast.AST | Part | None) -> bool:
         """Whether a value is a number of Python's, of which the standard has no functions."""
         if isinstance(node, ast.Constant):
             return type(node.value) in (bool, int, float)
@@ -246,9 +255,19 @@ class Expressions:
         return next((e for e in names if self.known.kinds.get(e) == "f" and e not in unsure), "")
 
 
-def _made_in(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
-    """What each name is assigned in a function; None where that is no one expression."""
-    made: dict[str, list[ast.expr | None]] = {}
+@dataclass(frozen=True)
+class Part:
+    """What is taken out of a value at a place: `a, b = value`."""
+
+    value: ast.expr
+
+
+Made = ast.expr | Part | None  # what a name is assigned; None: what a loop goes through
+
+
+def _made_in(function: ast.FunctionDef) -> dict[str, list[Made]]:
+    """What each name is assigned in a function."""
+    made: dict[str, list[Made]] = {}
     for node in ast.walk(function):
         targets: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
@@ -263,12 +282,19 @@ def _made_in(function: ast.FunctionDef) -> dict[str, list[ast.expr | None]]:
     return made
 
 
-def _bound(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+def _is_of_helper(made: Made) -> bool:
+    """Whether a value is what a function of the module hands out, or a part of that."""
+    value = made.value if isinstance(made, Part) else made
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name)
+
+
+def _bound(target: ast.expr, value: Made) -> Iterator[tuple[str, Made]]:
     if isinstance(target, ast.Name):
         yield target.id, value
     elif isinstance(target, ast.Tuple):
         same = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
-        parts = value.elts if same else [None] * len(target.elts)
+        whole = None if value is None or isinstance(value, Part) else Part(value)
+        parts = value.elts if same else [whole] * len(target.elts)
         for each, part in zip(target.elts, parts, strict=True):
             yield from _bound(each, part)
     elif isinstance(target, ast.Starred):

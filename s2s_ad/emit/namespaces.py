@@ -304,12 +304,15 @@ class _Rewriting(ast.NodeVisitor):
         outer = self.uses, self.stored, self.expressions
         self.uses, self.stored = False, _stored_in(node)
         if node.name in self.functions:
-            self.expressions = Expressions(self.functions[node.name], node)
+            known = self.functions[node.name]
+            self.expressions = Expressions(known, node, is_helper=not self._is_main(node))
         self.inside += 1
         for each in node.body:
             self.visit(each)
         self.inside -= 1
         if self.uses and self.dialect.module is None:
+            if self._is_main(node) and self._has_no_array(node):
+                raise self.refuse("a call without an array, which would tell the library,", node)
             names = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             first = next(e for e in node.body if not _is_docstring(e))
             place = self.at(first.lineno, 0)
@@ -320,6 +323,15 @@ class _Rewriting(ast.NodeVisitor):
             place = place if not comment else self.at(first.lineno - 1, 0)
             self.replace(place, place, line)
         self.uses, self.stored, self.expressions = outer
+
+    def _is_main(self, node: ast.FunctionDef) -> bool:
+        """Whether it is what the user calls, and none of the functions that this calls."""
+        return node.name == next(iter(self.functions), "")
+
+    def _has_no_array(self, node: ast.FunctionDef) -> bool:
+        """Whether all arguments are numbers of Python's."""
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        return all(each.arg in self.known.numbers for each in given)
 
     # ---- stores
 
@@ -363,7 +375,8 @@ class _Rewriting(ast.NodeVisitor):
         if not isinstance(node, ast.Call):
             return self.expressions.has_axes(node) and not self._is_container(node)
         method = isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
-        return method or path_of(node.func).removeprefix("np.") in STANDARD | MAKERS.keys()
+        head, _, name = path_of(node.func).partition(".")
+        return method or (head == "np" and name in STANDARD | MAKERS.keys())
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
@@ -466,7 +479,8 @@ class _Rewriting(ast.NodeVisitor):
         rank = self.known.ranks.get(name)
         if rank is None and not any(map(is_slice, items)):
             raise self.refuse("an index of an array whose rank the text does not tell", node)
-        if rank != taken or any(map(is_slice, items)):
+        is_stored = isinstance(node.ctx, ast.Store) and not self.dialect.scatters
+        if is_stored or rank != taken or any(map(is_slice, items)):
             for each in filter(self.expressions.element_of_whole, items):
                 self.around(each, "int(", ")")
         if rank != taken:  # the standard asks for an index of each axis
@@ -515,6 +529,8 @@ class _Rewriting(ast.NodeVisitor):
                 *self.expressions.numbers,
                 *self.known.containers,
             }
+        if isinstance(node, ast.Subscript):
+            return any(map(is_slice, items_of(node))) and self._is_container(node.value)
         return isinstance(node, ast.List | ast.Dict | ast.Tuple)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -611,6 +627,10 @@ class _Rewriting(ast.NodeVisitor):
             numbers = [each for each in operands if self.expressions.may_be_number(each)]
             if operands and len(numbers) == len(operands):
                 self._as_array(operands[0])
+        if function is np.where and self.expressions.is_number(node.args[0]):
+            self.around(
+                node.args[0], f"{self.use(node)}.asarray(", f", dtype={self.use(node)}.bool)"
+            )
         self._of_floats(node, name)
 
     def _of_floats(self, node: ast.Call, name: str) -> None:
@@ -623,7 +643,7 @@ class _Rewriting(ast.NodeVisitor):
 
     def _as_array(self, node: ast.expr) -> None:
         """A number that may be one of Python's, as an array."""
-        dtype = "int64" if self.expressions.kind(node) == "i" else "float64"
+        dtype = {"i": "int64", "b": "bool"}.get(self.expressions.kind(node), "float64")
         alias = self.use(node)
         self.around(node, f"{alias}.asarray(", f", dtype={alias}.{dtype})", outermost=True)
 
@@ -685,9 +705,8 @@ class _Rewriting(ast.NodeVisitor):
         self.visit(value)
         for each in node.keywords:
             self.visit(each)
-        parts = [] if constant else getattr(value, "elts", [])
-        for each in filter(self.expressions.may_be_number, parts):
-            self._as_array(each)
+        if not constant:
+            self._stacked(value)
         alias = self.use(node)
         self.replace(
             self.start(node.func),
@@ -699,6 +718,15 @@ class _Rewriting(ast.NodeVisitor):
             dtype = next((k for k in (float, int, bool) if k in kinds), float)
             name = {float: "float64", int: "int64", bool: "bool"}[dtype]
             self.replace(self.end(node) - 1, self.end(node) - 1, f", dtype={alias}.{name}")
+
+    def _stacked(self, value: ast.expr) -> None:
+        """The items of a list that is stacked as arrays, the lists in it too."""
+        for each in getattr(value, "elts", []):
+            if isinstance(each, ast.List | ast.Tuple):
+                self._stacked(each)
+                self.around(each, f"{self.use(each)}.stack(", ")", outermost=True)
+            elif self.expressions.may_be_number(each):
+                self._as_array(each)
 
     def _sum(self, node: ast.Call) -> None:
         """np.sum, of what is true too."""

@@ -45,7 +45,7 @@ class Text:
         shown: Core name -> its name in the text, for the values that have one.
         assumed: what it assumes of the lengths of its arguments.
         native: the module of its loops, where there is one; `refused` says why there is none.
-        rows: where each line of `function` comes from.
+        rows: where each line of `function` comes from, `native_rows` each of `native`.
         families: each name of the text, and the one that it is made of: `x_bar` of `x`.
         kept_in: Core name of a list -> that of the list of tuples which its items are put into.
     """
@@ -60,6 +60,7 @@ class Text:
     shown: dict[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     native: str = ""
+    native_rows: tuple[Row, ...] = ()
     refused: str = ""
     rows: tuple[Row, ...] = ()
     families: dict[str, str] = field(default_factory=dict)

@@ -11,8 +11,9 @@ from typing import Any
 
 from s2s_ad.core import values
 from s2s_ad.core.program import Program
+from s2s_ad.emit.provenance import NO_ROW
 from s2s_ad.emit.text import Text
-from s2s_ad.native.module import DECORATOR, Module, functions_of, hint_of, with_native
+from s2s_ad.native.module import DECORATOR, Module, Native, functions_of, hint_of, with_native
 from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED, captured_by, is_passed
 
@@ -24,7 +25,7 @@ def with_rows(text: Text, sample: Program, batch: Program, axes: Sequence[Any]) 
     return with_native(text, lambda: native_batch(sample, batch, axes))
 
 
-def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> str:
+def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> Native:
     """The module with the loops of a batch.
 
     Args:
@@ -55,8 +56,9 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> str:
     rows = {name: axis == 0 for name, axis in leaves}
     given = [names[name] + ("[{}]" if rows.get(name) else "") for name in names]
     own = f"{batch.name}_of_one"
-    module = Module(functions_of(sample)).text(sample.with_(name=own), [batch.name])
-    return module + "\n\n" + _loops(batch.name, own, [*names.values()], mapped, given, outputs)
+    module, rows = Module(functions_of(sample)).text(sample.with_(name=own), [batch.name])
+    loops = "\n\n" + _loops(batch.name, own, [*names.values()], mapped, given, outputs)
+    return module + loops, (*rows, *[NO_ROW] * loops.count("\n"))
 
 
 def _named(sample: Program, leaves: Sequence[str]) -> dict[str, str]:

@@ -15,7 +15,8 @@ from s2s_ad.core.callee import Callee
 from s2s_ad.core.program import Program
 from s2s_ad.emit.definition import comment, docstring
 from s2s_ad.emit.lines import flat
-from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.printer import print_rows
+from s2s_ad.emit.provenance import NO_ROW, Row
 from s2s_ad.emit.ready import ready_functions
 from s2s_ad.emit.text import WIDTH, Text
 from s2s_ad.emit.variables import Opening
@@ -24,10 +25,12 @@ from s2s_ad.native.nodes import NotNative
 from s2s_ad.native.state import RESERVED
 from s2s_ad.native.support import CALLED, INTRINSICS, SUPPORT
 
+#: a module, and where each of its lines comes from
+Native = tuple[str, tuple[Row, ...]]
 DECORATOR = '@njit(error_model="numpy", nogil=True)\n'
 
 
-def native_text(program: Program) -> str:
+def native_text(program: Program) -> Native:
     """The module with the loops of a program and of the functions that it calls.
 
     Raises:
@@ -42,10 +45,11 @@ def with_loops(program: Program, text: Text) -> Text:
     return with_native(text, lambda: native_text(program))
 
 
-def with_native(text: Text, make: Callable[[], str]) -> Text:
+def with_native(text: Text, make: Callable[[], Native]) -> Text:
     """The text with the module that `make` writes, or why it has none."""
     try:
-        return replace(text, native=make(), refused="")
+        native, rows = make()
+        return replace(text, native=native, native_rows=rows, refused="")
     except NotNative as error:
         return replace(text, refused=str(error))
     except Exception as error:  # the text for NumPy is right, whatever is wrong with the loops
@@ -63,6 +67,12 @@ def hint_of(program: Program, name: str) -> str:
     """What a leaf is called."""
     hint = program.hints.get(name)
     return hint.text if hint is not None and hint.text else "x"
+
+
+def _row(statement: gast.AST | None) -> Row:
+    """Where a line comes from; a comment, and what passes data on, comes from nowhere."""
+    origin = getattr(statement, "origin", None)
+    return NO_ROW if origin is None else Row((origin,), getattr(statement, "phase", ""))
 
 
 def _called(ready: Any) -> Iterator[Callee]:
@@ -83,8 +93,9 @@ class Module:
         self.written: set[Callee] = set()
         self.calls = Counter(each for ready in functions.values() for each in _called(ready))
         self.texts: list[str] = []
+        self.rows: list[Row] = []
 
-    def text(self, program: Program, taken: Iterable[str] = ()) -> str:
+    def text(self, program: Program, taken: Iterable[str] = ()) -> Native:
         """The module; `taken`: further names of functions that will stand in it."""
         main = self._written(None, program.name)
         body = "\n\n".join([*self.texts, main])
@@ -103,7 +114,8 @@ class Module:
             called = rf"(?<![.\w]){each}(?=\()"
             parts = [re.sub(called, f"{each}_helper", text) for text in parts]
             body = re.sub(f"(?<!def ){called}", f"{each}_helper", body)
-        return "\n\n".join([head, *parts, body])
+        support = "\n\n".join([head, *parts, ""])
+        return support + body, (*[NO_ROW] * support.count("\n"), *self.rows)
 
     def _written(self, key: Any, text: str) -> str:
         ready = self.functions[key]
@@ -112,7 +124,10 @@ class Module:
         comment(ready.program, definition.body)
         doc = gast.Expr(gast.Constant(docstring(ready.program), None))
         definition.body.insert(0, doc)
-        return DECORATOR + print_statements([definition], WIDTH)
+        text, statements = print_rows([definition], WIDTH)
+        between = [NO_ROW] * (2 if self.rows else 0)  # functions stand two lines apart
+        self.rows += [*between, *[NO_ROW] * DECORATOR.count("\n"), *map(_row, statements)]
+        return DECORATOR + text
 
     def _alone(self, callee: Callee) -> Any:
         """A function that is called in one place: it is compiled with what is around it, once."""

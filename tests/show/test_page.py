@@ -163,6 +163,44 @@ def test_native_loops_are_shown_where_a_jit_asks_for_them(heat, monkeypatch):
     assert "native" not in [each.text for each in heat.all("button", role="tab")]
 
 
+def doubled(u):
+    v = np.sin(u)
+    return v * v
+
+
+def through_helpers(u, k):
+    if k > 1:
+        u = doubled(u)
+    return np.sum(doubled(u) * k)
+
+
+@pytest.mark.parametrize(
+    "made, args",
+    [
+        (grad(energy), HEAT),
+        (grad(through_helpers, (0, 1)), (np.ones(9), 2.0)),
+        (vmap(grad(through_helpers), in_axes=(0, None)), (np.ones((4, 9)), 2.0)),
+    ],
+)
+def test_a_native_line_says_where_it_comes_from(made, args, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setenv("S2S_AD_NATIVE", "1")
+    native = next(each for each in page(jit(made), args, {}).panels if each.key == "native")
+    file = energy.__code__.co_filename
+    first = next(k for k, each in enumerate(native.lines) if each.places)
+    last = max(k for k, each in enumerate(native.lines) if each.places)
+    for each in native.lines[first : last + 1]:
+        line = each.text.strip()
+        if line and not line.startswith(("#", "@", "def ", '"""', "return")):
+            assert each.places, line
+            assert each.phase in ("forward", "backward"), line
+        assert all(file == place[0] for place in each.places)
+    noted = [each for each in native.lines if "  # line " in each.text]
+    for each in noted:
+        assert str(each.places[0][1]) == each.text.rpartition("# line ")[2]
+    assert len(noted) > 4
+
+
 def test_helpers_have_lines_of_both_sides():
     made = shown(grad(recurrent), 2.0, np.ones(4))
     first = inspect.getsourcelines(cell)[1]

@@ -283,11 +283,13 @@ function s2sExplorer(root, hooks) {
     redraw();
   }
 
-  // Scroll the side that a line is on, and nothing around the page.
-  function reveal(line) {
+  // Scroll the side that a line is on, and nothing around the page; at first what is around it, too.
+  function reveal(line, amid) {
     const pane = line.closest(".yours, .made"), own = line.getBoundingClientRect();
     const view = pane.getBoundingClientRect();
-    if (own.top < view.top) pane.scrollTop -= view.top - own.top + own.height;
+    if (amid && own.bottom > view.bottom - 3 * own.height)
+      pane.scrollTop += (own.top + own.bottom - view.top - view.bottom) / 2;
+    else if (own.top < view.top) pane.scrollTop -= view.top - own.top + own.height;
     else if (own.bottom > view.bottom) pane.scrollTop += own.bottom - view.bottom + own.height;
   }
 
@@ -352,11 +354,14 @@ function s2sExplorer(root, hooks) {
   };
 
   panes.addEventListener("scroll", redraw, { passive: true, capture: true });
-  addEventListener("resize", redraw);
+  new ResizeObserver(() => { // what stands around it may give it another size
+    if (active) reveal(active, true);
+    redraw();
+  }).observe(panes);
   setUp();
   marks();
   light(best());
-  if (active) reveal(active);
+  if (active) reveal(active, true);
   recall();
 
   return {
