@@ -17,6 +17,10 @@ from s2s_ad.core.regions import blocks_of
 from s2s_ad.emit.text import Written
 
 KINDS = ["", "b", "i", "f", "c"]  # of elements of arrays, as dtypes have them; "" is not known
+CONSTANTS = {f"np.{each}" for each in ("e", "euler_gamma", "inf", "nan", "pi")}
+#: functions of a shape or of bounds, and methods that keep what the elements are
+MADE_ANEW = {"arange", "empty", "eye", "full", "identity", "linspace", "ones", "zeros"}
+KEEPING = {"copy", "flatten", "ravel", "reshape", "transpose"}
 ON_NUMBERS = {"abs", "float", "int", "max", "min", "pow", "round"}
 
 
@@ -32,6 +36,7 @@ class Known:
         double: names without axes that are such numbers, or of double precision.
         containers: names of tuples, lists, dicts and objects.
         only_numbers: whether there is no array at all.
+        no_array_given: whether all arguments are numbers of Python's.
     """
 
     ranks: Mapping[str, int] = field(default_factory=dict)
@@ -41,6 +46,7 @@ class Known:
     double: Collection[str] = ()
     containers: Collection[str] = ()
     only_numbers: bool = False
+    no_array_given: bool = False
 
 
 NOTHING = Known()
@@ -87,6 +93,7 @@ def _known(function: Written, only_numbers: bool) -> Known:
         double,
         {*lists, *inputs},
         only_numbers,
+        all(_is_number(function.program.facts[each]) for each in function.program.leaves()),
     )
 
 
@@ -169,7 +176,8 @@ class Expressions:
         if isinstance(node, ast.Subscript):
             return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
         if isinstance(node, ast.Attribute):
-            return path_of(node).partition(".")[0] == "math" or node.attr in ("ndim", "size")
+            path = path_of(node)
+            return path.startswith("math.") or path in CONSTANTS or node.attr in ("ndim", "size")
         if isinstance(node, ast.Call):
             return self._is_call_of_numbers(node)
         if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.BoolOp | ast.IfExp):
@@ -204,7 +212,9 @@ class Expressions:
             return self.known.ranks.get(getattr(node.value, "id", ""), 0) > taken
         if isinstance(node, ast.BinOp):
             return self.has_axes(node.left) or self.has_axes(node.right)
-        return False
+        if isinstance(node, ast.Compare):
+            return any(map(self.has_axes, [node.left, *node.comparators]))
+        return isinstance(node, ast.UnaryOp) and self.has_axes(node.operand)
 
     def kind(self, node: ast.AST) -> str:
         """Of which kind a number or the elements of an array are; "" where that is not known."""
@@ -228,14 +238,17 @@ class Expressions:
         return ""
 
     def _kind_of_call(self, node: ast.Call) -> str:
-        path = path_of(node.func)
+        path, function = path_of(node.func), node.func
+        if not path.startswith("np."):
+            keeps = isinstance(function, ast.Attribute) and function.attr in KEEPING
+            return self.kind(function.value) if keeps else ""
         name = path.removeprefix("np.")
-        if name == "arange" and not any(map(has_float, node.args)):
-            return "i"
-        kinds = [self.kind(each) for each in node.args[:1]]
-        if not path.startswith("np.") or not kinds or kinds[0] not in ("b", "i"):
-            return ""
-        return "f" if makes_floats(name) else "i" if name == "sum" else ""
+        if name in MADE_ANEW:
+            return "i" if name == "arange" and not any(map(has_float, node.args)) else ""
+        given = node.args[1:] if name == "where" else node.args[:1]
+        parts = [e for a in given for e in (a.elts if isinstance(a, ast.List | ast.Tuple) else [a])]
+        kinds = {self.kind(each) for each in parts}
+        return kind_made(name, max(kinds, key=KINDS.index)) if kinds and kinds <= {"b", "i"} else ""
 
     def element_of_whole(self, node: ast.expr) -> bool:
         """Whether an index is an element of an array, which cannot stand beside slices."""
@@ -310,6 +323,16 @@ def name_for_numbers(name: str) -> str:
         return OWN_NAMES[name]
     short = name.replace("arc", "a", 1) if name.startswith("arc") else name
     return f"math.{short}" if hasattr(math, short) else ""
+
+
+@functools.cache
+def kind_made(name: str, kind: str) -> str:
+    """What a function of NumPy makes of masks, "b", or whole numbers, "i"."""
+    try:
+        made = getattr(np, name)(np.ones(1, {"b": bool, "i": int}[kind]))
+    except (AttributeError, TypeError, ValueError):
+        return kind  # it takes more than an array, of which it takes parts
+    return getattr(made, "dtype", np.dtype(int)).kind
 
 
 @functools.cache

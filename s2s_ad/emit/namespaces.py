@@ -7,6 +7,7 @@ The text keeps its layout and its comments: what is changed is changed in place.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from s2s_ad.diagnostics import ArgumentValueError, UnsupportedError
 from s2s_ad.emit.namespace_kinds import (
+    CONSTANTS,
     KINDS,
     NOTHING,
     Expressions,
@@ -311,7 +313,7 @@ class _Rewriting(ast.NodeVisitor):
             self.visit(each)
         self.inside -= 1
         if self.uses and self.dialect.module is None:
-            if self._is_main(node) and self._has_no_array(node):
+            if self._is_main(node) and self.known.no_array_given:
                 raise self.refuse("a call without an array, which would tell the library,", node)
             names = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             first = next(e for e in node.body if not _is_docstring(e))
@@ -327,11 +329,6 @@ class _Rewriting(ast.NodeVisitor):
     def _is_main(self, node: ast.FunctionDef) -> bool:
         """Whether it is what the user calls, and none of the functions that this calls."""
         return node.name == next(iter(self.functions), "")
-
-    def _has_no_array(self, node: ast.FunctionDef) -> bool:
-        """Whether all arguments are numbers of Python's."""
-        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        return all(each.arg in self.known.numbers for each in given)
 
     # ---- stores
 
@@ -374,6 +371,8 @@ class _Rewriting(ast.NodeVisitor):
         """Whether a value is an array, and no number or tuple."""
         if not isinstance(node, ast.Call):
             return self.expressions.has_axes(node) and not self._is_container(node)
+        if self.expressions.is_number(node):
+            return False
         method = isinstance(node.func, ast.Attribute) and node.func.attr in METHODS
         head, _, name = path_of(node.func).partition(".")
         return method or (head == "np" and name in STANDARD | MAKERS.keys())
@@ -412,7 +411,8 @@ class _Rewriting(ast.NodeVisitor):
     ) -> None:
         """x[i] = v, or x[i] += v."""
         base = target.value
-        if self.dialect.stores or self._is_container(base):
+        of_array = isinstance(node, ast.AugAssign) and any(map(is_slice, items_of(target)))
+        if self.dialect.stores or (self._is_container(base) and not of_array):
             self._check_index(target, node)
             if self.dialect.standard and _is_part_of(node.value, base):
                 self.around(node.value, f"{self.use(node)}.asarray(", ", copy=True)")
@@ -474,6 +474,8 @@ class _Rewriting(ast.NodeVisitor):
             for e in items
         ):
             return
+        if len(items) == 1 and self._has_axes(items[0]) and self.expressions.kind(items[0]) == "b":
+            return  # a mask stands alone
         taken = sum(not (isinstance(e, ast.Constant) and e.value is None) for e in items)
         name = getattr(node.value, "id", "")
         rank = self.known.ranks.get(name)
@@ -502,7 +504,12 @@ class _Rewriting(ast.NodeVisitor):
         both = node.left, node.right
         kinds = [self.expressions.kind(each) for each in both]
         wanted = max(kinds, key=KINDS.index)
-        if isinstance(node.op, ast.Div | ast.Pow) or "" in kinds:
+        whole = isinstance(node.op, ast.Pow) and wanted == "i"
+        if (
+            isinstance(node.op, ast.Div)
+            or "" in kinds
+            or (isinstance(node.op, ast.Pow) and not whole)
+        ):
             wanted = max(wanted, "f", key=KINDS.index)
         for each, kind in zip(both, kinds, strict=True):
             whole = kind == "b" or (kind == "i" and wanted != "i")
@@ -577,6 +584,8 @@ class _Rewriting(ast.NodeVisitor):
                 self._of_floats(node, path.removeprefix("np."))
         elif path.startswith("np."):
             FUNCTIONS.get(path.removeprefix("np."), _Rewriting._called)(self, node)
+        elif path == "list" and node.args and not self.dialect.iterates:
+            self._as_list(node)
         elif path == "len" and not self._is_container(node.args[0]):
             self.visit(node.args[0])
             if isinstance(node.args[0], ast.Name):
@@ -594,6 +603,14 @@ class _Rewriting(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def _as_list(self, node: ast.Call) -> None:
+        """list(x), of the parts of an array."""
+        (value,) = node.args
+        made_here = isinstance(value, ast.Call) and path_of(value.func) in HELPERS
+        if made_here or self._has_axes(value):
+            self.around(value, f"{self.use(node)}.unstack(", ")", outermost=True)
+        self.visit(value)
+
     def _sorted_as_asked(self, node: ast.Call) -> None:
         """NumPy's kind="stable" is `stable=True` elsewhere."""
         for each in node.keywords:
@@ -609,6 +626,8 @@ class _Rewriting(ast.NodeVisitor):
             self._of_number(node, name)
             return
         self.generic_visit(node)
+        if name in ("full", "full_like"):
+            self._filled(node)
         self._with_arrays(node, name)
         dtypes = MAKERS.get({"identity": "eye"}.get(name, name))
         said = any(each.arg == "dtype" for each in node.keywords)
@@ -618,6 +637,13 @@ class _Rewriting(ast.NodeVisitor):
             comma = self.bytes[: self.end(node) - 1].rstrip().endswith(b",")
             alias = self.dialect.alias
             self.replace(last, last, f"{' ' if comma else ', '}dtype={alias}.float64")
+
+    def _filled(self, node: ast.Call) -> None:
+        """np.full(n, v): elsewhere v is a number of Python's."""
+        for each in node.args[1:2]:
+            number = {"f": "float", "i": "int", "b": "bool"}.get(self.expressions.kind(each))
+            if number and not self.expressions.is_number(each) and not self._has_axes(each):
+                self.around(each, f"{number}(", ")", outermost=True)
 
     def _with_arrays(self, node: ast.Call, name: str) -> None:
         """Operands as arrays of floats, where a function of these is given numbers or others."""
@@ -666,6 +692,10 @@ class _Rewriting(ast.NodeVisitor):
 
     def _named(self, node: ast.Attribute, name: str) -> None:
         """A name of NumPy's."""
+        if self.dialect.module is None and f"np.{name}" in CONSTANTS and hasattr(math, name):
+            self.imports.add("math")
+            self.replace(self.start(node), self.end(node), f"math.{name}")
+            return
         found = self._other(name)
         if not found:
             raise self.refuse(f"np.{name}", node)

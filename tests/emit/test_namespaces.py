@@ -137,6 +137,7 @@ REFUSED = [
     ("array_api", jit(lambda x: np.interp(x, x, x)), (W,), "np.interp"),
     ("array_api", jit(lambda x: x * FACTOR), (W,), "a captured array"),
     ("array_api", grad(lambda x: np.sum(x[np.array([0, 0])])), (W,), "np.add.at"),
+    ("array_api", jit(lambda s: np.sum(np.arange(3) * s)), (0.5,), "a call without an array"),
     ("torch", jit(lambda x: np.nanmax(x)), (W,), "np.nanmax"),
     ("torch", jit(lambda x: x[::-1] * x), (W,), "a slice that goes down"),
 ]
@@ -221,7 +222,50 @@ def overlapping(x):
     return a * b + c * d + np.sum(x * e)
 
 
+def rotated(x, angle):
+    """Lists in a list, some of whose items are numbers of Python's."""
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, -s], [s, c]])
+    return np.sum((turn @ x[:2] + np.array([[x[0], 1.0], [angle, x[1]]]) @ x[1:3]) ** 2)
+
+
+def bell(z):
+    z = z * 1.5
+    return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+
+
+def helped(x, spread):
+    """A helper that is given numbers; a condition that is one."""
+    width = bell(spread) + np.where(np.isfinite(spread), x, 0.0)
+    return np.sum(width * np.full(len(x), x[0])) + np.sum(np.full(3, x[1]) ** 2)
+
+
+def chosen(x):
+    """Indices that are elements of arrays of whole numbers; a mask; powers of these."""
+    order = np.argsort(x)
+    best = np.argmax(x)
+    out = np.zeros((len(x), 2))
+    for i in order:
+        out[i, 0] = x[i] ** 2
+    out[best, 1] = 3.0 * x[best]
+    rows = out[x > 0.0]
+    return np.sum(rows**3) + np.sum(x * np.stack([order**2, order], axis=1)[:, 0])
+
+
+def of_lists(x):
+    """A list that an array is made of, and its parts again."""
+    grown = [x[0]]
+    for k in range(1, min(len(x), 9)):
+        grown.append(0.5 * grown[-1] + np.sin(x[k]))
+    path = np.array(grown)
+    return np.sum(np.log(path[1:] ** 2 + 1.0) - path[:-1]) + grown[2]
+
+
 KINDS = {
+    "lists in lists": (rotated, (Y, 0.4)),
+    "a helper of numbers": (helped, (Y, 0.3)),
+    "indices that are elements": (chosen, (Y,)),
+    "lists and arrays": (of_lists, (Y,)),
     "array and numbers": (counted, (Y,)),
     "numbers alone": (of_numbers, (1.2, 0.3)),
     "parts of one array": (overlapping, (Y,)),
