@@ -174,7 +174,7 @@ class Vmap(Transform):
                 tree.leaves(axes[each.name]), tree.leaves(arguments.facts[each.name]), strict=True
             )
             in_axes += [_normal(axis, fact) for axis, fact in pairs]
-        return [batched_program(program, in_axes, self.out_axes, draws_for_each=True)]
+        return [batched_program(program, in_axes, self.out_axes)]
 
     def options(self) -> str:
         given = {"in_axes": self.in_axes, "out_axes": self.out_axes}

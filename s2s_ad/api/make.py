@@ -313,8 +313,8 @@ def vmap(fn: Callable = DECORATED, in_axes: Any = 0, out_axes: Any = 0) -> Any:
         A function of the batched arguments. Without `fn`, a decorator. Of an `nn.CellList` it
         is the function that calls each of its Cells, with what is whole where the axis is None.
 
-    Each sample draws random numbers of its own, also from a generator that all samples share. One
-    call draws those of all samples: they are the numbers of a loop where `fn` draws once.
+    Random numbers are drawn once for all samples, as in MindSpore; draw an array with a row for
+    each sample, and pass that, for numbers that differ.
 
     Example:
         >>> import numpy as np

@@ -90,8 +90,6 @@ class Rule:
     takes_apart = False
     #: gives, of a complex number, something else than what its text for real numbers would
     tells_complex = False
-    #: draws as many random numbers as it is asked to, in the order of draws of one number
-    takes_size = False
     #: asks whether its operand is finite: then it need not be
     asks_finite = False
     #: compares two numbers: with infinity, or with itself, that asks it, too

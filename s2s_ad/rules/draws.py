@@ -16,7 +16,7 @@ from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, describe, static
 from s2s_ad.core.registry import FINDERS, register
-from s2s_ad.core.rule import Apart, Operation, Rule
+from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.diagnostics import BatchError, DerivativeError
 from s2s_ad.rules import support
 from s2s_ad.rules.shapes import dim_of
@@ -35,7 +35,6 @@ class Draw(Rule):
     def __init__(self, function: Callable, text: str, kind: type = float):
         super().__init__(function, getattr(function, "__name__", "draw"))
         self.text, self.kind = text, kind
-        self.takes_size = "size" in text
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         holder, args = list(args[: self.first]), args[self.first :]
@@ -55,7 +54,7 @@ class Draw(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         size = params.get("size")
         shapes = [values.shape_of(each) for each in operands[self.first :]]
-        if size is None or (isinstance(size, tuple | list) and not size):
+        if size is None or size == ():
             if any(shape is None or shape for shape in shapes):
                 return values.Array(np.dtype(self.kind), values.broadcast(shapes))
             return values.Scalar(self.kind)
@@ -111,15 +110,8 @@ class Draw(Rule):
         return operation.result.builder.call(runtime.broadcast_like, (total, operation.result), {})
 
     def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        """One draw of standard numbers for all samples, shifted and scaled for each of them.
-
-        Each sample has numbers of its own, unless it has a generator of its own.
-        """
+        """One draw of standard numbers for all samples, shifted and scaled for each of them."""
         pairs = list(zip(operation.operands, batched, strict=True))
-        for_each = batch.draws_for_each and self.draws(operation.operands)
-        if not any(batched):
-            params = self._of_samples(operation, batch)
-            return batch.mark(batch.builder.emit(self, operation.operands, params))
         size, given = operation.params.get("size"), self._parameters(operation)
         count = len(size) if isinstance(size, tuple | list) else 1
         ranks = [support.sample_rank(*pair) for pair in pairs[self.first :]]
@@ -131,23 +123,11 @@ class Draw(Rule):
                 origin=batch.builder.origin,
                 help="draw standard numbers and shift them: mean + scale * rng.normal(size=n)",
             )
-        params = self._of_samples(operation, batch) if for_each else operation.params
-        options = {key: each for key, each in params.items() if key != "names"}
+        options = {key: each for key, each in operation.params.items() if key != "names"}
         standard = batch.builder.emit(self, operation.operands[: self.first], options)
         aligned = [support.align(*pair, rank) for pair in pairs[self.first :]]
         names = operation.params["names"]
         return SHIFTED[self.name](standard, **given | dict(zip(names, aligned, strict=True)))
-
-    def _of_samples(self, operation: Operation, batch: Any) -> dict[str, Any]:
-        """The parameters of a draw for all samples, whose numbers come one sample after another."""
-        size = operation.params.get("size")
-        facts = [batch.sample_fact(each) for each in operation.operands]
-        shape = values.shape_of(self.infer(facts, operation.params))
-        if not self.takes_size or "dtype" in operation.params or (size is None and shape != ()):
-            raise Apart
-        lengths = size if isinstance(size, tuple | list) else () if size is None else (size,)
-        whole = (batch.size, *lengths) if lengths else batch.size
-        return {**operation.params, "size": whole}
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         params = {each.arg: each.value for each in call.keywords}
@@ -235,10 +215,6 @@ class MadeGenerator(Rule):
 
     flat = distinct = True
 
-    def draws(self, operands: Sequence) -> bool:
-        """Without a seed it begins where the system says."""
-        return not operands
-
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, "seed=None", args, kwargs)
         return builder.emit(self, [given["seed"]] if given["seed"] is not None else [], {})
@@ -260,15 +236,9 @@ class DrawAxes(Draw):
         holder, size = [*args[: self.first]], args[self.first :]
         return builder.emit(self, holder, {"size": size} if size else {})
 
-    def __init__(self, *args: Any):
-        super().__init__(*args)
-        self.takes_size = True
-
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         plain = super().surface(call, facts)
-        size = [each.value for each in plain.keywords]
-        axes = size[0].elts if size and isinstance(size[0], gast.Tuple) else size
-        return gast.Call(plain.func, axes, [])
+        return gast.Call(plain.func, plain.keywords[0].value.elts if plain.keywords else [], [])
 
 
 class DrawAxesOfMade(DrawAxes):
@@ -323,9 +293,6 @@ class Seed(Rule):
     """np.random.seed(n): NumPy's own state begins anew."""
 
     effects = flat = True
-
-    def draws(self, operands: Sequence) -> bool:
-        return True
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         given = support.bind_call(builder, self, "seed=None", args, kwargs)

@@ -14,25 +14,16 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, ArgumentValueError, Origin
 from s2s_ad.simplify.dead import remove_dead
 from s2s_ad.transforms.batch import batch
-from s2s_ad.transforms.batch.context import drawing_for_each
 from s2s_ad.transforms.common import finished, refill
 
 
-def batched_program(
-    program: Program,
-    in_axes: Sequence[int | None],
-    out_axes: Any,
-    *,
-    draws_for_each: bool = False,
-) -> Program:
+def batched_program(program: Program, in_axes: Sequence[int | None], out_axes: Any) -> Program:
     """`program` for each of a batch.
 
     Args:
         program: derived for one sample.
         in_axes: per leaf the batch axis (of the batched array), None where it has none.
         out_axes: an axis or None, or a Tree of these that is a prefix of the output's structure.
-        draws_for_each: samples draw random numbers for themselves; else they are directions of
-            one derivative, of what was drawn once.
     """
     program = remove_dead(program)  # what nobody reads need not fit into a batch
     builder, dim = Builder(), values.fresh_dim()
@@ -45,8 +36,7 @@ def batched_program(
         whole: Any = builder.adopt(leaf, values.add_axis(fact, axis, dim), hint)
         arguments[leaf] = np.moveaxis(whole, axis, 0) if axis else whole
         batched.add(leaf)
-    with drawing_for_each(draws_for_each):
-        outputs, moved, context = batch(builder, program, arguments, batched)
+    outputs, moved, context = batch(builder, program, arguments, batched)
     subject = f"the output of {program.name}"
     axes = tree.leaves(prefix(out_axes, program.result, "vmap: out_axes", subject))
     paths = tree.paths(program.result)

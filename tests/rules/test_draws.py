@@ -80,52 +80,13 @@ def test_what_the_state_of_numpy_draws(name):
     np.testing.assert_allclose(grad(f)(X), expected)
 
 
-@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
-@pytest.mark.parametrize("size", ["", "3"])
-@pytest.mark.parametrize("name", sorted(NUMPY))
-def test_each_sample_draws_for_itself(name, size, make):
-    """The numbers are those of a loop, where a function draws once."""
-    if not hasattr(make(0), name):
-        pytest.skip("this kind of generator has none")
-    f = drawing(call_of(name, size))
-    whole = np.stack([X, 2 * X, 3 * X])
-    rng = make(7)
-    expected = [f(each, rng) for each in whole]
-    np.testing.assert_allclose(vmap(f, (0, None))(whole, make(7)), expected, rtol=1e-14)
-    rng = make(7)
-    slopes = [grad(f)(each, rng) for each in whole]
-    np.testing.assert_allclose(vmap(grad(f), (0, None))(whole, make(7)), slopes, rtol=1e-14)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "y = rng.permutation(3)[0] * x[0]",
-        "y = rng.normal(x[0], 2.0)",
-        "y = rng.normal() * x[0] if x[0] > 0.3 else x[1]",
-        "try:\n        y = rng.normal() * x[0]\n    except ValueError:\n        y = x[1]",
-    ],
-)
-@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
-def test_what_samples_draw_is_what_a_loop_draws(line):
-    f = module(f"def f(x, rng):\n    {line}\n    return y\n").f
-    whole, rng = np.stack([X, 3 * X, 2 * X]), np.random.default_rng(7)
-    expected = [f(each, rng) for each in whole]
-    np.testing.assert_allclose(vmap(f, (0, None))(whole, np.random.default_rng(7)), expected)
-    rng = np.random.default_rng(7)  # captured, and passed on
+def test_one_draw_for_all_samples():
+    f = drawing("rng.normal(size=3)")
+    whole = np.stack([X, 2 * X])
+    expected = whole @ np.random.default_rng(3).normal(size=3)
+    np.testing.assert_allclose(vmap(f, (0, None))(whole, np.random.default_rng(3)), expected)
+    rng = np.random.default_rng(3)  # captured, and passed on
     np.testing.assert_allclose(jit(lambda whole: vmap(f, (0, None))(whole, rng))(whole), expected)
-
-
-@pytest.mark.filterwarnings("ignore::s2s_ad.diagnostics.SampleLoopWarning")
-def test_samples_that_draw_several_times_draw_other_numbers():
-    f = module(
-        "def f(x, rng):\n    y = rng.normal()\n    while y < 1.0: y = y + rng.random()\n"
-        "    for _ in range(2): y = y * rng.normal()\n    return y + 0.0 * x[0]\n"
-    ).f
-    found = vmap(f, (0, None))(np.stack([X] * 5), np.random.default_rng(7))
-    assert len(set(found.tolist())) == 5
-    begun_anew = module("def f(x):\n    np.random.seed(3)\n    return x * np.random.rand()\n").f
-    np.testing.assert_allclose(vmap(begun_anew)(X), [begun_anew(each) for each in X])
 
 
 @pytest.mark.parametrize("transform", [jacfwd, jacrev])

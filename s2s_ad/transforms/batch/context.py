@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,24 +76,6 @@ def named_like(leaf: Symbol, part: Any) -> Any:
     return part
 
 
-#: whether each sample draws random numbers of its own
-_DRAWS_FOR_EACH: ContextVar[bool] = ContextVar("draws for each", default=False)
-
-
-@contextmanager
-def drawing_for_each(flag: bool) -> Iterator[None]:
-    """Whether samples draw for themselves, in what is batched inside."""
-    token = _DRAWS_FOR_EACH.set(flag)
-    try:
-        yield
-    finally:
-        _DRAWS_FOR_EACH.reset(token)
-
-
-def draws_for_each() -> bool:
-    return _DRAWS_FOR_EACH.get()
-
-
 #: (batch, program, a value for each leaf) -> the outputs of the program
 Writer = Callable[["Batch", Program, Mapping[str, Any]], list]
 
@@ -115,7 +95,6 @@ class Batch:
         self.kept: dict[str, Kept] = {}  # lists of which an item is for some samples
         self.counts: dict[str, Kept] = {}  # their lengths
         self.dim = example.shape[0] if example.shape else values.fresh_dim()
-        self.draws_for_each = draws_for_each()
 
     def like(self, builder: Builder, example: Symbol) -> Batch:
         """Another batch, whose programs are written as those of this one are."""
@@ -187,11 +166,6 @@ class Batch:
             return False
         rule, operands, _ = self.builder.definitions[statement.target]
         return rule.is_total(operands) or (rule.elementwise and self.is_varied(statement))
-
-    def sample_fact(self, value: Any) -> values.AbstractValue:
-        """The abstract value of one sample of an operand."""
-        fact = self.builder.fact(value)
-        return sample_fact(fact) if self.is_batched(value) else fact
 
     def sample(self, value: Symbol) -> Symbol:
         """A stand-in with the abstract value of one sample."""

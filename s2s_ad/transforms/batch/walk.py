@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, fresh_name
-from s2s_ad.core.callee import Callee, item_of, reached
+from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.program import TEMPORARY, Program
@@ -20,7 +20,7 @@ from s2s_ad.core.tree import tuple_of
 from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
 from s2s_ad.transforms.batch.blocks import adopted, all_there
-from s2s_ad.transforms.batch.context import Batch, Whole, batched_fact, draws_for_each
+from s2s_ad.transforms.batch.context import Batch, Whole, batched_fact
 from s2s_ad.transforms.batch.kept import count_of
 from s2s_ad.transforms.batch.regions import batch_region
 from s2s_ad.transforms.batch.schedules import batch_schedule, has_schedule
@@ -102,8 +102,6 @@ def _step(
     kept, rule = any(map(context.kept_of, operation.operands)), operation.rule
     if kept and not isinstance(rule, Region | Callee):
         atoms[name] = count_of(context, operation)
-    elif context.draws_for_each and not any(flags) and _draws(statement):
-        atoms[name] = context.builder.named(_drawn(context, operation, flags), hint)
     elif item is not None or not (any(flags) or in_params or kept):
         context.builder.replay(all_there(statement), atoms, program)
         context.mark(atoms[name], any(flags))
@@ -123,25 +121,6 @@ def _step(
         atoms[name] = context.builder.named(result, hint)
         context.mark(result, not rule.uniform)
         _know(context, result, program.facts[name])
-
-
-def _draws(statement: form.Op) -> bool:
-    """Whether it, or what it runs, draws from a state that all samples share."""
-    blocks = getattr(statement.rule, "blocks", ())
-    every = [each for inner in (statement.rule, *reached(blocks)) for each in _blocks(inner)]
-    inside = (each for block in every for each in block.body if isinstance(each, form.Op))
-    return any(each.rule.draws(each.operands) for each in (statement, *inside))
-
-
-def _blocks(rule: Any) -> Sequence[Program]:
-    return getattr(rule, "blocks", ())
-
-
-def _drawn(context: Batch, operation: Operation, flags: list[bool]) -> Any:
-    """A draw for all samples that none of them has a part in yet."""
-    if _blocks(operation.rule) or not operation.rule.takes_size:
-        raise Apart
-    return operation.rule.batch(operation, flags, context)
 
 
 def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) -> Operation:
@@ -250,7 +229,7 @@ def batched_call(
     call: Callee, facts: tuple[Any, ...], flags: tuple[bool, ...]
 ) -> tuple[Callee, tuple[bool, ...]]:
     """(callee of a batch, which outputs are batched)."""
-    key = ("batch", values.canonical(facts), flags, draws_for_each())
+    key = ("batch", values.canonical(facts), flags)
     known = call.derived.setdefault(key, [])
     for before, made in known:
         if values.in_another_call(before, facts):
