@@ -240,8 +240,9 @@ class Expressions:
     def _kind_of_call(self, node: ast.Call) -> str:
         path, function = path_of(node.func), node.func
         if not path.startswith("np."):
-            keeps = isinstance(function, ast.Attribute) and function.attr in KEEPING
-            return self.kind(function.value) if keeps else ""
+            if isinstance(function, ast.Attribute) and function.attr in KEEPING:
+                return self.kind(function.value)
+            return ""
         name = path.removeprefix("np.")
         if name in MADE_ANEW:
             return "i" if name == "arange" and not any(map(has_float, node.args)) else ""
@@ -305,9 +306,11 @@ def _bound(target: ast.expr, value: Made) -> Iterator[tuple[str, Made]]:
     if isinstance(target, ast.Name):
         yield target.id, value
     elif isinstance(target, ast.Tuple):
-        same = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
-        whole = None if value is None or isinstance(value, Part) else Part(value)
-        parts = value.elts if same else [whole] * len(target.elts)
+        parts: list[Made] = [Part(value) if isinstance(value, ast.expr) else None] * len(
+            target.elts
+        )
+        if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+            parts = [*value.elts]
         for each, part in zip(target.elts, parts, strict=True):
             yield from _bound(each, part)
     elif isinstance(target, ast.Starred):

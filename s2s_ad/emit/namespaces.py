@@ -357,8 +357,9 @@ class _Rewriting(ast.NodeVisitor):
 
     def _iterated(self, node: ast.expr) -> None:
         """What a loop goes through: an array, or several beside each other."""
-        several = isinstance(node, ast.Call) and not path_of(node.func).startswith("np.")
-        inner = node.args if several else []
+        inner: list[ast.expr] = []
+        if isinstance(node, ast.Call) and not path_of(node.func).startswith("np."):
+            inner = node.args
         for each in inner or [node]:
             self._taken_apart(each)
 
@@ -447,15 +448,16 @@ class _Rewriting(ast.NodeVisitor):
     def _add_at(self, node: ast.Expr, call: ast.Call) -> None:
         """np.add.at(x, i, v)"""
         array, index, value = call.args
-        if self.dialect.adds_at == ():
+        forms = self.dialect.adds_at
+        if forms == ():
             self.visit(call)
             return
         plain = isinstance(index, ast.Name) or not self.dialect.standard
-        if self.dialect.adds_at is None or not isinstance(array, ast.Name) or not plain:
+        if not forms or not isinstance(array, ast.Name) or not plain:
             raise self.refuse("np.add.at", node)
         self.visit(index)
         self.visit(value)
-        before, between, after = self.dialect.adds_at
+        before, between, after = forms
         self.replace(self.start(node), self.start(index), f"{array.id} = {array.id}{before}")
         self.replace(self.end(index), self.start(value), between)
         self.replace(self.end(value), self.end(node), after)
