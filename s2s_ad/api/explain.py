@@ -17,9 +17,11 @@ from s2s_ad.core.sizes import Atom
 from s2s_ad.diagnostics import Origin
 from s2s_ad.emit.copied import Copied, copies_of
 from s2s_ad.emit.text import Text
+from s2s_ad.native.cutting import places_of
 from s2s_ad.storage.report import Kept, passes, report
 
 HEAD = ("name", "line", "bytes", "kept", "why")
+NATIVE_HEAD = ("line", "native code", "why the rest is not")
 COPIES_HEAD = ("copy", "line", "bytes", "made", "why")
 
 
@@ -78,7 +80,11 @@ def explanation(program: Program, text: Text, arguments: dict[str, Any]) -> str:
     """A table of what is kept, with bytes for these arguments, and the total."""
     found = explained(program, text, arguments)
     title = f"{text.name}: {found.statements} statements for {found.lines} lines of yours"
-    if text.native:
+    if text.cut is not None:
+        count = len(text.cut.parts)
+        title += f"\nnative code: {count} part{'s' * (count > 1)}, between them NumPy"
+        title += f", for {text.refused}"
+    elif text.native:
         title += "\nnative code: loops that Numba has compiled"
     elif text.refused:
         title += f"\nno native code: {text.refused}"
@@ -95,6 +101,20 @@ def copies_explained(program: Program, arguments: Mapping[str, Any]) -> str:
     lengths = input_lengths(program, leaves_of(program, arguments))
     rows = [_copy_cells(each, lengths) for each in copies_of(program)]
     return "\n".join(_table([COPIES_HEAD, *rows])) if rows else "nothing is copied"
+
+
+def native_explained(program: Program, text: Text) -> str:
+    """A table of the user's lines: which native code each is in, or why in none."""
+    lines: dict[int, tuple[dict[str, None], dict[str, None]]] = {}
+    names = {} if text.cut is None else {e.program.part: e.name for e in text.cut.parts}
+    whole = text.name if text.native and text.cut is None else ""
+    for each in places_of(program) if text.cut is None else text.cut.places:
+        if each.statement.origin is not None:
+            parts, reasons = lines.setdefault(each.statement.origin.root, ({}, {}))
+            name = whole or names.get(each.part, "")
+            (parts if name else reasons)[name or each.reason] = None
+    rows = [(str(k), ", ".join(p) or "-", "; ".join(r)) for k, (p, r) in sorted(lines.items())]
+    return "\n".join(each.rstrip() for each in _table([NATIVE_HEAD, *rows]))
 
 
 def _copy_cells(copied: Copied, lengths: Mapping[Atom, int]) -> tuple[str, ...]:

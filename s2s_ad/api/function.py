@@ -35,7 +35,7 @@ from s2s_ad.api.batching import Vmap
 from s2s_ad.api.check_arguments import check_nesting, misfit, name_of, same_signature, signature_of
 from s2s_ad.api.collection import patient
 from s2s_ad.api.depth import DEEPEST, deep_enough
-from s2s_ad.api.explain import copies_explained, explanation
+from s2s_ad.api.explain import copies_explained, explanation, native_explained
 from s2s_ad.api.families import Chain, Family, family_of
 from s2s_ad.api.pickling import deep_copied, reduced
 from s2s_ad.api.recent import Recent
@@ -45,6 +45,7 @@ from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import faults, passes, sizes, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
+from s2s_ad.core.regions import everywhere
 from s2s_ad.core.sharing import lazy
 from s2s_ad.core.text import Stages
 from s2s_ad.core.tree import Tree
@@ -80,13 +81,16 @@ from s2s_ad.load.dispatch import (
 from s2s_ad.load.fast import ABSENT, Hot, linked, with_call
 from s2s_ad.load.ieee_fallback import careful
 from s2s_ad.load.module import Loaded, load
-from s2s_ad.load.native import natively
+from s2s_ad.load.native import module_in_parts, natively
 from s2s_ad.load.noted import noted
 from s2s_ad.native.batches import with_rows
+from s2s_ad.native.cutting import with_parts
 from s2s_ad.native.module import with_loops
+from s2s_ad.native.state import captured_by
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.pipelines import finish
 from s2s_ad.tensors import Parameter
+from s2s_ad.transforms.without_saved import without_saved
 
 if TYPE_CHECKING:
     from s2s_ad.api.shown import Shown
@@ -606,19 +610,38 @@ class Transformed:
         programs = self.derive(arguments)
         derives = self._derives()
         finished = [finish(each, derived=derives or each.derived) for each in programs]
-        return [(program, self._text_of(program, arguments)) for program in finished]
+        pairs = zip(finished, programs, strict=True)
+        return [(program, self._text_of(program, arguments, each)) for program, each in pairs]
 
-    def _text_of(self, program: Program, arguments: Arguments) -> Text:
+    def _text_of(self, program: Program, arguments: Arguments, derived: Program) -> Text:
+        """The text of a finished program, and its native code; `derived` is what was finished."""
         text = write(program)
         if self._native is None:
             return text
         batch = self.fn if isinstance(self.transform, Jit) else self
         if not isinstance(batch, Transformed) or not isinstance(batch.transform, Vmap):
-            return with_loops(program, text)
+            return self._with_loops(program, derived, text)
         sample = finish(batch.inner_program(arguments), derived=batch._derives())
         axes = tree.leaves(batch.transform.leaf_axes(arguments))
         text = with_rows(text, sample, program, axes) if batch.transform.is_first() else text
-        return text if text.native else with_loops(program, text)
+        return text if text.native else self._with_loops(program, derived, text)
+
+    def _with_loops(self, program: Program, derived: Program, text: Text) -> Text:
+        """The text with loops: of all, or of parts where not all has a native form.
+
+        What functions that call themselves save has none; where they compute it again they have.
+        """
+        text = with_loops(program, text)
+        if text.native:
+            return text
+        again = everywhere(functools.partial(without_saved, real=False))(derived)
+        if again is not derived:
+            again = finish(again, derived=self._derives() or derived.derived)
+            if [*captured_by(again)] == [*captured_by(program)]:
+                found = with_loops(again, text)
+                if found.native:
+                    return found
+        return with_parts(program, text)
 
     def _loaded(self, program: Program, text: Text) -> Loaded:
         loaded = load(program, text)
@@ -703,7 +726,8 @@ class Transformed:
             UnsupportedError: the text does something that the namespace has no form for.
         """
         if native:
-            return self.with_native_code(args, kwargs).native
+            text = self.with_native_code(args, kwargs)
+            return text.native if text.cut is None else module_in_parts(text.cut)
         if not standalone and not namespace:
             return self._text(args, kwargs)[1].module
         by_parts = not namespace or dialect(namespace).views
@@ -730,7 +754,7 @@ class Transformed:
         return text
 
     @short
-    def explain(self, *args: Any, copies: bool = False, **kwargs: Any) -> str:
+    def explain(self, *args: Any, copies: bool = False, native: bool = False, **kwargs: Any) -> str:
         """What the backward pass keeps of the forward pass: which name, line, bytes, and why.
 
         Of what `jit` compiled it says whether that is native code, and if not, why not.
@@ -738,11 +762,14 @@ class Transformed:
         Args:
             args, kwargs: example arguments.
             copies: tell of each copy in the text, too: which, line, bytes, how often, and why.
+            native: tell of each line which native code it is in, or why in none.
         """
         program, text = self._text(args, kwargs)
         given = self.bind(args, kwargs).arguments if args or kwargs else {}
-        told = explanation(program, text, given)
-        return f"{told}\n{copies_explained(program, given)}" if copies else told
+        told = [explanation(program, text, given)]
+        told += [copies_explained(program, given)] if copies else []
+        told += [native_explained(program, text)] if native else []
+        return "\n".join(told)
 
     @short
     def show(

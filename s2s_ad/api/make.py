@@ -357,10 +357,12 @@ def jit(
     """`function`, simplified and compiled; the same results. A decorator with or without options.
 
     Where Numba is installed it becomes native code: the program as loops over elements
-    (`.source(*args, native=True)`), wherever `jit` stands in a chain of transforms. What the loops
-    do not serve, and what they raise, the code for NumPy answers; `.explain(*args)` says where
-    there are none, and why. Sums are added in another order than by NumPy. The environment variable
-    S2S_AD_NATIVE=0 switches native code off.
+    (`.source(*args, native=True)`), wherever `jit` stands in a chain of transforms. A function with
+    operations that have no native form is cut: NumPy runs these, between native parts. What the
+    loops do not serve, and what they raise, the code for NumPy answers;
+    `.explain(*args, native=True)` says which line is in which native code, or why in none. Sums
+    are added in another order than by NumPy. The environment variable S2S_AD_NATIVE=0 switches
+    native code off.
 
     Args:
         native: False: no native code.

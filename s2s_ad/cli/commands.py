@@ -145,6 +145,9 @@ def parser() -> argparse.ArgumentParser:
     explaining.add_argument(
         "--copies", action="store_true", help="say of each copy in the text why it is made, too"
     )
+    explaining.add_argument(
+        "--native", action="store_true", help="say of each line which native code it is in, too"
+    )
     showing = _command(
         commands, "show", _show, "write a page with your code beside the generated code"
     )
@@ -296,7 +299,7 @@ def _compared(source: str, file: Path) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     fn, args = _function(options), _arguments(options, like.zeros)
-    print(fn.explain(*args, copies=options.copies))
+    print(fn.explain(*args, copies=options.copies, native=options.native))
     return 0
 
 

@@ -168,7 +168,8 @@ class Program:
     derivative or a batched form is in it, whose results share no memory with what came in. `kept`
     is how many of the result's leaves, the last ones, are there for a backward pass alone: some may
     have no value on a path, where nobody reads them. `own` are leaves that are lists which nobody
-    else has: they may be changed.
+    else has: they may be changed. `part` is the number of the part of a cut function that it is
+    (`native/cutting.py`), whose arguments and results stay as they are.
     """
 
     name: str
@@ -189,6 +190,7 @@ class Program:
     derived: bool = False
     kept: int = 0
     own: frozenset[str] = frozenset()
+    part: int = 0
 
     @property
     def result(self) -> Any:

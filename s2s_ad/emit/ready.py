@@ -54,7 +54,7 @@ def ready_functions(program: Program, by_parts: bool = True) -> tuple[Functions,
             opened.add(each)
         if isinstance(each, Callee):
             functions[each] = _ready(each.program, by_parts)
-            if each.is_recursive:
+            if each.is_recursive or each.program.part:
                 opened.add(each)
     return functions, opened
 

@@ -46,6 +46,7 @@ class Text:
         assumed: what it assumes of the lengths of its arguments.
         native: the module of its loops, where there is one; `refused` says why there is none.
         rows: where each line of `function` comes from, `native_rows` each of `native`.
+        cut: the function in parts, some of them native (`native/cutting.py`), where that is all.
         families: each name of the text, and the one that it is made of: `x_bar` of `x`.
         kept_in: Core name of a list -> that of the list of tuples which its items are put into.
     """
@@ -62,6 +63,7 @@ class Text:
     native: str = ""
     native_rows: tuple[Row, ...] = ()
     refused: str = ""
+    cut: Any = None
     rows: tuple[Row, ...] = ()
     families: dict[str, str] = field(default_factory=dict)
     kept_in: dict[str, str] = field(default_factory=dict)

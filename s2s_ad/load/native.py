@@ -6,16 +6,20 @@ that Python raises, at the user's line, or serves what the loops were not writte
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import itertools
 import linecache
 import os
+import re
 import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from sys import stdlib_module_names as STANDARD
 from types import CodeType
 from typing import Any
 
@@ -26,9 +30,13 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Builder, Symbol, is_array_in_text
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.tree import Tree
-from s2s_ad.load.module import Loaded
+from s2s_ad.emit.printer import print_statements
+from s2s_ad.emit.standalone import standalone_module
+from s2s_ad.emit.text import WIDTH
+from s2s_ad.load.module import Loaded, load
 from s2s_ad.load.numba_cache import digest_of, keep_on_disk, tell_apart
 from s2s_ad.native import generated
+from s2s_ad.native.cutting import Cut, Part, around_parts, loops_of
 from s2s_ad.native.state import captured_by, is_passed
 
 _number = itertools.count(1)
@@ -99,7 +107,8 @@ class Native:
     """Native code as text, from which each process compiles its own.
 
     `text` is the module of the loops and `around` the function that calls them; `kinds` are dtype
-    and rank of the arguments of the loops. `parallel` and `cache` are those of `jit`.
+    and rank of the arguments of the loops. `parallel` and `cache` are those of `jit`. A `part` is
+    not compiled for arguments of other kinds: where there are such, NumPy answers.
     """
 
     name: str
@@ -108,14 +117,22 @@ class Native:
     around: str
     parallel: bool
     cache: bool
+    part: bool = False
 
     @classmethod
     def of(cls, loaded: Loaded, parallel: bool, cache: bool) -> Native:
         """That of a function, for arguments of the kinds that its program takes."""
-        facts = _leaves(loaded.program).values()
-        kinds = tuple((values.strong_dtype(each), values.rank_of(each)) for each in facts)
-        around = _around(loaded.program, loaded)
+        kinds, around = _kinds(loaded.program), _around(loaded.program, loaded, WHOLE)
         return cls(loaded.text.name, loaded.text.native, kinds, around, parallel, cache)
+
+    @classmethod
+    def of_part(cls, loaded: Loaded, part: Part, cache: bool) -> Native:
+        """That of a part of a function, which is loaded with the text that calls its parts."""
+        function = loaded.namespace[part.name]
+        whole = replace(loaded, function=function, program=part.program)
+        whole = replace(whole, text=replace(loaded.text, name=part.name))
+        around = _around(part.program, whole, Names.of_part(part.name))
+        return cls(part.name, part.native, _kinds(part.program), around, False, cache, True)
 
     def kernel(self) -> Callable:
         """What Numba makes of the loops."""
@@ -128,13 +145,15 @@ class Native:
         exec(compile(text, file, "exec"), space)
         digest = digest_of(text)
         tell_apart(space, digest)
-        if self.cache:
+        if self.cache and not _has_recursion(text):
             entries = (name, f"{name}_first", f"{name}_rows")  # the others are compiled into these
             keep_on_disk({each: space[each] for each in entries if each in space}, digest)
         kernel = space[name]
         weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
         kinds = [(from_dtype(dtype), rank) for dtype, rank in self.kinds]
         kernel.compile(tuple(types.Array(one, rank, "C") if rank else one for one, rank in kinds))
+        if self.part:
+            kernel.disable_compile()
         if self.parallel and f"{name}_rows" in space:
             return Shared(space[f"{name}_first"], space[f"{name}_rows"])
         return kernel
@@ -150,18 +169,70 @@ class Native:
         return around
 
 
+def _has_recursion(text: str) -> bool:
+    """Whether a function of a module calls itself, perhaps through others.
+
+    What Numba makes of such a one calls an address that is not there in another process.
+    """
+    functions = [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    own = {each.name for each in functions}
+    calls = {
+        each.name: {e.id for e in ast.walk(each) if isinstance(e, ast.Name)} & own
+        for each in functions
+    }
+    try:
+        TopologicalSorter(calls).prepare()
+    except CycleError:
+        return True
+    return False
+
+
 def natively(
     loaded: Loaded, *, parallel: bool = False, wait: bool = True, cache: bool = True
 ) -> Loaded:
     """The function with loops for the calls that they serve; as it is where Numba refuses them."""
+    if loaded.text.cut is not None:
+        return natively_in_parts(loaded, loaded.text.cut, wait=wait, cache=cache)
     try:
         native = Native.of(loaded, parallel, cache)
         kernel = native.kernel() if wait else Later(native)
     except Exception as error:  # of Numba's, of which not all are NumbaErrors
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        return replace(loaded, text=replace(loaded.text, native="", refused=f"Numba: {reason}"))
+        return _refused(loaded, _reason(error))
     function = native.put_into(loaded.namespace, loaded.function, kernel)
     return replace(loaded, function=function, native=native)
+
+
+def natively_in_parts(loaded: Loaded, cut: Cut, *, wait: bool = True, cache: bool = True) -> Loaded:
+    """The function with loops for its parts; as it is where Numba refuses them all."""
+    whole, reason = load(cut.program, cut.text), ""
+    space, count = whole.namespace, 0
+    if cut.text.captured != loaded.text.captured:  # what is captured is found by these names
+        return _refused(loaded, "what the parts capture is called otherwise")
+    for part in cut.parts:
+        try:
+            native = Native.of_part(whole, part, cache)
+            kernel = native.kernel() if wait else Later(native)
+        except Exception as error:  # of Numba's: the part stays NumPy's
+            reason = _reason(error)
+            continue
+        names = Names.of_part(part.name)
+        space[names.fallback], space[names.kernel] = space[part.name], kernel
+        made: dict[str, Any] = {}
+        exec(compile(native.around, f"<s2s_ad around {part.name}>", "exec"), space, made)
+        (space[part.name],) = made.values()
+        count += 1
+    if not count:
+        return _refused(loaded, reason)
+    return replace(loaded, function=whole.function, namespace=space)
+
+
+def _reason(error: Exception) -> str:
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return f"Numba: {first}"
+
+
+def _refused(loaded: Loaded, reason: str) -> Loaded:
+    return replace(loaded, text=replace(loaded.text, native="", cut=None, refused=reason))
 
 
 def _leaves(program: Program) -> dict[str, Any]:
@@ -173,7 +244,28 @@ def _leaves(program: Program) -> dict[str, Any]:
 # ---- the function around -------------------------------------------------------------------------
 
 
-def _around(program: Program, loaded: Loaded) -> str:
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the function around calls: the loops, and the function for NumPy."""
+
+    kernel: str
+    fallback: str = ""
+    is_part: bool = False
+
+    @classmethod
+    def of_part(cls, name: str) -> Names:
+        return cls(f"{KERNEL}_of_{name}", f"_s2s_numpy_{name}", True)
+
+
+WHOLE = Names(KERNEL)
+
+
+def _kinds(program: Program) -> tuple[tuple[np.dtype, int], ...]:
+    facts = _leaves(program).values()
+    return tuple((values.strong_dtype(each), values.rank_of(each)) for each in facts)
+
+
+def _around(program: Program, loaded: Loaded, called: Names) -> str:
     """def f_jitted(x, k): the loops are called with the leaves, and give the leaves."""
     code = loaded.function.__code__
     names = _parameters(code, program)
@@ -182,7 +274,7 @@ def _around(program: Program, loaded: Loaded) -> str:
         for leaf, path in zip(tree.leaves(each.tree), tree.paths(each.tree), strict=True):
             text = names[each.name] + "".join(map(_step, path))
             if is_passed(program.facts[leaf]):
-                given.append(_passed(text, program.facts[leaf]))
+                given.append(_passed(text, program.facts[leaf], in_order=called.is_part))
     shown = {name: text for text, name in loaded.text.captured.items()}
     captured = captured_by(program).items()
     given += [_passed(shown[name], fact) for name, fact in captured if is_passed(fact)]
@@ -199,11 +291,48 @@ def _around(program: Program, loaded: Loaded) -> str:
     return (
         f"def {name}_jitted({head}):\n"
         f"    try:\n"
-        f"        {target} = {KERNEL}({', '.join(given)})\n"
+        f"        {target} = {called.kernel}({', '.join(given)})\n"
         f"    except Exception:\n"
-        f"        return {name}({passed})\n"
+        f"        return {called.fallback or name}({passed})\n"
         f"    return {returned}\n"
     )
+
+
+def module_in_parts(cut: Cut) -> str:
+    """The module of a function in parts: their loops, and the text for NumPy that calls them."""
+    whole = load(cut.program, cut.text)
+    loops, arounds = loops_of(cut.parts), []
+    for part in cut.parts:
+        names = Names(f"{part.name}_loops", is_part=True)
+        loops = re.sub(rf"(?<![.\w]){part.name}(?=\()", names.kernel, loops)
+        loaded = replace(whole, function=whole.namespace[part.name], program=part.program)
+        loaded = replace(loaded, text=replace(whole.text, name=part.name))
+        arounds.append(_plainly(_around(part.program, loaded, names)))
+    text = standalone_module(cut.program, around_parts(cut))
+    heads, bodies = zip(*map(_with_head, (loops, text)), strict=True)
+    lines = {line for head in heads for line in head}
+    lines -= {"from numba import njit"} if "from numba import njit, types" in lines else set()
+    own = [each for each in sorted(lines) if each.split()[1].partition(".")[0] in STANDARD]
+    imports = [*own, *([""] if own else []), *sorted(lines.difference(own))]
+    return "\n".join([*imports, "", "", "\n\n".join([bodies[0], *arounds, bodies[1]])])
+
+
+def _with_head(module: str) -> tuple[list[str], str]:
+    """The import statements at the head of a module, and the rest."""
+    lines = module.splitlines(keepends=True)
+    count = 0
+    while count < len(lines) and lines[count].startswith(("import ", "from ", "\n")):
+        count += 1
+    return [each.rstrip() for each in lines[:count] if each.strip()], "".join(lines[count:])
+
+
+def _plainly(around: str) -> str:
+    """The function around without its other way: `def f(x): y = f_loops(x); return y`."""
+    head, _, call, _, _, *rest = around.splitlines()
+    text = "\n".join([head.replace("_jitted(", "(", 1), call[4:], *rest])
+    short = text.replace("_s2s_y", "y")
+    text = short if not re.search(r"\by\d", text) else text
+    return print_statements(gast.parse(text).body, WIDTH)
 
 
 def _parameters(code: CodeType, program: Program) -> dict[str, str]:
@@ -246,10 +375,21 @@ def _step(step: tuple[str, Any]) -> str:
     return f".{key}" if way == "attribute" else f"[{key!r}]"
 
 
-def _passed(text: str, fact: Any) -> str:
-    """A leaf as native code takes it: an array without axes is a number there."""
-    without_axes = isinstance(fact, values.Array) and fact.shape == ()
-    return f"{text}[()]" if without_axes and fact.number is not True else text
+def _passed(text: str, fact: Any, *, in_order: bool = False) -> str:
+    """A leaf as native code takes it: an array without axes is a number there.
+
+    Args:
+        in_order: arrays are given in the order of C, for which the loops are compiled first.
+    """
+    if in_order and values.rank_of(fact):
+        return f"np.ascontiguousarray({text})"
+    if not isinstance(fact, values.Array) or fact.shape != () or fact.number is True:
+        return text
+    return f"np.{_name(fact.dtype)}({text})" if fact.weak else f"{text}[()]"
+
+
+def _name(dtype: np.dtype) -> str:
+    return "bool" if dtype.kind == "b" else dtype.name
 
 
 def _returned(text: str, atom: gast.AST, builder: Builder) -> str:
@@ -257,7 +397,7 @@ def _returned(text: str, atom: gast.AST, builder: Builder) -> str:
     fact = builder.fact_of(atom)
     if not isinstance(fact, values.Array) or fact.shape != ():
         return text
-    name = "bool" if fact.dtype == bool else fact.dtype.name
+    name = _name(fact.dtype)
     if isinstance(atom, gast.Name) and is_array_in_text(Symbol(builder, atom.id)):
         return f"np.array({text}, np.{name})"
     return f"np.{name}({text})"

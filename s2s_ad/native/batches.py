@@ -56,7 +56,9 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> Native
     rows = {name: axis == 0 for name, axis in leaves}
     given = [names[name] + ("[{}]" if rows.get(name) else "") for name in names]
     own = f"{batch.name}_of_one"
-    module, rows = Module(functions_of(sample)).text(sample.with_(name=own), [batch.name])
+    taken = [own, batch.name, batch.name + FIRST, batch.name + ROWS]
+    functions = Module(functions_of(sample), taken)
+    module, rows = functions.text(sample.with_(name=own), [batch.name])
     loops = "\n\n" + _loops(batch.name, own, [*names.values()], mapped, given, outputs)
     return module + loops, (*rows, *[NO_ROW] * loops.count("\n"))
 

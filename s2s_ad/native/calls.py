@@ -22,7 +22,7 @@ from s2s_ad.native.nodes import (
     NotNative,
     SavedNode,
 )
-from s2s_ad.native.spelling import Expression, assign, name, number
+from s2s_ad.native.spelling import Expression, assign, name, number, plus
 from s2s_ad.native.state import State, captured_by, is_passed
 from s2s_ad.rules.unpacking import Unpack as Unpacking
 
@@ -78,16 +78,18 @@ class Calls(State):
         if not isinstance(callee, Callee):
             self._several(line)
             return
-        if callee.is_recursive:
-            raise NotNative("a function that calls itself")
         pairs = zip(line.expression.args, callee.program.leaves(), strict=True)
-        given = [self._argument(atom, callee.program.facts[leaf]) for atom, leaf in pairs]
+        alike = callee.is_recursive
+        given = [self._argument(a, callee.program.facts[leaf], alike=alike) for a, leaf in pairs]
         given += [
             self.writer.whole(self.nodes[each], "captured") if is_passed(fact) else None
             for each, fact in captured_by(callee.program).items()
         ]
         self._settle()  # it may change lists and arrays that it is given
         arguments = [each for each in given if each is not None]
+        if callee.is_recursive:
+            depth = plus(name(self.depth), number(1)) if self.depth else number(0)
+            arguments.append(depth)
         ready = self.alone(callee)
         made = (
             gast.Call(name(self.name_of(callee)), arguments, [])
@@ -116,8 +118,12 @@ class Calls(State):
             self.writer.emit(statement)
         return returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
 
-    def _argument(self, atom: gast.AST, fact: Any) -> Expression | None:
-        """What a function is given for a parameter; None where it knows that."""
+    def _argument(self, atom: gast.AST, fact: Any, *, alike: bool) -> Expression | None:
+        """What a function is given for a parameter; None where it knows that.
+
+        Args:
+            alike: arrays are given in the order of C, so that all calls are of one type.
+        """
         node = self._node(atom)
         if not is_passed(fact):
             return None
@@ -129,4 +135,6 @@ class Calls(State):
             raise NotNative(f"a function that is given {node!r}")
         dtype = dtype_of(fact)
         node = node if dtype is None else self.writer.cast(node, dtype)
+        if alike and node.rank:
+            return self.writer.contiguous(node, self._text(atom)).whole()
         return self.writer.whole(node, self._text(atom))

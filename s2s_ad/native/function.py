@@ -30,11 +30,14 @@ from s2s_ad.native.nests import nests_of
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
 from s2s_ad.native.order import reordered
-from s2s_ad.native.spelling import Expression, name
+from s2s_ad.native.spelling import Expression, compare, name, number
 from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
 from s2s_ad.native.stores import Stores
 from s2s_ad.native.writer import node_of
+
+#: calls of itself that a function may be in: what is deeper is left to NumPy, before the stack ends
+DEEPEST = 200
 
 
 class Function(Stores, Lists, Effects, Calls, Blocks):
@@ -75,6 +78,9 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         escaped = [*facts, *names_in_atoms(self.output)]
         self.stacks = stacks_of(self.lines, escaped, program.facts, known)
         self.nests = nests_of(self.lines, escaped, program.facts, known)
+        if self.depth:
+            shown.append(self.depth)
+            writer.refuse(compare(name(self.depth), gast.Gt, number(DEEPEST)))
         self._statements(self.lines, [*self.output])
         return shown, [self._returned(each) for each in self.output]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ def native_text(program: Program) -> Native:
         NotNative: something in it has no native form.
     """
     functions, _ = ready_functions(program)
-    return Module(functions).text(program)
+    return Module(functions, {program.name}).text(program)
 
 
 def with_loops(program: Program, text: Text) -> Text:
@@ -47,15 +47,25 @@ def with_loops(program: Program, text: Text) -> Text:
 
 def with_native(text: Text, make: Callable[[], Native]) -> Text:
     """The text with the module that `make` writes, or why it has none."""
+    made: list[Native] = []
+    refused = reason_of(lambda: made.append(make()))
+    if refused:
+        return replace(text, refused=refused)
+    native, rows = made[0]
+    return replace(text, native=native, native_rows=rows, refused="")
+
+
+def reason_of(make: Callable[[], Any]) -> str:
+    """Why something has no native form; empty where it has one."""
     try:
-        native, rows = make()
-        return replace(text, native=native, native_rows=rows, refused="")
+        make()
     except NotNative as error:
-        return replace(text, refused=str(error))
+        return str(error) or "no native form"
     except Exception as error:  # the text for NumPy is right, whatever is wrong with the loops
         if "S2S_AD_VERIFY" in os.environ:
             raise
-        return replace(text, refused=f"a fault of s2s_ad: {type(error).__name__}: {error}")
+        return f"a fault of s2s_ad: {type(error).__name__}: {error}"
+    return ""
 
 
 def functions_of(program: Program) -> dict:
@@ -84,8 +94,14 @@ def _called(ready: Any) -> Iterator[Callee]:
 
 
 class Module:
-    def __init__(self, functions: dict):
-        self.functions = functions
+    """The functions that stand in a module of loops.
+
+    Args:
+        taken: names that other functions in it have.
+    """
+
+    def __init__(self, functions: dict, taken: Collection[str] = ()):
+        self.functions, self.taken = functions, {*taken, *RESERVED}
         self.names: dict[Callee, str] = {}
         for each in functions:
             if each is not None:
@@ -120,7 +136,9 @@ class Module:
     def _written(self, key: Any, text: str) -> str:
         ready = self.functions[key]
         taken = [own for each, own in self.names.items() if self.calls[each] > 1]
-        definition = Function(ready, text, self._name_of, self._alone, taken).write()
+        is_recursive = key is not None and key.is_recursive
+        writer = Function(ready, text, self._name_of, self._alone, taken, is_recursive)
+        definition = writer.write()
         comment(ready.program, definition.body)
         doc = gast.Expr(gast.Constant(docstring(ready.program), None))
         definition.body.insert(0, doc)
@@ -136,7 +154,7 @@ class Module:
     def _call(self, callee: Callee) -> None:
         """Give a function a name, which no variable of any function has."""
         text, count = callee.program.name, 2
-        while text in self.names.values() or text in RESERVED:
+        while text in self.names.values() or text in self.taken:
             text, count = f"{callee.program.name}_{count}", count + 1
         self.names[callee] = text
 

@@ -101,14 +101,23 @@ def node_of_operation(writer: Writer, operation: Operation) -> Node:
     Raises:
         NotNative: it has no native form.
     """
-    form = TABLE.get(operation.function)
+    return form_of(operation.function)(writer, operation)
+
+
+def form_of(function: Callable) -> Native:
+    """What a function is in loop text.
+
+    Raises:
+        NotNative: it has no native form.
+    """
+    form = TABLE.get(function)
     if form is None:
-        rule = rule_for(operation.function)
+        rule = rule_for(function)
         if rule is None or not rule.elementwise:
-            named = getattr(operation.function, "__name__", None) or getattr(rule, "name", "?")
+            named = getattr(function, "__name__", None) or getattr(rule, "name", "?")
             raise NotNative(f"{named} has no native form")
         form = elementwise
-    return form(writer, operation)
+    return form
 
 
 # ---- elementwise ---------------------------------------------------------------------------------
@@ -236,6 +245,13 @@ def as_float(writer: Writer, operation: Operation) -> Node:
     if operand.rank:
         raise NotNative("float() of an array with axes")
     return replace(writer.cast(operand, np.dtype(float)), is_python=True, whole=None)
+
+
+@native(runtime.array_without_axes)
+def array_without_axes(writer: Writer, operation: Operation) -> Node:
+    """What is an array for the user is a number here; the function around makes it one."""
+    (operand,) = operation.operands
+    return replace(writer.cast(operand, operation.dtype), is_python=False)
 
 
 @native(int, math.floor, math.ceil, math.trunc, round)

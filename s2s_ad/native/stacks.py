@@ -7,7 +7,10 @@ from in another one. Its items are numbers, or arrays of which the lengths are k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
@@ -39,6 +42,36 @@ def stacks_of(
         if are_items(items, is_known) and is_stack:
             found |= dict.fromkeys(group & lists, frozenset(group))
     return found
+
+
+def with_empty_lists(lines: Sequence[Line]) -> list[Line]:
+    """The lines in which a copy of a list that is still empty is an empty list of its own.
+
+    Equal operations are one, so two empty lists are one until something is appended to either.
+    """
+    found: list[Line] = []
+    empty: set[str] = set()
+    for each in lines:
+        blocks = tuple(map(with_empty_lists, each.blocks))
+        made = replace(each, blocks=blocks) if blocks else each
+        if each.kind == "assign" and _is_copy(each) and not empty.isdisjoint(each.reads()):
+            made = replace(each, expression=form.operation(runtime.list_of, [], {}))
+        if made.kind == "assign" and _is_empty_list(made):
+            empty.add(made.name)
+        elif empty:
+            empty.difference_update(name for line in flat([made]) for name in line.reads())
+        found.append(made)
+    return found
+
+
+def _is_copy(line: Line) -> bool:
+    """Whether it copies a list, or takes a slice of it: of an empty list that is empty, too."""
+    keywords = line.expression.keywords
+    return line.statement.rule.copy or any(isinstance(e.value, gast.Slice) for e in keywords)
+
+
+def _is_empty_list(line: Line) -> bool:
+    return line.expression.func.value is runtime.list_of and not line.expression.args
 
 
 def kin_of(lines: Sequence[Line]) -> dict[str, set[str]]:

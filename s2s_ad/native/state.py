@@ -21,6 +21,7 @@ from s2s_ad.native.nests import Nest
 from s2s_ad.native.nodes import Node, NotNative, Number
 from s2s_ad.native.operations import CHEAP
 from s2s_ad.native.spelling import Expression
+from s2s_ad.native.stacks import with_empty_lists
 from s2s_ad.native.support import SUPPORT
 from s2s_ad.native.writer import DTYPE_OF_PYTHON, Writer, constant_node, node_of
 
@@ -42,6 +43,7 @@ class State:
         name_of: the name of a function that it calls.
         alone: a function that is called in one place only, and is written there.
         taken: what the functions of the module are called.
+        is_recursive: it calls itself, and is told how deep it is in calls of itself.
     """
 
     def __init__(
@@ -51,15 +53,17 @@ class State:
         name_of: Callable[[Callee], str],
         alone: Callable[[Callee], Ready | None],
         taken: Iterable[str] = (),
+        is_recursive: bool = False,
     ):
         self.program, self.text = ready.program, text
         self.name_of, self.alone = name_of, alone
         self.opening = Opening(ready.stores)
-        self.lines = self.opening.body(self.program)
+        self.lines = with_empty_lists(self.opening.body(self.program))
         self.output = tree.leaves(tree.tree_map(self.opening.atom, self.program.output))
         made = (each.statement for each in flat(self.lines) if each.kind == "assign")
         self.described = Described(self.program, made)
         self.writer = Writer({*RESERVED, text, *taken}, self.program.facts)
+        self.depth = self.writer.fresh("depth") if is_recursive else ""
         self.nodes: dict[str, Any] = {}
         self.pending: list[dict[str, Node]] = [{}]
         self.stacks: dict[str, frozenset[str]] = {}  # lists that are arrays, and their names
