@@ -18,6 +18,7 @@ from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Path
 from s2s_ad.core.rule import ITEM, Rule
+from s2s_ad.core.saved import PACK
 
 
 @dataclass(slots=True)
@@ -276,6 +277,16 @@ class Operations(Cells):
             self._link(made.items, cell, edge)
         return made
 
+    def _pack(self, place: Place) -> Held:
+        """What is saved holds what it is made of: none of that may be changed afterwards."""
+        made = self._fresh(place)
+        for cell in made.cells:
+            for source in (
+                each for operand in place.operands for each in place.atom(operand).cells
+            ):
+                self._link(cell, source)
+        return made
+
     def _pop(self, place: Place) -> Held:
         """The item is not in the rest of the list, unless the list held it twice."""
         base = place.atom(place.operands[0])
@@ -308,4 +319,5 @@ SPECIAL = (
     (runtime.list_pop, Operations._pop),
     (runtime.list_rows, Operations._rows),
     (runtime.list_split, Operations._rows),
+    (PACK, Operations._pack),
 )

@@ -60,8 +60,9 @@ def users_function(
     local = Local(lowering, Part(label_of(function), names, call))
     moment = lowering.memory.moment()
     program = local.__s2s_lower__(dict(zip(names, facts, strict=True)))
-    if lowering.memory.changes(moment):
+    if not lowering.memory.only_keeps(moment):
         raise refused(library, "with a function that changes its surroundings", "return the value")
+    lowering.memory.rollback(moment)
     program = _opened(program)
     if any(map(values.is_complex, map(program.fact, program.outputs()))):
         raise refused(library, "with a function that returns complex numbers", REAL)

@@ -164,6 +164,7 @@ def constant_value(value: Any) -> Any:
     if not isinstance(value, Symbol) or value.shape != ():
         return value
     known = value.builder.constants
+    value.builder.asked.add(value.name)
     if value.name not in known:
         known[value.name] = _constant_value(value)
     return known[value.name]
@@ -227,6 +228,7 @@ class Builder:
         self.phase = ""
         self.has_complex = False
         self.constants: dict[str, Any] = {}  # what `constant_value` has found, by name
+        self.asked: set[str] = set()  # of which `constant_value` was asked
         self._numbers: dict[str, sizes.Atom] = {}
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self.derived_names: set[str] = set()  # of operations that the user did not write

@@ -134,6 +134,8 @@ class Rule:
     converts = False
     #: an array of items: where there is none it is one of float64, whatever they would be
     double_if_empty = False
+    #: an expression of texts, `shown` of its operands, that can stand wherever the result is read
+    shows = False
     #: a result without axes is an array, whose memory may change, and no number of NumPy's
     keeps_array = False
     #: a call gives new memory, even where a simpler value stands for its result

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import gast
 from astunparse.unparser import Unparser, interleave
 
+from s2s_ad.core import form
 from s2s_ad.emit.layout import (
     BODY,
     CLOSE,
@@ -432,12 +433,12 @@ class ExpressionPrinter(Unparser):
         other = _OTHER_QUOTE[quote]
         for delimiter in (quote, other, 3 * quote, 3 * other):
             parts = self._parts(node, delimiter)
-            if not any(delimiter in text for text, is_field in parts if is_field):
+            fields = [text for text, is_field in parts if is_field]
+            if not any(delimiter in text or "\\" in text for text in fields):
                 break
-        else:
-            # Only Python 3.12 and later read this, and only they can have read it.
-            delimiter = quote
-            parts = self._parts(node, delimiter)
+        else:  # only Python 3.12 and later read such fields
+            self.expression(_formatted(node), Level.ATOM)
+            return
         self.write("f" + delimiter + "".join(text for text, _ in parts) + delimiter)
 
     def _parts(self, node: gast.AST, delimiter: str) -> list[tuple[str, bool]]:
@@ -464,6 +465,25 @@ class ExpressionPrinter(Unparser):
         if node.format_spec is not None:
             text += ":" + "".join(part for part, _ in self._parts(node.format_spec, delimiter))
         return "{" + text + "}"
+
+
+def _formatted(node: gast.JoinedStr) -> gast.Call:
+    """The same text by `str.format`: "{:.3f}".format(x) for f"{x:.3f}"."""
+    shown: list[gast.AST] = []
+
+    def text_of(each: gast.AST) -> str:
+        if isinstance(each, gast.Constant):
+            return each.value.replace("{", "{{").replace("}", "}}")
+        shown.append(each.value)
+        conversion = "" if each.conversion == -1 else "!" + chr(each.conversion)
+        spec = (
+            "" if each.format_spec is None else ":" + "".join(map(text_of, each.format_spec.values))
+        )
+        return "{" + conversion + spec + "}"
+
+    text = "".join(map(text_of, node.values))
+    function = gast.Attribute(form.constant(text), "format", gast.Load())
+    return gast.Call(function, shown, [])
 
 
 def parameters_of(

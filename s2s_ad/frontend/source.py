@@ -123,7 +123,7 @@ def _read_in(script: Script, function: types.FunctionType) -> Source:
     _prove(function, module.units(top), node)
     converted = gast.ast_to_gast(node)
     if around is not None:
-        _mangle(converted, around.name.lstrip("_"))
+        mangle(converted, around.name.lstrip("_"))
     return Source(converted, file, script.lines, function.__name__)
 
 
@@ -244,7 +244,7 @@ def _holds(node: ast.AST, place: tuple[int, int]) -> bool:
     return start <= place < end
 
 
-def _mangle(node: gast.AST, name: str) -> None:
+def mangle(node: gast.AST, name: str) -> None:
     """Names with two underscores are private to the class, as Python makes them."""
     fields = {gast.Attribute: "attr", gast.FunctionDef: "name", gast.Name: "id"}
     fields |= {gast.keyword: "arg"}

@@ -34,6 +34,16 @@ def first_name(function: Callable) -> str:
         return ""
 
 
+@functools.cache
+def _defaults(function: Callable) -> dict[str, Any]:
+    """What NumPy or SciPy itself takes where a keyword is not given."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function without a signature
+        return {}
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
+
+
 def _with_own_name(function: Callable, expected: inspect.Signature, kwargs: dict) -> dict:
     """np.sum(a=x): the first argument by NumPy's name for it."""
     name, ours = first_name(function), next(iter(expected.parameters), "")
@@ -47,6 +57,11 @@ def bind_call(builder: Builder, rule: Rule, text: str, args: tuple, kwargs: dict
     expected = signature(text)
     kwargs = _with_own_name(rule.function, expected, kwargs)
     unknown = [key for key in kwargs if key not in expected.parameters]
+    if unknown:
+        by_default = _defaults(rule.function)
+        said = [key for key in unknown if key in by_default and same(kwargs[key], by_default[key])]
+        kwargs = {key: value for key, value in kwargs.items() if key not in said}
+        unknown = [key for key in unknown if key not in said]
     if unknown:
         close = difflib.get_close_matches(unknown[0], expected.parameters, 1)
         meant = f"did you mean {close[0]}=? " if close else ""

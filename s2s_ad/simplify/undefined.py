@@ -17,7 +17,7 @@ import gast
 from s2s_ad import runtime
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import fresh_name
-from s2s_ad.core.callee import has_effect, item_of
+from s2s_ad.core.callee import callee_of, has_effect, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Branch, Loop, Region, region_of, with_blocks
@@ -252,13 +252,48 @@ def _bound_at_start(statement: form.Op, loop: Loop, facts: dict) -> list[form.Op
     The facts of what is put before the loop go into `facts`.
     """
     parts, leaves = loop.parts(statement.operands), loop.leaves(loop.body).carried
-    read = {name for each in loop.body.body if region_of(each) is None for name in each.reads}
+    read = _read_at_top(loop.body) | _handed_to_calls(loop.body)
     carried, made = [], []
     for atom, leaf, fact in zip(parts.carried, leaves, loop.facts, strict=True):
         if form.is_undefined(atom) and leaf in read:
             atom = _stand_in(fact, statement, made, facts)
         carried.append(atom)
     return [*made, _replaced(statement, loop, [*parts.bounds, *carried, *parts.fixed])]
+
+
+def _read_at_top(block: Program) -> set[str]:
+    return {name for each in block.body if region_of(each) is None for name in each.reads}
+
+
+def _handed_to_calls(block: Program) -> set[str]:
+    """The names of a block that calls are handed, in blocks inside, too.
+
+    Such a function is told by a flag that a value is not there; its argument has to be bound.
+    """
+    found: set[str] = set()
+    for statement in block.body:
+        region = region_of(statement)
+        if region is None:
+            found.update(statement.reads if callee_of(statement) is not None else ())
+            continue
+        handed = set.union(*map(_handed_to_calls, region.blocks))
+        for inner, names in zip(region.blocks, _operands_of_blocks(statement, region), strict=True):
+            pairs = zip(inner.leaves(), names, strict=True)
+            found |= {
+                atom.id for leaf, atom in pairs if leaf in handed and isinstance(atom, gast.Name)
+            }
+    return found
+
+
+def _operands_of_blocks(statement: form.Statement, region: Region) -> Iterator[list[gast.AST]]:
+    """For each block what its leaves stand for when it runs for the first time."""
+    for block in region.blocks:
+        if isinstance(region, Loop):
+            parts = region.parts(statement.operands)
+            index = len(region.leaves(block).bounds)
+            yield [NONE] * index + [*parts.carried, *parts.fixed]
+        else:
+            yield list(statement.operands[1 if _condition(statement) is not None else 0 :])
 
 
 def _with_output(block: Program, index: int, fact: values.AbstractValue) -> Program:

@@ -642,8 +642,9 @@ def f_string(*values):
         (gast.BinOp(constant(math.inf), gast.Pow(), name("x")), 'float("inf") ** x'),
         (gast.Attribute(constant(-2), "real", gast.Load()), "(-2).real"),
         (gast.Slice(constant(-2), None, None), "-2:"),
-        # Quotes inside of the same quotes: Python 3.12 and later.
-        (f_string(f_string("\"\"\" '''")), r"""f"{f'""" + '"""' + r""" \'\'\''}" """.rstrip()),
+        # Quotes or backslashes inside of the quotes: an f-string of Python 3.12 and later.
+        (f_string(f_string("\"\"\" '''")), '"{}".format(f"\\"\\"\\" \'\'\'")'),
+        (f_string(gast.Call(name("g"), [constant("\n")], [])), '"{}".format(g("\\n"))'),
     ],
 )
 def test_prints_trees_that_no_parser_or_not_every_parser_makes(tree, text):

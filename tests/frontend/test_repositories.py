@@ -2,15 +2,19 @@
 modes: value, gradient, tangent, second order, batch, and as text that stands alone."""
 
 import collections
+import copy
+import dataclasses
 import decimal
 import heapq
 import itertools
-from functools import cache
+import logging
+from functools import cache, cached_property
 
 import numba
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.optimize
 import scipy.signal
 import scipy.special
 from numba import njit, prange
@@ -19,6 +23,7 @@ from api.oracles import gradient
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
 X = np.array([0.83, 1.07, 0.91])
+LOG = logging.getLogger("tests.repositories")
 
 
 class Matrix:
@@ -325,7 +330,146 @@ def coefficients_by_range(x):
     return fitted(x[0]) * fitted(x[1]) + fitted(x[2])
 
 
+def halved_until_it_is_small(x):
+    """Both derivatives: what is saved for a second one was changed in place."""
+
+    def total(a, n):
+        part = x[0] * a + x[2] ** 2
+        return part if n == 0 else total(a / 2, n - 1) + total(a / 3, n - 1)
+
+    return total(1.0, 2)
+
+
+def put_onto(before, x):
+    m = np.array([[x[0], 1.0], [0.5, x[1]]])
+    return m if before is None else before @ m
+
+
+def none_before_the_first(x):
+    """The first pass hands over what is not there yet."""
+    whole, error, count = None, x[0], 0
+    while error > 0.1:
+        count += 1
+        if error > 10.0:
+            break
+        whole = put_onto(whole, x)
+        error = error / 3
+    return whole[0, 0] * count + x[2]
+
+
+def of_two_strikes(forward, strike, x):
+    if abs(forward - strike) < 1e-8:
+        return forward * x[0]
+    z = np.log(forward / strike)
+    return x[1] * z / np.log(1 + z * x[2])
+
+
+def shifted_strikes(x):
+    """The second call decides otherwise, by what is certain of its arguments."""
+    shift = 0.5
+    return sum(of_two_strikes(0.03 + shift, k + shift, x) for k in (0.02, 0.03, 0.04))
+
+
+class Bond:
+    def __init__(self, coupon):
+        self.coupon = coupon
+
+    @cached_property
+    def flows(self):
+        return [(t, self.coupon + (t == 2)) for t in (1, 2)]
+
+    def price(self, rate):
+        return sum(c / (1 + rate) ** t for t, c in self.flows)
+
+
+def yield_of_a_bond(x):
+    def error(rate, bond, price):
+        return bond.price(rate) - price
+
+    bond = Bond(0.1 * x[0])
+    root = scipy.optimize.newton(error, x0=0.05, fprime=None, args=(bond, x[1]), tol=1e-12)
+    return root * x[2] * len(bond.flows)
+
+
+class Burns:
+    """Iterated over by its items; as long as it says."""
+
+    def __init__(self, *burns):
+        self.burns = burns
+
+    def __getitem__(self, key):
+        return self.burns[key]
+
+    def __len__(self):
+        return 7
+
+    def __repr__(self):
+        return "\n".join(["burns", f"of {self.burns[0][1]:.3f}"])
+
+
+def burned(x):
+    burns = Burns((0.5, x[0]), (2.0, x[1] * x[2]))
+    LOG.debug("%s of %d", burns, 2)
+    text = f"{x[2]:.3f} burnt"
+    LOG.debug(text)
+    return sum(time * dv for time, dv in burns) * len(burns) + max(dv for _, dv in burns)
+
+
+def recorded(x):
+    """A copy of what an object holds, after each of its steps."""
+    record = collections.defaultdict(list)
+    bond = Bond(x[0])
+    for i in range(3):
+        bond.coupon = bond.coupon * x[i]
+        for name, value in copy.deepcopy(bond.__dict__).items():
+            record[name].append(value)
+    held = vars(bond)
+    bond.coupon = bond.coupon + 1.0
+    return sum(record["coupon"]) * held["coupon"] + len(dict(held))
+
+
+def classes_made_inside(x):
+    @dataclasses.dataclass(frozen=True)
+    class Part:
+        size: float
+        count: int = 2
+        seen: list = dataclasses.field(default_factory=list)
+
+        def scaled(self, by):
+            return dataclasses.replace(self, size=self.size * by)
+
+    class Window(Bond):
+        most = 2
+        both = (most, 3.0)
+
+        def __init__(self, part):
+            super().__init__(part.size)
+            self.__held = [part]
+
+        def push(self, part):
+            self.__held = [*self.__held, part][-self.most :]
+            return self
+
+        @property
+        def mean(self):
+            return sum(p.size * p.count for p in self.__held) / len(self.__held)
+
+        @staticmethod
+        def of(value):
+            return Window(Part(value, 3))
+
+    window = Window.of(x[0]).push(Part(x[1])).push(Part(x[1]).scaled(x[2]))
+    return window.mean * window.both[1] + window.price(0.1)
+
+
 PROGRAMS = [
+    halved_until_it_is_small,
+    none_before_the_first,
+    shifted_strikes,
+    yield_of_a_bond,
+    burned,
+    recorded,
+    classes_made_inside,
     merged_in_pairs,
     shortest_path,
     extremes,

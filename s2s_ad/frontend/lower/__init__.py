@@ -30,6 +30,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     itertools_,
     leaving,
     lists,
+    local_classes,
     loops,
     match,
     names,

@@ -15,9 +15,9 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
-from s2s_ad.core.tree import Tree, is_namedtuple
+from s2s_ad.core.tree import Tree, from_object, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.classes import is_written, method_of
+from s2s_ad.frontend.lower.classes import is_local, is_written, method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -105,6 +105,10 @@ class Made:
 
     def attribute(self, lowering: Lowering, name: str) -> Any:
         raise NotImplementedError
+
+    def opened(self, lowering: Lowering) -> Any:
+        """What iterating over it, or a copy of it, reads."""
+        return self
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -413,7 +417,8 @@ def _of_class(
         function = found.fget if isinstance(found, property) else found.func
         result = _entered(lowering, function, holder)
         if isinstance(found, functools.cached_property) and isinstance(holder, Box):
-            put_entry(lowering, holder, name, result)
+            with lowering.memory.keeping():
+                put_entry(lowering, holder, name, result)
         return result
     if isinstance(found, types.FunctionType) or found is object.__init__:
         return found if holder is kind else Method(found, holder)
@@ -458,6 +463,8 @@ def _class_attribute(lowering: Lowering, kind: type, holder: Any, name: str) -> 
         raise lowering.python_raises(error) from None
     if kind.__module__ in ("builtins", "numpy"):
         return found
+    if is_local(kind):
+        return from_object(found, lambda leaf, _: leaf) if isinstance(found, tuple) else found
     if isinstance(found, types.MemberDescriptorType):  # of __slots__, and not set yet
         raise no_attribute(lowering, kind, name)
     if not isinstance(found, PLAIN) and isinstance(found, types.MethodWrapperType):
@@ -493,4 +500,4 @@ def _note_class(lowering: Lowering, holder: Any, name: str, *, hides: bool) -> N
 
 
 def _is_own(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "s2s_ad"
+    return kind.__module__.partition(".")[0] == "s2s_ad" or is_local(kind)

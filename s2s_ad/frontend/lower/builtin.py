@@ -185,7 +185,9 @@ def length(lowering: Lowering, value: Any) -> Any:
         return np.size(value, 0)
     if isinstance(value, Box) and value.is_dynamic:
         return growing.length(lowering, value)
-    found = known_items(lowering, value)
+    kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
+    own = is_written(kind, "__len__")  # how many items it gives in turn is no matter then
+    found = None if own else known_items(lowering, value)
     return (
         apply(lowering, read_attribute(lowering, value, "__len__"), [], {})
         if (found is None)
@@ -358,6 +360,11 @@ def replaced(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     if not kwargs.keys() <= set(value.keys):
         raise ValueError(f"{value.kind.__name__} has no field {(kwargs.keys() - set(value.keys))}")
     old = dict(zip(value.keys, value.items, strict=True))
+    if dataclasses.is_dataclass(value.kind):  # other attributes are made by `__post_init__` again
+        given = {each.name for each in dataclasses.fields(value.kind) if each.init}
+        if not kwargs.keys() <= given:
+            raise ValueError(f"{kwargs.keys() - given} is declared with init=False")
+        old = {key: item for key, item in old.items() if key in given}
     return apply(lowering, value.kind, [], old | kwargs)
 
 

@@ -22,7 +22,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, Thrown, read_attribute
-from s2s_ad.frontend.lower.classes import is_written
+from s2s_ad.frontend.lower.classes import CLOSURE, is_written
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
 from s2s_ad.frontend.lower.containers import entries_given, new_dict, sequence, spread
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
@@ -144,6 +144,9 @@ def _applied(lowering: Lowering, function: Any, args: list, kwargs: dict[str, An
     method = _special_method(function, args)
     if method is not None:
         return apply(lowering, read_attribute(lowering, args[0], method), args[1:], kwargs)
+    own = getattr(function, CLOSURE, None)
+    if own is not None:
+        return apply(lowering, own, args, kwargs)
     known = _known_function(unwrap(function))
     if known is not None:
         return _called(lowering, known, function, args, kwargs)

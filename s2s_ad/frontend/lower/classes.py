@@ -6,6 +6,16 @@ import inspect
 import types
 from typing import Any
 
+#: the attribute of a function that stands in a class of the function's own: what is run for it
+CLOSURE = "__s2s_closure__"
+#: the attribute of such a class
+LOCAL = "__s2s_local__"
+
+
+def is_local(kind: Any) -> bool:
+    """Whether a class is defined inside the function."""
+    return LOCAL in vars(kind)
+
 
 def method_of(kind: type, name: str) -> Any:
     """What stands in a class or its bases, as it is written there; None where nothing does."""
@@ -15,6 +25,11 @@ def method_of(kind: type, name: str) -> Any:
 def is_written(kind: type | None, name: str) -> bool:
     """Whether a class, or one of its bases, has such a method that is written in Python."""
     return kind is not None and isinstance(method_of(kind, name), types.FunctionType)
+
+
+def has_items_alone(kind: Any) -> bool:
+    """Whether Python iterates over objects of a class by `__getitem__`, for want of `__iter__`."""
+    return is_written(kind, "__getitem__") and not hasattr(kind, "__iter__")
 
 
 def is_generated(function: Any) -> bool:

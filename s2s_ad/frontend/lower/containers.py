@@ -12,7 +12,7 @@ import gast
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
-from s2s_ad.frontend.lower.classes import is_written
+from s2s_ad.frontend.lower.classes import has_items_alone, is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.heap import Box
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
@@ -158,10 +158,12 @@ def opened(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, enum.EnumMeta):
         members = [lowering.captures.held(each, value.__name__) for each in value]
         return sequence(tuple, members)
+    if hasattr(value, "opened"):
+        return value.opened(lowering)
     if not isinstance(value, Tree | Captured):
         return value
     kind = value.kind if isinstance(value, Tree) else type(value.value)
-    if is_written(kind, "__iter__"):
+    if is_written(kind, "__iter__") or has_items_alone(kind):
         return HANDLERS[iter](lowering, [value], {})
     entries = lowering.captures.entries(value)
     return value if entries is None else entries
@@ -169,7 +171,8 @@ def opened(lowering: Lowering, value: Any) -> Any:
 
 def entries_given(lowering: Lowering, value: Any) -> dict[Any, Any] | None:
     """The entries of a dict that is known, which `**` and `dict()` take; None for other values."""
-    value = opened(lowering, value) if isinstance(value, Captured) else value
+    if isinstance(value, Captured) or hasattr(value, "opened"):
+        value = opened(lowering, value)
     if not isinstance(value, Tree) or value.kind is not dict:
         return None
     return dict(zip(value.keys, value.items, strict=True))

@@ -14,7 +14,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Method, OwnMethod, read_attribute
+from s2s_ad.frontend.lower.attributes import Made, Method, OwnMethod, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import Lowering
@@ -45,6 +45,8 @@ class _Copier:
         return self.of(value) if self.deep else value
 
     def _copied(self, value: Any) -> Any:
+        if isinstance(value, Made):
+            value = value.opened(self.lowering)
         if is_iterator(value):
             raise UnsupportedError("S2S201", "a copy of an iterator", help="make a list: list(...)")
         own = self._by_method(value)

@@ -21,6 +21,7 @@ from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import LengthError, NestingError, Origin, S2SError, UnsupportedError
 from s2s_ad.frontend.lower.chosen import Choices
+from s2s_ad.frontend.lower.classes import CLOSURE
 from s2s_ad.frontend.lower.entries import may_lack, there_for_sure
 from s2s_ad.frontend.lower.exits import (
     CONTINUE,
@@ -379,6 +380,9 @@ class Lowering:
 
     def enter(self, function: types.FunctionType, arguments: dict[str, Any]) -> Any:
         """The value of a call of a Python function, written in place."""
+        own = getattr(function, CLOSURE, None)
+        if own is not None:
+            return self.enter_closure(own.new_frame(), arguments)
         try:
             return self._entered(function, arguments)
         except S2SError as error:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import operator
+import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 import gast
@@ -198,6 +199,8 @@ class Acts(Exception):
 #: expressions that may be evaluated before the statement in which they stand
 EVALUATED = (gast.BoolOp, gast.Call, gast.Compare, gast.FormattedValue, gast.IfExp, gast.ListComp)
 EVALUATED += (gast.NamedExpr,)
+#: the fields of a message that is logged
+FIELDS = re.compile(r"%[^a-zA-Z%]*[a-zA-Z%]")
 #: what evaluates some of its parts on some paths only
 LAZY = (gast.BoolOp, gast.IfExp, gast.If, *COMPREHENSIONS)
 
@@ -296,8 +299,12 @@ def _rebuilt(
         holder = _read(lowering, node.value, bound)
         if isinstance(holder, WITH_ATTRIBUTES) or is_library(holder):
             return _item(lowering, node, holder, bound)
-    if isinstance(node, gast.Call) and unwrap(_read(lowering, node.func, bound)) is print:
-        args = [_as_printed(lowering, each, bound) for each in node.args]
+    if isinstance(node, gast.Call):
+        shown = _shown_as_text(lowering, node, bound)
+        args = [
+            _as_printed(lowering, each, bound) if place in shown else each
+            for place, each in enumerate(node.args)
+        ]
         node = gast.Call(node.func, args, node.keywords)
     fields = {
         name: _replaced(lowering, getattr(node, name, None), bound, always and name != "msg")
@@ -306,6 +313,20 @@ def _rebuilt(
     made = type(node)(**fields)
     fold = FOLDED.get(type(node))
     return made if fold is None else fold(made)
+
+
+def _shown_as_text(lowering: Lowering, node: gast.Call, bound: Mapping[str, str]) -> Container[int]:
+    """The arguments of which the call shows what `str` makes of them: those of a print, and what
+    is logged with `%s`."""
+    if unwrap(_read(lowering, node.func, bound)) is print:
+        return range(len(node.args))
+    if not node.args or not _acts(lowering, node):
+        return ()
+    message = getattr(node.args[0], "value", None)
+    if not isinstance(message, str):
+        return ()
+    fields = [each for each in FIELDS.findall(message) if each != "%%"]
+    return [1 + place for place, each in enumerate(fields) if each.endswith("s")]
 
 
 def _as_printed(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:

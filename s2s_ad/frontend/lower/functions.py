@@ -34,6 +34,7 @@ class Closure(Made):
     defaults: dict[str, Any]
     name: str
     attributes: Any
+    cells: dict[str, Any] = field(default_factory=dict)
 
     def signature(self) -> inspect.Signature:
         """Its signature, with the defaults' values."""
@@ -64,7 +65,8 @@ class Closure(Made):
     def new_frame(self) -> Frame:
         defined = self.frame.source
         source = Source(self.node, defined.file, defined.lines, self.name)
-        return Frame(self, source, self.frame.globals, self.frame.cells, self.frame)
+        cells = self.frame.cells | self.cells if self.cells else self.frame.cells
+        return Frame(self, source, self.frame.globals, cells, self.frame)
 
     def holds(self) -> tuple:
         """The values that it keeps, but for what it reads in its frame."""
@@ -97,14 +99,14 @@ class Remembering:
 @expression(gast.Lambda)
 def lambda_(lowering: Lowering, node: gast.Lambda) -> Any:
     """`lambda x: value` Anywhere, with all kinds of parameters."""
-    return _closure(lowering, node, "<lambda>")
+    return closure_of(lowering, node, "<lambda>")
 
 
 @statement(gast.FunctionDef)
 def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
     """`def f(x): ...` A function in the function, with all kinds of parameters and decorators."""
     decorators = [lowering.evaluate(each) for each in node.decorator_list]
-    value: Any = _closure(lowering, node, node.name)
+    value: Any = closure_of(lowering, node, node.name)
     for each in reversed(decorators):
         value = HANDLERS[DECORATED](lowering, [each, value], {})
     give_name(
@@ -113,9 +115,16 @@ def nested(lowering: Lowering, node: gast.FunctionDef) -> Any:
     return CONTINUE
 
 
-def _closure(lowering: Lowering, node: gast.Lambda | gast.FunctionDef, name: str) -> Closure:
+def closure_of(
+    lowering: Lowering,
+    node: gast.Lambda | gast.FunctionDef,
+    name: str,
+    cells: dict[str, Any] | None = None,
+) -> Closure:
+    """A function of the function; a method also reads the class that it stands in."""
     attributes = lowering.memory.box(Tree(types.FunctionType, (), ()))
-    return Closure(node, lowering.frame.around(), _defaults(lowering, node.args), name, attributes)
+    defaults = _defaults(lowering, node.args)
+    return Closure(node, lowering.frame.around(), defaults, name, attributes, cells or {})
 
 
 def _defaults(lowering: Lowering, args: gast.arguments) -> dict[str, Any]:

@@ -10,7 +10,8 @@ may change are `Box`es.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,11 +64,15 @@ class Mark:
 
 
 class Change(NamedTuple):
-    """An object held something until then; how many statements there were is `at`."""
+    """An object held something until then; how many statements there were is `at`.
+
+    `kept` says that it only keeps what it would compute again.
+    """
 
     each: Any
     before: Any
     at: int
+    kept: bool = False
 
 
 def _content(value: Symbol) -> Any:
@@ -93,6 +98,7 @@ class Memory(Kinship):
         super().__init__()
         self.builder = builder
         self.journal: list[Change] = []
+        self._keeps = False
         self.mutated: dict[tuple, None] = {}
         self.choices: Choices | None = None  # where stores follow them
         self._clock = 0
@@ -152,6 +158,20 @@ class Memory(Kinship):
         changed = {id(each): each for each in since if each.born <= mark.clock}
         return [e for e in changed.values() if e.view is None and not self._is_dead(e)]
 
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """What changes meanwhile is kept so that it need not be computed again."""
+        before, self._keeps = self._keeps, True
+        try:
+            yield
+        finally:
+            self._keeps = before
+
+    def only_keeps(self, mark: Mark) -> bool:
+        """Whether nothing that existed then has changed since but for what it keeps."""
+        since = (each for each in self.journal[mark.changes :] if each.each.born <= mark.clock)
+        return all(each.kept for each in since)
+
     def held(self, mark: Mark) -> dict[int, tuple[Any, Any]]:
         """By identity what the objects that existed then and were changed since hold, and views."""
         since = (change.each for change in self.journal[mark.changes :])
@@ -162,7 +182,7 @@ class Memory(Kinship):
         how many statements there were."""
         found: dict[int, tuple[Any, int]] = {}
         later: dict[int, Any] = {}  # what each held before the change that came next
-        for each, before, at in reversed(self.journal[mark.changes :]):
+        for each, before, at, _ in reversed(self.journal[mark.changes :]):
             if each.born <= mark.clock:
                 found[id(each)] = later.get(id(each), each.content), at
                 later[id(each)] = before
@@ -190,7 +210,7 @@ class Memory(Kinship):
 
     def _hold(self, value: Any, content: Any) -> None:
         at = len(self.builder.body) if self.builder else 0
-        self.journal.append(Change(value, value.content, at))
+        self.journal.append(Change(value, value.content, at, self._keeps))
         if isinstance(value, Reference) and isinstance(content, Symbol):
             before = content.builder.hints.get(value.content)
             if before is not None:  # what is changed in place keeps its name

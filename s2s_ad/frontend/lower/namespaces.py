@@ -14,6 +14,7 @@ from s2s_ad.frontend.lower.containers import known_key, new_dict
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
 from s2s_ad.frontend.lower.objects import class_of
+from s2s_ad.frontend.lower.optional import is_partial
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.searches import ASKED
 from s2s_ad.frontend.lower.subscripts import CHANGES, ITEMS
@@ -32,10 +33,28 @@ class Namespace(Made):
     def attribute(self, lowering: Lowering, name: str) -> Any:
         if name == "update":
             return Method(_update, self.holder)
+        if name in READ_AS_THEY_ARE and not is_partial(self.holder.content):
+            return Method(getattr(dict, name), self.holder)
+        if name == "copy":
+            return Method(_snapshot, self)
         return read_attribute(lowering, attributes_of(lowering, self.holder), name)
+
+    def opened(self, lowering: Lowering) -> Any:
+        """The attributes as they are now, in a dict that nobody else holds."""
+        return new_dict(lowering, dict(zip(self.holder.keys, self.holder.items, strict=True)))
+
+
+#: methods of a dict whose results read its entries when these are asked for
+READ_AS_THEY_ARE = ("keys", "values", "items")
 
 
 @evaluates(vars)
+def variables(lowering: Lowering, value: Any) -> Any:
+    """vars(obj) A dict of the attributes of an object."""
+    is_object = class_of(value) is not None and isinstance(value, Box)
+    return Namespace(value) if is_object else attributes_of(lowering, value)
+
+
 def attributes_of(lowering: Lowering, value: Any) -> Any:
     """vars(obj): as the attributes are now, so neither the dict nor the object may be changed."""
     if class_of(value) is None or (isinstance(value, Tree) and not isinstance(value, Box)):
@@ -63,11 +82,17 @@ def _update(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
             put_entry(lowering, holder, name, item)
 
 
+def _snapshot(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """The handler of itself: `obj.__dict__.copy()`."""
+    return args[0].opened(lowering)
+
+
 def _namespace(lowering: Lowering, value: Any) -> Any:
     return Namespace(value) if isinstance(value, Box) else attributes_of(lowering, value)
 
 
 HANDLERS[_update] = _update
+HANDLERS[_snapshot] = _snapshot
 
 
 def _item(lowering: Lowering, namespace: Namespace, index: Any) -> Any:

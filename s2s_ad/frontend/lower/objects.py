@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.attributes import (
     read_attribute,
 )
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
-from s2s_ad.frontend.lower.classes import is_generated, is_written, method_of
+from s2s_ad.frontend.lower.classes import is_generated, is_local, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
@@ -349,6 +349,7 @@ def is_made_by_its_content(value: Tree) -> bool:
 def _is_remade(kind: type) -> bool:
     """Whether a call with the fields of a dataclass gives the same object again."""
     generated = dataclasses.is_dataclass(kind) and is_generated(method_of(kind, "__init__"))
+    generated = generated and not is_local(kind)
     own = generated and not hasattr(kind, "__post_init__")
     return own and all(field.init for field in dataclasses.fields(kind))
 

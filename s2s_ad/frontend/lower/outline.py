@@ -17,7 +17,7 @@ import gast
 import numpy as np
 
 from s2s_ad.core import form, tree, values
-from s2s_ad.core.builder import Symbol, to_node
+from s2s_ad.core.builder import Symbol, constant_value, to_node
 from s2s_ad.core.callee import Callee, captured_names
 from s2s_ad.core.program import Capture, Hint, Input, Program
 from s2s_ad.core.tree import Tree, tuple_of
@@ -176,9 +176,10 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if frame.owner in lowering.exact:
         lowering.exact[frame.owner].count()
     family, key = call_key(lowering, frame.owner, arguments)
-    facts = [each.fact for each in leaves_of(arguments)]
-    for found, before in lowering.outlined.get(key, ()) if key is not None else ():
-        if values.in_another_call(before, facts):
+    leaves = leaves_of(arguments)
+    facts = [each.fact for each in leaves]
+    for found, before, decided in lowering.outlined.get(key, ()) if key is not None else ():
+        if values.in_another_call(before, facts) and _decides_alike(leaves, decided):
             return found.call(lowering, arguments)
     if family is not None and family in lowering.open:
         return lowering.open[family].enter(lowering, arguments)
@@ -186,15 +187,41 @@ def _outlined_call(lowering: Lowering, frame: Frame, arguments: dict[str, Any]) 
     if family is not None:
         lowering.open[family] = call
     try:
-        with _numbers_of_any_size(lowering, arguments):
+        with _numbers_of_any_size(lowering, arguments), _asked(lowering) as asked:
             found, result = _lowered(lowering, call, frame, arguments)
     finally:
         lowering.open.pop(family, None)
     if found is None:
         return result
     if key is not None and not getattr(found, "free", ()):
-        lowering.outlined[key] = *lowering.outlined.get(key, ()), (found, facts)
+        entry = found, facts, _decided(leaves, asked)
+        lowering.outlined[key] = *lowering.outlined.get(key, ()), entry
     return found.call(lowering, arguments)
+
+
+@contextmanager
+def _asked(lowering: Lowering) -> Iterator[set[str]]:
+    """The names of which it is asked meanwhile whether they are certain numbers."""
+    builder = lowering.builder
+    before, builder.asked = builder.asked, set()
+    try:
+        yield builder.asked
+    finally:
+        builder.asked = before | builder.asked
+
+
+def _decided(leaves: list[Symbol], asked: set[str]) -> dict[int, Any]:
+    """The arguments that are certain numbers, `0.03 + 0.0`, and may have decided in it."""
+    known = {i: constant_value(each) for i, each in enumerate(leaves) if each.name in asked}
+    return {i: number for i, number in known.items() if not isinstance(number, Symbol)}
+
+
+def _decides_alike(leaves: list[Symbol], decided: dict[int, Any]) -> bool:
+    now = {i: constant_value(leaves[i]) for i in decided}
+    return all(
+        type(now[i]) is type(number) and repr(now[i]) == repr(number)
+        for i, number in decided.items()
+    )
 
 
 @contextmanager

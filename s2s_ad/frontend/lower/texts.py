@@ -17,9 +17,9 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Symbol, describe
-from s2s_ad.core.rule import Operation, Rule
+from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree
-from s2s_ad.diagnostics import BatchError, UnsupportedError
+from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
 from s2s_ad.frontend.lower.core import Lowering, expression
@@ -39,6 +39,7 @@ class Text(Rule):
     rule."""
 
     flat = True
+    shows = True
 
     def __init__(self, node: gast.AST, names: tuple[str, ...], fact: values.AbstractValue):
         super().__init__(self, "a text")
@@ -46,11 +47,6 @@ class Text(Rule):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         return self.fact
-
-    def batch(self, operation: Operation, batched: list[bool], batch: Any) -> Any:
-        raise BatchError(
-            "S2S402", "a text that differs from sample to sample", origin=batch.builder.origin
-        )
 
     def surface(self, call: gast.Call, facts: Callable) -> gast.AST:
         return self.shown(call.args)
@@ -124,10 +120,15 @@ def _own_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> gast.AS
     function, value = args
     value = lowering.certain(value, effects.SHOWN)
     made = HANDLERS[function](lowering, [value], {})
-    rule, operands, _ = lowering.builder.definition(made.items[0]) if is_word(made) else (None,) * 3
+    return _written_out(lowering, made.items[0] if is_word(made) else made)
+
+
+def _written_out(lowering: Lowering, value: Any) -> gast.AST:
+    """A text as an expression of what it shows, so that it is made where it is shown alone."""
+    rule, operands, _ = lowering.builder.definition(value)
     if isinstance(rule, Text):
-        return rule.shown([effects.as_expression(lowering, each) for each in operands])
-    return effects.as_expression(lowering, made)
+        return rule.shown([_written_out(lowering, each) for each in operands])
+    return effects.as_expression(lowering, value)
 
 
 def _known(kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -3,19 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.builder import Symbol, fresh_name, to_node
 from s2s_ad.core.registry import rule_for
+from s2s_ad.diagnostics import BatchError, Origin
 from s2s_ad.transforms.batch.context import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A text that differs from sample to sample: it is made where an effect shows it."""
+
+    rule: Any
+    operands: list
+    origin: Origin | None
+
+    def written(self, found: dict[str, Any]) -> gast.AST:
+        """The expression; the values that it reads go into `found`, by name."""
+        nodes = []
+        for each in self.operands:
+            if isinstance(each, Symbol):
+                found[each.name] = each
+            nodes.append(each.written(found) if isinstance(each, Shown) else to_node(each))
+        return self.rule.shown(nodes)
+
+    def error(self) -> BatchError:
+        what = "a text that differs from sample to sample"
+        return BatchError("S2S402", what, origin=self.origin)
 
 
 def batch_effect(context: Batch, statement: form.Effect, atoms: dict[str, Any]) -> None:
     """Before: `print(x)`; after: `for sample in range(len(x)): print(x[sample])`."""
     read = [name for name in dict.fromkeys(statement.reads) if name in atoms]
+    texts = {name: atoms[name] for name in read if isinstance(atoms[name], Shown)}
+    if texts:
+        found: dict[str, Any] = {}
+        nodes = {name: each.written(found) for name, each in texts.items()}
+        node = form.substitute(statement.node, nodes)
+        statement = form.Effect(node, statement.origin, statement.phase)
+        read, atoms = list(dict.fromkeys(statement.reads)), {**atoms, **found}
+        read = [name for name in read if name in atoms]
+    atoms = {name: value for name, value in atoms.items() if not isinstance(value, Shown)}
     batched = {
         name: context.gathered(atoms[name]) for name in read if context.is_batched(atoms[name])
     }

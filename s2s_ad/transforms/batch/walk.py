@@ -21,6 +21,7 @@ from s2s_ad.diagnostics import BatchError
 from s2s_ad.transforms.batch import effects, samples
 from s2s_ad.transforms.batch.blocks import adopted, all_there
 from s2s_ad.transforms.batch.context import Batch, Whole, batched_fact
+from s2s_ad.transforms.batch.effects import Shown
 from s2s_ad.transforms.batch.kept import count_of
 from s2s_ad.transforms.batch.regions import batch_region
 from s2s_ad.transforms.batch.schedules import batch_schedule, has_schedule
@@ -74,7 +75,11 @@ def _written(context: Batch, program: Program, arguments: Mapping[str, Any]) -> 
                     ragged.statement = statement
                     ragged.fact = program.facts[statement.target]
                 raise
-    return [builder.view(atom, atoms) for atom in program.outputs()]
+    outputs = [builder.view(atom, atoms) for atom in program.outputs()]
+    for each in outputs:
+        if isinstance(each, Shown):
+            raise each.error()
+    return outputs
 
 
 def _step(
@@ -91,6 +96,10 @@ def _step(
         atoms[name] = context.mark(value, flag)
         return
     operation = context.builder.operation(statement, atoms)
+    shown = _shown(context, statement, operation)
+    if shown is not None:
+        atoms[name] = shown
+        return
     some = _of_some(context, operation)
     if some is not None:
         atoms[name] = some
@@ -121,6 +130,17 @@ def _step(
         atoms[name] = context.builder.named(result, hint)
         context.mark(result, not rule.uniform)
         _know(context, result, program.facts[name])
+
+
+def _shown(context: Batch, statement: form.Statement, operation: Operation) -> Shown | None:
+    """A text that differs from sample to sample; None of anything else."""
+    texts = [each for each in operation.operands if isinstance(each, Shown)]
+    if texts and not operation.rule.shows:
+        raise texts[0].error()
+    differs = texts or any(map(context.is_batched, operation.operands))
+    if not (operation.rule.shows and differs):
+        return None
+    return Shown(operation.rule, operation.operands, statement.origin)
 
 
 def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) -> Operation:
