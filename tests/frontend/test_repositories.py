@@ -8,6 +8,7 @@ import decimal
 import heapq
 import itertools
 import logging
+import statistics
 from functools import cache, cached_property
 
 import numba
@@ -462,6 +463,57 @@ def classes_made_inside(x):
     return window.mean * window.both[1] + window.price(0.1)
 
 
+def history_turned(x):
+    history, t = [], 0.0
+    while t < 2.0 * x[0]:
+        history.append((t, x[1] * t**2))
+        t += 0.5
+    times, places = zip(*history)
+    return np.trapezoid(np.asarray(places), times) + places[-1] * x[2]
+
+
+class Setting:
+    def __init__(self, scale, shift=2.0):
+        self.__dict__.update({k: v for k, v in locals().items() if k != "self"})
+        self.name = f"setting {id(self)}"
+
+
+def told_apart(x):
+    a, b = Setting(x[0]), Setting(x[1], x[2])
+    weights = {id(a): 1.0, id(b): 3.0}
+    return a.scale * a.shift * weights[id(a)] + b.shift * b.scale**2 * weights[id(b)]
+
+
+def spread_of_numbers(x):
+    numbers = [x[0], x[1] * 2, x[2], 1.0]
+    middle = statistics.fmean(numbers)
+    return statistics.stdev(numbers) * statistics.pvariance(numbers, middle) + x[0] * (
+        statistics.variance(numbers) + statistics.pstdev(numbers)
+    )
+
+
+class Body:
+    def __init__(self, place):
+        self.place, self.force = np.array(place), np.zeros(2)
+
+
+def forces_of_pairs(x):
+    """The objects change while pairs of them are read, their list does not."""
+    bodies = [Body([x[0], 0.0]), Body([0.0, x[1]]), Body([1.0, x[2]])]
+    for a, b in itertools.combinations(bodies, 2):
+        apart = b.place - a.place
+        a.force += apart
+        b.force -= apart * x[0]
+    return sum(b.force @ b.force for b in itertools.chain.from_iterable([bodies, bodies[:1]]))
+
+
+def best_by_name(x):
+    scores = {"linear": x[0], "square": x[1] * 2, "root": x[2]}
+    ranked = sorted(scores.items(), key=lambda item: -item[1])
+    bonus = 3.0 if ranked[0][0] == "square" else 1.0
+    return ranked[0][1] ** 2 * bonus + ranked[-1][1]
+
+
 PROGRAMS = [
     halved_until_it_is_small,
     none_before_the_first,
@@ -470,6 +522,11 @@ PROGRAMS = [
     burned,
     recorded,
     classes_made_inside,
+    history_turned,
+    told_apart,
+    spread_of_numbers,
+    forces_of_pairs,
+    best_by_name,
     merged_in_pairs,
     shortest_path,
     extremes,
@@ -603,7 +660,38 @@ def whether_a_class_would_look_it_up(x):
     return settings.alpha if hasattr(settings, "gamma") else 2 * settings.alpha
 
 
-@pytest.mark.parametrize("f", [a_list_that_changes_between_turns, whether_a_class_would_look_it_up])
+def an_object_that_changes_after_it_was_sorted(x):
+    a, b = Bond(x), Bond(0.7)
+    ranked = sorted([a, b], key=lambda each: each.coupon)
+    a.coupon = 7.0
+    return ranked[0].coupon * 2
+
+
+def an_object_that_changes_after_it_was_picked(x):
+    a, b = Bond(x), Bond(0.7)
+    picked = [a, b][int(x > 0.6)]
+    a.coupon = 7.0
+    return picked.coupon
+
+
+def an_inner_list_that_changes_meanwhile(x):
+    lists, total = [[x], [2.0]], 0.0
+    for each in itertools.chain.from_iterable(lists):
+        lists[1][0] = 5.0
+        total = total + each
+    return total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_list_that_changes_between_turns,
+        whether_a_class_would_look_it_up,
+        an_object_that_changes_after_it_was_sorted,
+        an_object_that_changes_after_it_was_picked,
+        an_inner_list_that_changes_meanwhile,
+    ],
+)
 def test_what_cannot_be_known_is_refused(f):
     with pytest.raises(S2SError):
         jit(f)(0.5)

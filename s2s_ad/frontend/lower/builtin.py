@@ -37,7 +37,7 @@ from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import deferred, is_iterator
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.lengths import items_needed
-from s2s_ad.frontend.lower.references import Box, Reference
+from s2s_ad.frontend.lower.references import Box, Poison, Reference
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.tensors import Parameter, Tensor
 
@@ -283,6 +283,27 @@ def parent(lowering: Lowering, *args: Any) -> Any:
     frame = lowering.frame
     first = [*frame.source.node.args.posonlyargs, *frame.source.node.args.args][0].id
     return Super(frame.cells["__class__"].cell_contents, frame.locals[first])
+
+
+@evaluates(id)
+def identity(lowering: Lowering, value: Any) -> Any:
+    """id() A number that no other object has."""
+    value = unwrap(value)
+    if isinstance(value, Box | Reference):
+        return value.born
+    if isinstance(value, Symbol | Tree):
+        raise _refused("id() of a value", "leave it out")
+    return id(value)
+
+
+@evaluates(locals)
+def local_names(lowering: Lowering) -> Any:
+    """locals() The names of the function with their values, as they are now."""
+    frame = lowering.frame
+    found = {name: each for name, each in frame.locals.items() if name in frame.scope.names}
+    if frame.parent is not None or any(isinstance(each, Poison) for each in found.values()):
+        raise _refused("locals() here", "name the values")
+    return new_dict(lowering, found)
 
 
 @evaluates(getattr)

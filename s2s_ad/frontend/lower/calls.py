@@ -24,7 +24,13 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Method, Thrown, read_attribute
 from s2s_ad.frontend.lower.classes import CLOSURE, is_written
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
-from s2s_ad.frontend.lower.containers import entries_given, new_dict, sequence, spread
+from s2s_ad.frontend.lower.containers import (
+    entries_given,
+    items_of_starred,
+    new_dict,
+    sequence,
+    spread,
+)
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
 from s2s_ad.frontend.lower.iteration import (
@@ -90,7 +96,9 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     function = _callee(lowering, node.func)
     if isinstance(function, type) and issubclass(function, BaseException):
         return HANDLERS[Thrown](lowering, [node], {})
-    args = spread(lowering, node.args)
+    args = _rows_turned(lowering, function, node)
+    if isinstance(args, Box):
+        return args
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
         value = lowering.evaluate_any(keyword.value)
@@ -108,6 +116,18 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     if result is None:
         lowering.gave_none.append(node)
     return result
+
+
+def _rows_turned(lowering: Lowering, function: Any, node: gast.Call) -> Any:
+    """The arguments of a call; of `zip(*rows)` with rows whose number is not known its result."""
+    starred = node.args[0] if len(node.args) == 1 else None
+    if not isinstance(starred, gast.Starred) or unwrap(function) is not zip:
+        return spread(lowering, node.args)
+    rows = lowering.evaluate(starred.value)
+    columns = growing.turned(lowering, rows)
+    if columns is not None:
+        return iterator(lowering, sequence(tuple, columns))
+    return items_of_starred(lowering, starred, rows)
 
 
 def _callee(lowering: Lowering, node: gast.AST) -> Any:
@@ -225,7 +245,10 @@ def _by_handler(lowering: Lowering, function: Any, args: list, kwargs: dict[str,
 
 
 def _is_one_of(function: Any, functions: Iterable) -> bool:
-    return any(function is each for each in functions)
+    """A method of a class, chain.from_iterable, is another object each time that it is read."""
+    methods = types.BuiltinMethodType
+    same = isinstance(function, methods)
+    return any(function is each or (same and function == each) for each in functions)
 
 
 def _handler(function: Any) -> Callable | None:

@@ -125,16 +125,20 @@ def spread(lowering: Lowering, nodes: list[gast.AST]) -> list:
     items: list = []
     for node in nodes:
         if isinstance(node, gast.Starred):
-            value = lowering.evaluate(node.value)
-            found = all_items(lowering, value)
-            if found is None:
-                what = "a value whose number of items is not known"
-                error = lowering.refuse(node, what, "use a tuple or a list of known length")
-                raise items_needed(value, error)
-            items += found
+            items += items_of_starred(lowering, node, lowering.evaluate(node.value))
         else:
             items.append(lowering.evaluate_any(node))
     return items
+
+
+def items_of_starred(lowering: Lowering, node: gast.AST, value: Any) -> list:
+    """The items of what is spread out."""
+    found = all_items(lowering, value)
+    if found is None:
+        what = "a value whose number of items is not known"
+        error = lowering.refuse(node, what, "use a tuple or a list of known length")
+        raise items_needed(value, error)
+    return found
 
 
 def all_items(lowering: Lowering, value: Any) -> list | None:

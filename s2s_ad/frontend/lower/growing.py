@@ -28,7 +28,7 @@ from s2s_ad.frontend.lower.kinds import (
 )
 from s2s_ad.frontend.lower.lengths import OfOpenList
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.references import Box, View, is_open, settled
+from s2s_ad.frontend.lower.references import Box, View, changing, is_open, is_rows, settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.unpacking import unpacking
 
@@ -199,7 +199,19 @@ def _row(lowering: Lowering, value: Tree, content: Tree, place: Any) -> Any:
         if isinstance(value, Box):
             lowering.memory.share_items(made, value)
         return made
-    return _made_of(lowering, part.items[0], lambda each: _item_of(lowering, value, each))
+    made = _made_of(lowering, part.items[0], lambda each: _item_of(lowering, value, each))
+    if isinstance(value, Box):
+        change_with(value, made)
+    return made
+
+
+def change_with(box: Box, items: Any) -> None:
+    """The objects that were read of a list are those that were put into it: who changes one of
+    these changes one of them, which nobody may read then."""
+    held = [each for each in box.kin if isinstance(each, Box)]
+    for part in changing(items):
+        for each in held if isinstance(part, Box) else ():
+            each.holders.append(part)
 
 
 def _item_of(lowering: Lowering, value: Tree, symbol: Symbol) -> Any:
@@ -454,6 +466,20 @@ def copy(lowering: Lowering, value: Tree) -> Box:
 def reverse(lowering: Lowering, box: Box) -> None:
     order = slice(None, None, -1)
     change(lowering, box, each_column(lambda c: _part(lowering, c, order), box.content))
+
+
+def turned(lowering: Lowering, value: Any) -> list[Box] | None:
+    """What zip(*value) gives of a list of tuples whose number is not known: a list for each of
+    their places. None of anything else."""
+    if not (isinstance(value, Box) and value.is_dynamic and is_rows(value.content)):
+        return None
+    (structure,) = value.content.items
+    if not isinstance(structure, Tree) or structure.kind not in (tuple, list):
+        return None
+    none = lowering.call(operator.eq, length(lowering, value), 0)
+    lowering.raise_where(none, ValueError("not enough values to unpack: zip() of no items"))
+    parts = (each if isinstance(each, Symbol) else rows.rows(each) for each in structure.items)
+    return [Box(lowering.memory, each, list) for each in parts]
 
 
 def is_repeated(lowering: Lowering, value: Tree, count: Any) -> bool:

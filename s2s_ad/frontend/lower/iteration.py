@@ -13,7 +13,7 @@ import numpy as np
 
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.references import Box, Poison, changing
+from s2s_ad.frontend.lower.references import Box, Poison, Reference, changing
 from s2s_ad.frontend.resolve import Frame
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def iterated_over(lowering: Lowering, function: Any, args: list, result: Any) ->
     if in_turn or (function is map and isinstance(result, Items)):
         return iterator(lowering, result)
     computes = any(function is each for each in COMPUTE_ITEMS)
-    watched = [*(changing([args, read_by(args)]) if computes else chosen_from(args))]
+    watched = [*(changing([args, read_by(args)]) if computes else chosen_from(function, args))]
     made = Produced(result, watched, lowering.memory.moment(), f"{function.__name__}()")
     if not isinstance(result, Tree) or isinstance(result, Box):
         return iterator(lowering, made if watched else result)
@@ -192,10 +192,17 @@ def iterated_over(lowering: Lowering, function: Any, args: list, result: Any) ->
     return iterator(lowering, deferred(at, lambda: len(result.items)) if watched else result)
 
 
-def chosen_from(args: list) -> list:
+def chosen_from(function: Any, args: list) -> list:
     """The containers from which items are taken; changes of what the items hold are seen anyway."""
-    given = {id(each) for each in args}
-    return [each for each in changing(args) if isinstance(each, Box) or id(each) in given]
+    found: list = []
+    for each in args:
+        if not isinstance(each, Tree) or each.kind not in (list, tuple):
+            found += [part for part in changing(each) if isinstance(part, Box) or part is each]
+            continue
+        inner = function == itertools.chain.from_iterable and not getattr(each, "is_dynamic", False)
+        containers = (each, *(each.items if inner else ()))
+        found += [part for part in containers if isinstance(part, Box | Reference)]
+    return found
 
 
 def read_by(args: list) -> list:

@@ -68,6 +68,31 @@ def mean(lowering: Lowering, data: Any) -> Any:
     return lowering.call(operator.truediv, exact_sum(lowering, sequence(list, found)), len(found))
 
 
+def _spread(function: Any, less: int, *, root: bool) -> None:
+    """statistics.stdev and its kin: of numbers that are not all whole, whose mean may be given."""
+
+    def handler(lowering: Lowering, data: Any, center: Any = None) -> Any:
+        found = _items(lowering, data, f"statistics.{function.__name__}()")
+        if _is_known(*found, center):
+            return function(map(known_object, found), known_object(center))
+        if len(found) <= less:
+            raise statistics.StatisticsError(f"{function.__name__} requires more data points")
+        center = mean(lowering, sequence(list, found)) if center is None else center
+        apart = [lowering.call(operator.sub, each, center) for each in found]
+        squares = [lowering.call(operator.mul, each, each) for each in apart]
+        total = exact_sum(lowering, sequence(list, squares))
+        variance = lowering.call(operator.truediv, total, len(found) - less)
+        return lowering.call(math.sqrt, variance) if root else variance
+
+    evaluates(function)(handler)
+
+
+_spread(statistics.stdev, 1, root=True)
+_spread(statistics.variance, 1, root=False)
+_spread(statistics.pstdev, 0, root=True)
+_spread(statistics.pvariance, 0, root=False)
+
+
 def _parts(function: Any, *kinds: type) -> None:
     """math.modf and math.frexp: NumPy's function, whose results are Python's numbers."""
 

@@ -22,6 +22,7 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import iterated, method
 from s2s_ad.frontend.lower.references import Box, settled, symbols
+from s2s_ad.frontend.lower.string_unions import word
 from s2s_ad.frontend.resolve import unwrap
 
 HERE = gast.Constant(value=None, kind=None)
@@ -46,11 +47,60 @@ def sorted_items(lowering: Lowering, items: Any, *, key: Any = None, reverse: An
     if known is not None:
         order = sorted(range(len(known)), key=known.__getitem__, reverse=backwards)
         return new_list(lowering, [found.items[i] for i in order])
-    whole = Box(lowering.memory, growing.list_value(lowering, found), list)
-    lowering.memory.hold_items(whole, Tree(list, found.keys, found.items))
     columns = None if key is None and not _are_tuples(keys) else _columns(lowering, keys)
+    texts = _Texts(lowering)
+    numbered = Tree(list, found.keys, tuple(texts.numbered([*found.items])))
+    whole = Box(lowering.memory, growing.list_value(lowering, numbered), list)
+    lowering.memory.hold_items(whole, Tree(list, found.keys, found.items))
     made = _in_order(lowering, found, whole, columns, backwards)
-    return new_list(lowering, [growing.item(lowering, made, i) for i in range(len(keys))])
+    items = [texts.back(growing.item(lowering, made, i)) for i in range(len(keys))]
+    growing.change_with(whole, items)
+    return new_list(lowering, items)
+
+
+class _Texts:
+    """Texts that differ from item to item: they are sorted as numbers, of what they are is looked
+    up afterwards."""
+
+    def __init__(self, lowering: Lowering):
+        self.lowering = lowering
+        self.places: dict[tuple, list[str]] = {}
+
+    def numbered(self, items: list) -> list:
+        """The tuples and objects with the number of the item for each such text."""
+        plain = [each for each in items if isinstance(each, Tree) and not is_growing(each)]
+        if len(plain) < len(items) or any(each.kind is list for each in plain):
+            return items
+        if len({(each.kind, each.keys) for each in plain}) > 1:
+            return items
+        for place, column in enumerate(zip(*(each.items for each in plain), strict=True)):
+            if all(type(each) is str for each in column) and len(set(column)) > 1:
+                self.places[place,] = list(column)
+        if not self.places:
+            return items
+        return [self._with_number(i, each) for i, each in enumerate(plain)]
+
+    def _with_number(self, number: int, item: Tree) -> Tree:
+        parts = [
+            number if (place,) in self.places else each for place, each in enumerate(item.items)
+        ]
+        return Tree(item.kind, item.keys, tuple(parts))
+
+    def back(self, item: Any) -> Any:
+        """An item with the texts that the numbers stand for."""
+        if not self.places:
+            return item
+        call = self.lowering.builder.call
+        parts = list(item.items)
+        for (place,), texts in self.places.items():
+            words = call(runtime.list_of, tuple(texts), {})
+            parts[place] = word(call(operator.getitem, (words, settled(parts[place])), {}))
+        made = Tree(item.kind, item.keys, tuple(parts))
+        if issubclass(item.kind, tuple):
+            return made
+        box = self.lowering.memory.box(made)
+        box.refusal = item.refusal
+        return box
 
 
 def _known_keys(keys: list) -> list | None:
