@@ -514,6 +514,17 @@ def best_by_name(x):
     return ranked[0][1] ** 2 * bonus + ranked[-1][1]
 
 
+def windows_of_strides(x):
+    """As frames of a signal are often taken."""
+    signal = np.concatenate((x, x[::-1] ** 2, np.sin(x)))
+    shape = signal.shape[:-1] + (signal.shape[-1] - 4 + 1, 4)
+    strides = signal.strides + (signal.strides[-1],)
+    rolling = np.lib.stride_tricks.as_strided(signal, shape=shape, strides=strides)[::2]
+    stride = x.strides[0]
+    frames = np.lib.stride_tricks.as_strided(x, (2, 2), (1 * stride, stride))
+    return np.sum(rolling * np.hanning(4)) + np.sum(frames**3)
+
+
 PROGRAMS = [
     halved_until_it_is_small,
     none_before_the_first,
@@ -527,6 +538,7 @@ PROGRAMS = [
     spread_of_numbers,
     forces_of_pairs,
     best_by_name,
+    windows_of_strides,
     merged_in_pairs,
     shortest_path,
     extremes,
@@ -682,9 +694,21 @@ def an_inner_list_that_changes_meanwhile(x):
     return total
 
 
+def asks_for_a_stride(x):
+    return x if np.array([x, x]).strides == (8,) else 2 * x
+
+
+def windows_with_holes(x):
+    y = np.array([x, 2.0, x, x])
+    stride = y.strides[0]
+    return np.sum(np.lib.stride_tricks.as_strided(y, (2, 2), (stride, 2 * stride)))
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        asks_for_a_stride,
+        windows_with_holes,
         a_list_that_changes_between_turns,
         whether_a_class_would_look_it_up,
         an_object_that_changes_after_it_was_sorted,

@@ -41,6 +41,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     operators,
     ordering,
     statements,
+    strides,
     subscripts,
     tensors,
     texts,

@@ -50,7 +50,7 @@ _OUTSIDE = "the bytes would leave the function"
 
 #: attributes and methods of arrays that are refused: why, and what to do instead
 REFUSED_ATTRIBUTES: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), (LAYOUT, OUTSIDE)),
+    **dict.fromkeys(("base", "ctypes", "data", "flags"), (LAYOUT, OUTSIDE)),
     **dict.fromkeys(("dump", "dumps", "tobytes", "tofile"), (_OUTSIDE, "return the array")),
     "at": ("arrays are updated in place", "write y = x.copy() and y[index] = value"),
     "backward": ("grad is the backward pass", "leave it out, and call grad of the function"),

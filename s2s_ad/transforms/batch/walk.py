@@ -96,11 +96,7 @@ def _step(
         atoms[name] = context.mark(value, flag)
         return
     operation = context.builder.operation(statement, atoms)
-    shown = _shown(context, statement, operation)
-    if shown is not None:
-        atoms[name] = shown
-        return
-    some = _of_some(context, operation)
+    some = _shown(context, statement, operation) or _of_some(context, operation)
     if some is not None:
         atoms[name] = some
         context.builder.named(getattr(some, "array", some), hint)
