@@ -9,8 +9,6 @@ from typing import Any
 
 from s2s_ad.core import tree, values
 
-MOST_APART = 32  # numbers of a list, each of which is an input of its own
-
 STAR = inspect.Parameter.VAR_POSITIONAL
 DOUBLE_STAR = inspect.Parameter.VAR_KEYWORD
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
@@ -122,7 +120,7 @@ def with_lists(fact: Any, *, rows: bool) -> Any:
     """
     if not isinstance(fact, tree.Tree):
         return fact
-    whole = _as_list(fact) if len(tree.leaves(fact)) > MOST_APART else None
+    whole = _as_list(fact) if len(tree.leaves(fact)) > values.MOST_APART else None
     if isinstance(whole, values.List) and (rows or isinstance(whole.item, values.Scalar)):
         return whole
     items = tuple(with_lists(each, rows=rows) for each in fact.items)

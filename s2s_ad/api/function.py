@@ -68,7 +68,7 @@ from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
-from s2s_ad.frontend.resolve import unwrap
+from s2s_ad.frontend.resolve import WholeLists, unwrap, whole_lists
 from s2s_ad.load.dispatch import (
     Assumed,
     Dispatcher,
@@ -146,6 +146,11 @@ class Signatures:
         return (
             {n: given[n] for n in self.names if n in given} if self.needed <= given.keys() else None
         )
+
+
+def _is_used(whole: WholeLists | None) -> bool:
+    """Whether a list that is captured was taken as one value."""
+    return whole is not None and whole.used
 
 
 def _without_defaults(signature: inspect.Signature) -> inspect.Signature:
@@ -540,8 +545,9 @@ class Transformed:
             lengths = values.lengths_of_inputs(abstract, arguments)
             assumptions = sizes.Assumptions(lengths, general=not assumes)
             try:
-                with sizes.assuming(assumptions):
-                    programs = self._programs(abstract, arguments)
+                whole = WholeLists() if self._takes_lists() and self._takes_rows() else None
+                with sizes.assuming(assumptions), whole_lists(whole):
+                    programs = self._programs(abstract, arguments, whole)
             except S2SError:  # it was not for the lists
                 self._family.lists_apart = apart
                 raise
@@ -557,7 +563,7 @@ class Transformed:
             return loaded[0], told_apart(self.transform.function), assumed
 
     def _programs(
-        self, abstract: dict[str, Any], arguments: dict[str, Any]
+        self, abstract: dict[str, Any], arguments: dict[str, Any], whole: WholeLists | None
     ) -> list[tuple[Program, Text]] | None:
         """What is compiled for abstract values; None where it has to be others.
 
@@ -572,10 +578,10 @@ class Transformed:
             try:
                 return self._count_by_value(need, arguments)
             except S2SError as error:
-                if not lists or isinstance(error, InternalError):
+                if not (lists or _is_used(whole)) or isinstance(error, InternalError):
                     raise
         except S2SError as error:
-            if not lists or isinstance(error, InternalError):
+            if not (lists or _is_used(whole)) or isinstance(error, InternalError):
                 raise
         self._family.lists_apart = True
         return None

@@ -250,6 +250,10 @@ class Rule:
         """The operands that the result is infinite with."""
         return (0,) if self.moves else self.linear
 
+    def vanishes_with(self) -> tuple[int, ...]:
+        """The operands that the result is zero with, each where it is zero everywhere."""
+        return (0,) if self.moves else self.linear
+
     def is_finite(self, builder: Emitter, operands: list) -> bool:
         """Whether the result is finite wherever the operands are."""
         return self.is_total(operands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,6 +189,7 @@ AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Row | Word
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 LISTED = (float, int)  #: kinds of numbers of which a long list may be one input
+MOST_APART = 32  # numbers of a list, each of which is an input of its own
 COMPLEX = (complex, np.complex64, np.complex128)
 
 
@@ -200,6 +201,29 @@ def of_object(value: Any, name: str = "value") -> Any:
         (Scalar(kind=<class 'float'>), Static(value=True))
     """
     return trees.from_object(value, lambda leaf, path: of_leaf(leaf, trees.path_text(name, path)))
+
+
+def kind_of_items(items: Sequence) -> Any:
+    """The one kind of numbers, or of tuples of numbers, that a list holds; None for all others."""
+    kinds = set(map(type, items))
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is not tuple:
+        return kind if kind in LISTED else None
+    if len(set(map(len, items))) > 1:
+        return None
+    columns = tuple(map(kind_of_items, zip(*items, strict=True)))
+    return columns if columns and all(each in LISTED for each in columns) else None
+
+
+def of_long_list(value: Any) -> List | None:
+    """The abstract value of a long list of numbers, or of tuples of them, as one value."""
+    kind = kind_of_items(value) if type(value) is list else None
+    if kind is None:
+        return None
+    columns = kind if isinstance(kind, tuple) else (kind,)
+    if len(value) * len(columns) <= MOST_APART:
+        return None
+    return List(Row(kind) if isinstance(kind, tuple) else Scalar(kind))
 
 
 def of_leaf(value: Any, name: str = "value") -> AbstractValue:

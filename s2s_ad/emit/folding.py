@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,6 +22,8 @@ from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.surface import Surface
 
 LARGEST = 7  # operations in an expression that we compose; the user's own may be larger
+
+MOST_AGAIN = 3  # times that an operation on a number is written again
 
 
 class Refold:
@@ -50,6 +53,7 @@ class Refold:
         self.counts = Counter(names)
         self.read_by_effect: set[str] = set()
         self.added: set[str] = set()  # what sums read
+        self.summed: Counter[str] = Counter()  # how often a sum reads it, or adds it to elements
         self.gathered: set[str] = set()  # what is put side by side to be an adjoint
         self.read_under: dict[str, set] = {name: {()} for name in names}  # settings of the readers
         self.bases: set[str] = set()
@@ -70,6 +74,7 @@ class Refold:
             rule = rule_of(line.expression.func.value)
             if rule.adds:
                 self.added.update(read)
+                self.summed.update(read)
             if rule.gathers and line.statement.phase in DERIVED:
                 self.gathered.update(read)
             derived = (
@@ -78,6 +83,8 @@ class Refold:
             self.stored.update(dict.fromkeys(derived, line.name))
         if line.store is not None:
             self.bases.add(line.store.base)
+            if line.store.kind == "add":
+                self.summed.update(form.reads(line.expression))
             if line.store.kind in ("set", "add"):
                 self.stored[getattr(line.expression, "id", "")] = line.statement.target
         for name, atom in line.moves:
@@ -183,8 +190,10 @@ class Refold:
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
-        again = rule.cheap or is_plain_view(line.expression) or self._is_next_index(line)
-        if again and not any(self.sizes.get(each, 0) for each in form.reads(line.expression)):
+        again = rule.cheap or is_plain_view(line.expression) or self._is_short(line, readers)
+        if (again or self._is_subtracted(line)) and not any(
+            self.sizes.get(each, 0) for each in form.reads(line.expression)
+        ):
             return True  # shorter to write again than to name
         if name in self.read_by_effect or name in readers.nested:
             return False
@@ -212,14 +221,25 @@ class Refold:
         """Part of a larger expression that the user wrote as one."""
         return statement.phase in ("", "forward") and bool(statement.origin)
 
-    def _is_next_index(self, line: Line) -> bool:
-        """Whether it is a whole number next to another: i + 1 is shorter than a name for it."""
-        args = line.expression.args
+    def _is_short(self, line: Line, readers: Readers) -> bool:
+        """Whether it is a number of Python's that is shorter than a name for it: i + 1, 0.5 * dt.
+
+        A value that many read has a name, unless it is a whole number next to another.
+        """
+        args, name = line.expression.args, line.name
         numbers = [each.value for each in args if isinstance(each, gast.Constant)]
-        one = len(args) == 2 and len(numbers) == 1 and type(numbers[0]) is int
-        fact = self.program.facts.get(line.name)
-        whole = isinstance(fact, values.Scalar) and fact.kind is int
-        return one and whole and rule_of(line.expression.func.value).adds
+        fact, rule = self.program.facts.get(name), rule_of(line.expression.func.value)
+        if not isinstance(fact, values.Scalar) or fact.kind is bool:
+            return False
+        if fact.kind is int and len(args) == 2 and rule.adds and [*map(type, numbers)] == [int]:
+            return True
+        simple = rule.elementwise and rule.cost == 1 and len(numbers) >= len(args) - 1
+        return simple and self.counts[name] <= MOST_AGAIN and name not in readers.nested
+
+    def _is_subtracted(self, line: Line) -> bool:
+        """Whether it is the negative of a value, of which each reader is a sum: a -= b."""
+        is_negative = rule_of(line.expression.func.value).function is operator.neg
+        return is_negative and self.summed[line.name] == self.counts[line.name]
 
 
 def _has_keys(output: Any) -> bool:

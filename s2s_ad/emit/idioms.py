@@ -1,4 +1,4 @@
-"""Statements as a reader expects them together: `a = b = 0.0`, loops over saved lists."""
+"""Statements as a reader expects them together: `a = b = 0.0`, `a, b = f(x), g(y)`, saved lists."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from collections.abc import Callable
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.emit.provenance import BLOCKS, absorb
+from s2s_ad.emit.printer import print_expression
+from s2s_ad.emit.provenance import BLOCKS, absorb, with_origin
 from s2s_ad.emit.sugar import called_on, names_of, sources_of
 
+MOST = 3  # values on one line
+INDENT = 4
+COMMENT = len("  # line 1000")
 
-def idiomatic(body: list[gast.stmt]) -> list[gast.stmt]:
-    """The body of a function in the idioms of Python."""
+
+def idiomatic(body: list[gast.stmt], width: int) -> list[gast.stmt]:
+    """The body of a function in the idioms of Python, in lines of so many columns."""
 
     @functools.cache
     def loads() -> Counter[str]:
@@ -22,19 +27,22 @@ def idiomatic(body: list[gast.stmt]) -> list[gast.stmt]:
         names = (node for node in nodes if isinstance(node, gast.Name))
         return Counter(each.id for each in names if isinstance(each.ctx, gast.Load))
 
-    return _block(body, loads)
+    return _block(body, loads, width - INDENT)
 
 
-def _block(body: list[gast.stmt], loads: Callable[[], Counter[str]]) -> list[gast.stmt]:
+def _block(body: list[gast.stmt], loads: Callable[[], Counter[str]], width: int) -> list[gast.stmt]:
     found: list[gast.stmt] = []
     for statement in body:
         for name in BLOCKS:
             inner = getattr(statement, name, None)
             if isinstance(inner, list) and inner:
-                setattr(statement, name, _block(inner, loads))
+                setattr(statement, name, _block(inner, loads, width - INDENT))
         if found and _is_alike(found[-1], statement):
             found[-1].targets.extend(statement.targets)
             absorb(found[-1], [statement])
+            continue
+        if found and _go_beside(found[-1], statement, width - COMMENT):
+            found[-1] = _beside(found[-1], statement)
             continue
         if isinstance(statement, gast.For):
             _iterate(statement, found, loads)
@@ -61,6 +69,42 @@ def _number(statement: gast.stmt) -> tuple | None:
     if not named or not isinstance(statement.value, gast.Constant) or number is None:
         return None
     return type(number), repr(number)
+
+
+# ---- tuples --------------------------------------------------------------------------------------
+
+
+def _go_beside(first: gast.stmt, second: gast.stmt, width: int) -> bool:
+    """Whether the two assignments read better as one of tuples: see `Statements._beside`."""
+    shared = getattr(first, "beside", None)
+    if shared is None or getattr(second, "beside", None) != shared:
+        return False
+    (targets, values), (target, value) = _sides(first), _sides(second)
+    bound = {name for each in targets for name in names_of(each)}
+    if len(targets) == MOST or bound & (names_of(target[0]) | names_of(value[0])):
+        return False
+    parts = (*targets, *target, *values, *value)
+    return sum(len(print_expression(each)) + len(", ") for each in parts) <= width
+
+
+def _sides(assignment: gast.Assign) -> tuple[list[gast.AST], list[gast.AST]]:
+    """The targets and the values of an assignment, which may be one of tuples made here."""
+    target, value = assignment.targets[0], assignment.value
+    several = isinstance(target, gast.Tuple)
+    return (target.elts, value.elts) if several else ([target], [value])
+
+
+def _beside(first: gast.Assign, second: gast.Assign) -> gast.Assign:
+    (targets, values), (target, value) = _sides(first), _sides(second)
+    made = gast.Assign(
+        [gast.Tuple([*targets, *target], gast.Store())],
+        gast.Tuple([*values, *value], gast.Load()),
+        None,
+    )
+    with_origin(made, first.origin, first.phase)
+    made.beside = first.beside
+    absorb(made, [first, second])
+    return made
 
 
 # ---- lists ---------------------------------------------------------------------------------------

@@ -194,16 +194,22 @@ def _assignment(program: Program, shown: str, name: str) -> gast.Assign:
 
 
 def _unwritable(value: Any) -> str:
-    size, dtype = np.size(value), np.result_type(value)
+    size = np.size(value)
     if size > LARGEST:
         return f"it has {size:,} elements, more than {LARGEST:,}"
+    if isinstance(value, list):
+        return ""
+    dtype = np.result_type(value)
     if dtype.kind in "fc" and np.finfo(dtype).bits > 64:
         return f"{dtype} has more digits than a literal of Python keeps"
     return ""
 
 
 def literal(value: Any) -> gast.AST:
-    """The expression that makes a number or an array again: its value, dtype and shape."""
+    """The expression that makes a number, an array or a list of numbers again, with its dtype."""
+    if isinstance(value, list | tuple):
+        kind = gast.List if isinstance(value, list) else gast.Tuple
+        return kind([literal(each) for each in value], gast.Load())
     if isinstance(value, np.generic):
         return gast.Call(dotted("np", type(value).__name__), [_number(value, value.dtype)], [])
     if not isinstance(value, np.ndarray):

@@ -71,7 +71,16 @@ class Statements:
         if self.surface.facts.get(line.name) == values.Static(None):
             return [gast.Expr(self._renamed(line.expression))]
         target, value = self._target(line.name), self._renamed(line.expression)
-        return [self._assigned(line.name, target, value)]
+        made = self._assigned(line.name, target, value)
+        made.beside = self._beside(line) if isinstance(made, gast.Assign) else None
+        return [made]
+
+    def _beside(self, line: Line) -> Any:
+        """Which line of the user's gives a name of his its value: its assignments stay on one."""
+        origin, hint = line.statement.origin, self.naming.program.hints.get(line.name, TEMPORARY)
+        if hint.kind != "user" or hint.copied:
+            return None
+        return origin and (origin.file, origin.line, origin.root)
 
     def _assigned(self, name: str, target: gast.Name, value: gast.AST) -> gast.stmt:
         """target = value, or target += value where that is the same."""

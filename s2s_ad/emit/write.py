@@ -212,7 +212,7 @@ class Module:
         body = destructuring(program, lines, output, naming)
         body += statements.of(lines)
         body.append(_return(naming.renamed(output), returned))
-        body = idiomatic(body)
+        body = idiomatic(body, WIDTH)
         comment(program, body)
         self.helpers |= surface.helpers
         self.modules |= surface.modules

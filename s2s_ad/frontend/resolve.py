@@ -9,6 +9,7 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,6 +141,7 @@ class Captures:
         self.found: dict[Any, Capture] = {}
         self.numbers: dict[str, tuple] = {}  # Core name of a captured number -> key of its place
         self.arrays: dict[str, tuple] = {}  # the same of arrays, whose lengths may be asked for
+        self.lists: dict[str, tuple] = {}  # the same of long lists that are one value
         self.parameters: dict[tuple, Symbol] = {}  # what stands for each, by the key of its place
         self.reads: list[Any] = []  # what was asked for, in order
         self._values: dict[tuple, Any] = {}
@@ -219,8 +221,11 @@ class Captures:
             self._inner.meet(value, place.path)
         if place.key not in self._values:
             self._values[place.key] = self._enter(value, place)
-        self.reads.append(self._values[place.key])
-        return self.reads[-1]
+        found = self._values[place.key]
+        if isinstance(found, Symbol) and isinstance(found.fact, values.List):
+            found = self.entered(found, False, "")  # its parts are read where it is
+        self.reads.append(found)
+        return found
 
     def held(self, value: Any, text: str) -> Any:
         """The same for an object that cannot be another: no guard, but for what is in it."""
@@ -339,7 +344,10 @@ class Captures:
         if is_array(value) or type(value) in (int, float, complex):
             return self._leaf(value, place)
         if tree.is_container(value):
-            return self._container(value, place)
+            whole = None if self._is_static(place) else _as_whole(value)
+            return (
+                self._container(value, place) if whole is None else self._list(value, whole, place)
+            )
         self._guard(place, value)
         if isinstance(value, np.ndarray):
             values.of_leaf(value, place.text)  # refuses subclasses
@@ -381,6 +389,20 @@ class Captures:
         symbol = self.builder.adopt(name, fact, Hint(text, "user"))
         changes = place.text if isinstance(value, Parameter) else ""
         return self.entered(symbol, not isinstance(value, np.ndarray), changes)
+
+    def _list(self, value: list, fact: values.List, place: Place) -> Symbol:
+        """A long list as one value, as long as its items are of these kinds."""
+
+        def kinds() -> values.List | None:
+            return values.of_long_list(place.read())
+
+        options = {"path": place.path, "aspect": values.of_long_list}
+        guard = Capture(place.text, kinds, fact, None, None, operator.eq, **options)
+        self.found["items", *place.key] = guard
+        name = fresh_name()
+        self._found(place, value, name)
+        self.lists[name] = place.key
+        return self.builder.adopt(name, fact, Hint(identifier(place.text), "user"))
 
     def parameter(self, value: Parameter, text: str) -> Symbol:
         """The one name of a Parameter, at however many places it stands."""
@@ -559,6 +581,34 @@ def _equal(a: Any, b: Any) -> bool:
 def _same_method(a: Any, b: Any) -> bool:
     """Whether these are the same method of the same object."""
     return type(a) is type(b) and a == b
+
+
+@dataclass(slots=True)
+class WholeLists:
+    """Lets long lists that are captured be one value each, and notes whether one was."""
+
+    used: bool = False
+
+
+_whole_lists: ContextVar[WholeLists | None] = ContextVar("whole_lists", default=None)
+
+
+@contextmanager
+def whole_lists(allowed: WholeLists | None) -> Iterator[None]:
+    """Lower what is inside with long lists as one value, where that is allowed."""
+    token = _whole_lists.set(allowed)
+    try:
+        yield
+    finally:
+        _whole_lists.reset(token)
+
+
+def _as_whole(value: Any) -> values.List | None:
+    allowed = _whole_lists.get()
+    fact = None if allowed is None else values.of_long_list(value)
+    if allowed is not None and fact is not None:
+        allowed.used = True
+    return fact
 
 
 def _same_number(a: Any, b: Any) -> bool:

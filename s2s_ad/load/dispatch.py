@@ -7,7 +7,7 @@ table by signature (ranks and which lengths are one), whose miss compiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CellType
 from typing import Any, Protocol
@@ -61,25 +61,13 @@ def exact_key(value: Any) -> Any:
         return (kind, value.dtype, value.shape)
     if kind in (float, int, complex) or isinstance(value, np.generic):
         return kind
-    alike = _kind_of_items(value) if kind is list else None
+    alike = values.kind_of_items(value) if kind is list else None
     if alike is not None:
         return (kind, alike, len(value))
     if tree.is_container(value):
         top = tree.one_level(value)
         return (kind, keys_key(top.keys), tuple(map(exact_key, top.items)))
     return static_key(value)
-
-
-def _kind_of_items(items: Sequence) -> Any:
-    """The one kind of numbers, or of tuples of numbers, that a list holds; None for all others."""
-    kinds = set(map(type, items))
-    kind = kinds.pop() if len(kinds) == 1 else None
-    if kind is not tuple:
-        return kind if kind in values.LISTED else None
-    if len(set(map(len, items))) > 1:
-        return None
-    columns = tuple(map(_kind_of_items, zip(*items, strict=True)))
-    return columns if columns and all(each in values.LISTED for each in columns) else None
 
 
 def static_key(value: Any) -> Any:
@@ -233,6 +221,9 @@ def assembled(loaded: Loaded, assemble: Callable) -> Callable:
 
 def kind_of(value: Any) -> Any:
     """What tells captured numbers and arrays apart that need code of their own."""
+    whole = values.of_long_list(value)
+    if whole is not None:
+        return whole
     try:
         return pattern(values.of_leaf(value))
     except S2SError:

@@ -198,7 +198,9 @@ elementwise(
 elementwise(np.sinh, "y_bar * np.cosh(x)", overflows=True)
 elementwise(np.sqrt, "y_bar * (0.5 / y)", domain="positive", never_negative=True, rises=True)
 elementwise(np.square, "y_bar * (2 * x)", total=True, never_negative=True)
-elementwise((operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference, total=True)
+elementwise(
+    (operator.sub, np.subtract), "y_bar", "-y_bar", kind=Difference, identity={1: 0}, total=True
+)
 elementwise(np.tan, "y_bar * (1 + y**2)", domain="unit")
 elementwise(np.tanh, "y_bar * (1 - y**2)", total=True, settles={0: "np.isfinite(x)"})
 elementwise(

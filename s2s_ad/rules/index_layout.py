@@ -109,6 +109,64 @@ def check_bounds(
         axis += consumed(item)
 
 
+def cover(indices: Sequence[Any], shape: values.Shape) -> bool:
+    """Whether each element is in what one of the indices takes, as in x[:-1] and x[1:].
+
+    Those that take whole axes but for one are looked at, axis by axis.
+    """
+    spans: list[list[_Span]] = [[] for _ in shape]
+    for index in indices:
+        found = layout(index, shape)
+        if found is None or len(found.items) != len(shape):
+            continue
+        parts = [i for i, item in enumerate(found.items) if item != slice(None)]
+        span = _span(found.items[parts[0]], shape[parts[0]]) if len(parts) == 1 else None
+        if span is not None:
+            spans[parts[0]].append(span)
+    return any(
+        _are_without_gap(each, assumed=assumed) for each in spans for assumed in (False, True)
+    )
+
+
+_Span = tuple[sizes.Size, sizes.Size | None]  # from where to where; None: to the end
+
+
+def _span(item: Any, dim: int | values.Dim) -> _Span | None:
+    if type(item) is int:
+        place = _counted(item, dim)
+        return place, None if item == -1 else place + 1
+    bounds = (item.start, item.stop) if isinstance(item, slice) else (UNKNOWN, UNKNOWN)
+    if any(each is not None and type(each) is not int for each in bounds) or item.step not in (
+        None,
+        1,
+    ):
+        return None
+    start, stop = bounds
+    return _counted(start or 0, dim), None if stop is None else _counted(stop, dim)
+
+
+def _counted(place: int, dim: int | values.Dim) -> sizes.Size:
+    """A place counted from the front."""
+    return sizes.of(place) if place >= 0 else values.size_of_dim(dim) + place
+
+
+def _are_without_gap(spans: Sequence[_Span], *, assumed: bool) -> bool:
+    """Whether spans lead from the first element to the last."""
+    reached, waiting = [sizes.of(0)], list(spans)
+    while waiting:
+        follows = (
+            each
+            for each in waiting
+            if any(sizes.is_natural(place - each[0], assumed=assumed) for place in reached)
+        )
+        span = next(follows, None)
+        if span is None or span[1] is None:
+            return span is not None
+        waiting.remove(span)
+        reached.append(span[1])
+    return False
+
+
 def _laid_out(items: tuple, shape: values.Shape) -> Layout:
     has_arrays = any(is_array(item) for item in items)
     advanced = [

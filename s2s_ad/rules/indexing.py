@@ -36,6 +36,7 @@ from s2s_ad.rules.index_batches import (
     moved_back,
 )
 from s2s_ad.rules.index_layout import (
+    cover,
     dtype_kind,
     index_of,
     is_integer,
@@ -283,9 +284,15 @@ class Update(Rule):
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
     ) -> Any:
-        """Of an array of zeros only the elements that are changed are multiplied."""
+        """Of an array of zeros only the elements that are changed are multiplied.
+
+        Where each element is, there is nothing left out: they are multiplied as a whole.
+        """
         x, value = operands
         if x.shape is None or isinstance(x.fact, values.List):
+            return None
+        _, before = builder.applied(x, runtime.index_add)
+        if before and cover([params["index"], *(each["index"] for _, each in before)], x.shape):
             return None
         base = x if is_zeros(builder, x) else inside_mask(builder, x, write, others)
         part = restricted(others, x, lambda each: each[params["index"]])

@@ -109,6 +109,9 @@ class Reduction(Rule):
     def grows_with(self, operands: list) -> tuple[int, ...]:
         return (0,) if self.function in (np.sum, np.mean) else ()
 
+    def vanishes_with(self) -> tuple[int, ...]:
+        return (0,) if self.function in (np.sum, np.mean) else ()
+
     def inside_mask(
         self, builder: Builder, operands: list, params: dict, write: Write, others: tuple
     ) -> Any:

@@ -71,6 +71,10 @@ def _of_product(builder: Builder, operands: list, axes: tuple[int, ...], keepdim
         if not parts or not _is_sum_of(builder, parts[1], e, axes, kept):
             continue
         number = _is_number_of_adjoint(builder, parts[0])
+        one = isinstance(parts[0], Symbol) and parts[0].shape == () and not kept
+        if one and builder.phase == "backward":
+            total = np.expand_dims(parts[1], axes) if keepdims and axes else parts[1]
+            return builder.call(runtime.broadcast_like, (parts[0], total), {})
         if not (number or _is_like(builder, *parts)) or (kept and not keepdims):
             continue
         if not keepdims or kept or not axes:

@@ -15,6 +15,7 @@ from s2s_ad.simplify.inlining import INLINE
 from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
+from s2s_ad.simplify.own_zeros import OWN_ZEROS
 from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SHARE
 from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.sinking import SINK
@@ -24,8 +25,8 @@ from s2s_ad.simplify.unread import KEEP_UNREAD
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
-    *(ERASE, PASS_BY, DECIDE, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
-    *(COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, KEEP_UNREAD),
+    *(ERASE, PASS_BY, DECIDE, DEAD, SINK, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
+    *(COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, OWN_ZEROS, KEEP_UNREAD),
     *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)

@@ -45,13 +45,20 @@ def contract_sums(program: Program) -> Program:
         if name not in made or counts[name] != 1:
             return statement
         product = _Product(program, made[name], made, counts, facts)
-        ways = (product.contraction, product.scaled, product.divided)
+        ways = (product.traced, product.contraction, product.scaled, product.divided)
         found = next(filter(None, (way(statement) for way in ways)), None)
         gone.update([name] if found else [])
         return found or statement
 
     summed = rewritten(program, change, facts)
     return summed.with_body([each for each in summed.body if each.target not in gone])
+
+
+INNER = {"spec": form.constant("a,a->")}
+
+
+def _is_outer(statement: form.Op) -> bool:
+    return statement.parameters["spec"].value == "a,b->ab"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,48 @@ class _Product:
     def is_product(self) -> bool:
         rule = self.statement.rule
         return rule.elementwise and rule.linear == (0, 1)
+
+    def traced(self, total: form.Statement) -> list[form.Op] | None:
+        """The sum of the diagonal, where the other factor is an identity.
+
+        Example:
+            >>> from s2s_ad.check.passes import after
+            >>> def f(A, x):
+            ...     B, I = A @ A.T, np.eye(len(A))
+            ...     return np.sum(B * I) + np.sum(np.outer(x, x) * np.eye(len(x)))
+            >>> print(after(CONTRACT, f, np.ones((3, 2)), np.ones(3), derived=True))
+            f(A: f64[n, m], x: f64[p]):
+                t1 = np.transpose(A)
+                B = contract(A, A, spec='ab,cb->ac')
+                t2 = np.size(A, axis=0)
+                I = np.eye(N=t2)
+                t3 = np.diagonal(B)
+                t4 = np.sum(t3)
+                t5 = contract(x, x, spec='a,b->ab')
+                t6 = np.size(x, axis=0)
+                t7 = np.eye(N=t6)
+                t8 = contract(x, x, spec='a,a->')
+                t9 = t4 + t8
+                return t9
+        """
+        fact = self.facts[self.statement.target]
+        derived = self.is_product and self.statement.phase in DERIVED
+        if not derived or total.function is not np.sum or _params(total):
+            return None
+        for x, identity in (self.statement.operands, self.statement.operands[::-1]):
+            source, own = self.made.get(getattr(identity, "id", "")), self.program.fact(x)
+            if source is None or source.function is not np.eye or [*source.parameters] != ["N"]:
+                continue
+            if own != fact or values.rank_of(fact) != 2:
+                continue
+            outer = self.made.get(getattr(x, "id", ""))
+            if outer is not None and outer.function is runtime.contract and _is_outer(outer):
+                return [total.with_call(runtime.contract, outer.operands, INNER)]
+            diagonal = fresh_name()
+            self.facts[diagonal] = values.with_shape(fact, fact.shape[:1])
+            taken = total.beside(diagonal, np.diagonal, [x])
+            return [taken, total.with_call(np.sum, [form.name(diagonal)])]
+        return None
 
     def contraction(self, total: form.Statement) -> list[form.Op] | None:
         """The contraction that the sum is; None where it is none, or would take longer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -17,7 +17,7 @@ from s2s_ad.core.parts import in_kind_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Branch, block, blocks_of, everywhere, region_of
-from s2s_ad.core.rule import ITEM
+from s2s_ad.core.rule import ITEM, Operation
 
 OURS = ("backward", "tangent")  # the user's own operations stay where he wrote them
 
@@ -29,10 +29,12 @@ class Sides:
         operands: what the leaves of the blocks stand for.
         builders: hold the blocks.
         outputs: of each block.
+        zeros: of each block, the arrays of zeros made for what nothing is added to there.
     """
 
-    def __init__(self, program: Program, statement: form.Statement):
-        self.program, self.statement = program, statement
+    def __init__(self, program: Program, statement: form.Statement, *, fills: bool = False):
+        self.program, self.statement, self.fills = program, statement, fills
+        self.zeros: tuple[set[str], set[str]] = set(), set()
         self._whole: Builder | None = None
         blocks = blocks_of(statement)
         self.condition, *self.operands = statement.operands
@@ -62,17 +64,21 @@ class Sides:
             self._whole = Builder.of(self.program)
         return self._whole
 
-    def written(self) -> form.Op:
-        """The statement with the blocks as they are now, whose own branches may have work to do."""
-        made = Branch(
-            *(
-                sink(block(builder, leaves, outputs, captures=captures))
-                for builder, leaves, outputs, captures in zip(
-                    self.builders, self.leaves, self.outputs, self.captures, strict=True
-                )
-            )
-        )
+    def written(self, change: Callable[[Program], Program] = lambda block: block) -> form.Op:
+        """The statement with the blocks as they are now, `change` made in them."""
+        parts = zip(self.builders, self.leaves, self.outputs, self.captures, strict=True)
+        blocks = (block(*each, captures=captures) for *each, captures in parts)
+        made = Branch(*map(change, blocks))
         return _assigned(self.statement, made, [self.condition, *self.operands])
+
+    def leave_zeros(self, read: Iterable[int]) -> bool:
+        """Whether an output that is read comes of zeros that were made here."""
+        return any(
+            isinstance(outputs[index], Symbol)
+            and not zeros.isdisjoint(builder.ancestors(outputs[index].name))
+            for builder, outputs, zeros in zip(self.builders, self.outputs, self.zeros, strict=True)
+            for index in read
+        )
 
 
 def _continued(program: Program) -> Builder:
@@ -117,7 +123,7 @@ def sink(program: Program) -> Program:
     followed = _followed(program) if ours else set()
     for target in ours:
         if target in followed:
-            before, program = program, _sink_into(program, target)
+            before, program = program, _sink_into(program, target, fills=True)
             followed = followed if program is before else _followed(program)
     return _sink_operands(program) if ours else program
 
@@ -140,8 +146,12 @@ def _may_sink(statement: form.Statement) -> bool:
     return compound_of(statement) is None and item_of(statement) is None
 
 
-def _sink_into(program: Program, target: str) -> Program:
-    """What follows the branch that computes `target` goes into it."""
+def _sink_into(program: Program, target: str, *, fills: bool) -> Program:
+    """What follows the branch that computes `target` goes into it.
+
+    What `fills` it with zeros is no more than a step to where nothing is added: no array of zeros
+    is made instead of an operation behind the branch.
+    """
     body = list(program.body)
     index = next(i for i, each in enumerate(body) if each.target == target)
     items = {
@@ -151,7 +161,8 @@ def _sink_into(program: Program, target: str) -> Program:
     }
     if not items:
         return program
-    sides, before, after, changed = Sides(program, body[index]), [], [], False
+    sides, before, after = Sides(program, body[index], fills=fills), [], []
+    changed = False
     depends = {target, *items}
     for each in body[index + 1 :]:
         reads = set(each.reads)
@@ -165,16 +176,31 @@ def _sink_into(program: Program, target: str) -> Program:
             and _sunk(sides, each, items)
         ):
             items[name] = len(sides.outputs[0]) - 1
-            params = {"index": form.constant(items[name])}
-            each, changed = each.with_call(ITEM, [form.name(target)], params), True
+            each, changed = _item(each, target, items[name]), True
         if name is not None:
             depends.add(name)
         after.append(each)
     if not changed:
         return program
-    made = sides.written()
+    read = {name for each in after for name in each.reads}
+    read |= {getattr(atom, "id", "") for atom in program.outputs()}
+    given = sorted({place for name, place in items.items() if name in read})
+    if fills and sides.leave_zeros(given):
+        return _sink_into(program, target, fills=False)
+    sides.outputs = [[outputs[place] for place in given] for outputs in sides.outputs]
+    after = [
+        _item(each, target, given.index(items[each.target])) if each.target in items else each
+        for each in after
+        if each.target not in items or each.target in read
+    ]
+    made = sides.written(sink)
     facts = program.facts | {target: made.function.infer([], {})}
     return program.with_(body=(*body[:index], *before, made, *after), facts=facts)
+
+
+def _item(statement: form.Op, target: str, index: int) -> form.Op:
+    """The statement as an output of a branch."""
+    return statement.with_call(ITEM, [form.name(target)], {"index": form.constant(index)})
 
 
 def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
@@ -185,7 +211,7 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
     if not all(_has_its_rank(sides, name, items[name]) for name in read):
         return False
     marks = [(list(b.body), dict(b._numbered)) for b in sides.builders]
-    results, idle = [], False
+    results, idle, before = [], False, [set(each) for each in sides.zeros]
     for side, builder in enumerate(sides.builders):
         atoms = {
             name: sides.outputs[side][items[name]] if name in items else sides.leaf(side, name)
@@ -193,16 +219,20 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
         }
         count = len(builder.body)
         with builder.at(statement.origin, statement.phase):
-            value = _value(builder, sides.program, statement, atoms)
+            value = _value(builder, sides.program, statement, atoms, sides.zeros[side])
             fact = sides.program.facts[statement.target]
             if type(value) in (int, float, complex):
                 value = _as_wide(sides.program, in_kind_of(builder, value, fact), fact)
             results.append(value if _has_its_dtype(builder, value, fact) else None)
-        idle = idle or len(builder.body) == count
+        made = builder.body[count:]
+        sides.zeros[side].update(each.target for each in made if _makes_zeros(each))
+        idle = idle or not made or (sides.fills and all(map(_makes_zeros, made)))
     idle = idle or _leaves_out(sides, statement, items)
     if not idle or any(value is None for value in results):
         for builder, (body, numbered) in zip(sides.builders, marks, strict=True):
             builder.body, builder._numbered = body, numbered
+        for each, old in zip(sides.zeros, before, strict=True):
+            each.intersection_update(old)
         return False
     hint = sides.program.hints.get(statement.target, TEMPORARY)
     for builder, outputs, value in zip(sides.builders, sides.outputs, results, strict=True):
@@ -278,10 +308,17 @@ def _has_its_rank(sides: Sides, name: str, index: int) -> bool:
     return all(values.rank_of(b.fact(outputs[index])) == rank for b, outputs in pairs)
 
 
-def _value(builder: Builder, program: Program, statement: form.Statement, atoms: dict) -> Any:
+def _value(
+    builder: Builder,
+    program: Program,
+    statement: form.Statement,
+    atoms: dict,
+    zeros: set[str],
+) -> Any:
     """The result of the operation in a block; zero where it is linear in a zero.
 
-    None where it cannot be done with the number that a side gives.
+    None where it cannot be done with the number that a side gives. Arrays of `zeros` that were
+    made before are what goes away first.
     """
     operation = builder.operation(statement, atoms)
     result = program.facts[statement.target]
@@ -291,26 +328,57 @@ def _value(builder: Builder, program: Program, statement: form.Statement, atoms:
         fact = builder.fact(value)
         dtypes = values.strong_dtype(fact), values.strong_dtype(result)
         alike = dtypes[0] == dtypes[1] and values.missing(dtypes) == all(e is None for e in dtypes)
-        return alike and values.same_shape(values.shape_of(fact), shape)
+        own = values.shape_of(fact)
+        return alike and (values.same_shape(own, shape) or values.are_equal(own, shape))
 
-    for index, operand in enumerate(operation.operands):
-        if not _is_zero(builder, operand):
-            continue
-        if index in operation.rule.linear:
-            if shape == ():
-                return 0.0
-            if stands_for_it(operand):
-                return operand
-        neutral = getattr(operation.rule, "identity", {}).get(index) == 0
-        other = operation.operands[1 - index] if neutral else None
-        if neutral and stands_for_it(other):
-            return other
+    found = _of_zero(builder, operation, stands_for_it, zeros, is_number=shape == ())
+    if found is not None:
+        return found
     pairs = zip(statement.operands, operation.operands, strict=True)
     if not operation.rule.elementwise and any(
         isinstance(atom, gast.Name) and not isinstance(operand, Symbol) for atom, operand in pairs
     ):
         return None  # a number has no axes that could be moved
     return builder.emit(operation.rule, operation.operands, operation.params)
+
+
+def _of_zero(
+    builder: Builder,
+    operation: Operation,
+    stands_for_it: Callable[[Any], bool],
+    zeros: set[str],
+    *,
+    is_number: bool,
+) -> Any:
+    """The result of an operation on a zero, where that says what it is; see `_value`."""
+    rule, operands = operation.rule, operation.operands
+    made = [getattr(each, "name", None) in zeros for each in operands]
+    for index in sorted(range(len(made)), key=made.__getitem__, reverse=True):
+        operand = operands[index]
+        if not _is_zero(builder, operand):
+            continue
+        if index in rule.vanishes_with():
+            if is_number:
+                return 0.0
+            if stands_for_it(operand):
+                return operand
+            like = next(filter(stands_for_it, operands), None)
+            if isinstance(like, Symbol):
+                return builder.call(runtime.broadcast_like, (0.0, like), {})
+        neutral = getattr(rule, "identity", {}).get(index) == 0
+        other = operands[1 - index] if neutral else None
+        if neutral and stands_for_it(other):
+            return other
+        if neutral and _is_zero(builder, other) and stands_for_it(operand):
+            zeros.discard(operand.name)  # it is there for the other one
+            return operand
+    return None
+
+
+def _makes_zeros(statement: form.Statement) -> bool:
+    """Whether it is an array of zeros, like another one."""
+    fills = statement.rule.function is runtime.broadcast_like
+    return fills and getattr(statement.operands[0], "value", None) == 0.0
 
 
 def _is_zero(builder: Builder, value: Any) -> bool:
@@ -408,7 +476,7 @@ def _with_operands(
         for each in set(made.reads):
             readers[each] -= 1 if each in names else 0
         read[side].update(_move(sides, index, side, made))
-    return sides.written() if len(moved) > count else statement
+    return sides.written(_sink_operands) if len(moved) > count else statement
 
 
 def _needed_by_one(

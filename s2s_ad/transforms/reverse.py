@@ -320,8 +320,16 @@ class Reverse:
         if values.is_real(self.program.facts[name]):
             contribution = real_part(self.builder, contribution)
         if name in self.adjoints:
+            self._name_elements(name, self.adjoints[name])
             contribution = self.sum(self.adjoints[name], contribution)
         self.adjoints[name] = contribution
+
+    def _name_elements(self, name: str, adjoint: Any) -> None:
+        """Let what elements of an adjoint are added to have its name before it is complete."""
+        if self.builder.operands_of(adjoint, runtime.index_add):
+            hint = self.described.hint(name).derived("_bar")
+            if hint.kind == "derived":
+                self.builder.named(adjoint, hint)
 
     def _add_part(self, name: str, index: int, contribution: Any) -> None:
         """Add to the adjoint of one output of a result."""
@@ -334,9 +342,15 @@ class Reverse:
         return 0.0 if self._cancel(a, b) or self._cancel(b, a) else a + b
 
     def _cancel(self, a: Any, b: Any) -> bool:
-        """Whether the one is the negative of the other."""
-        negated = self.builder.operands_of(b, operator.neg)
-        return bool(negated) and is_same(a, *negated)
+        """Whether the one is the negative of the other, element by element."""
+        negated = self.builder.operands_of(self._each(b), operator.neg)
+        return bool(negated) and is_same(self._each(a), self._each(negated[0]))
+
+    def _each(self, value: Any) -> Any:
+        """The number that all elements of an adjoint are, or the adjoint."""
+        filled = self.builder.operands_of(value, runtime.broadcast_like)
+        one = bool(filled) and values.shape_of(self.builder.fact(filled[0])) == ()
+        return filled[0] if one else value
 
     def named(self, name: str) -> Any:
         """The adjoint of a name, now that it is complete."""

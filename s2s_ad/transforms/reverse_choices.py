@@ -308,8 +308,9 @@ class Choice:
             made = Branch(*blocks).judged_by(each for side in sides for each in side.results)
             return made.call(self.builder, [*self.condition, *operands])
         keys, operands = [RAN, *keys], [self.ran, *operands]
-        blocks = [self._backward_block(side, keys, operands) for side in sides]
-        return self._chain(self.builder, blocks, operands, 0)
+        ended = [i for i, side in enumerate(sides) if not any(map(form.raised, side.block.body))]
+        blocks = {i: self._backward_block(sides[i], keys, operands) for i in ended or (0,)}
+        return self._chain(self.builder, blocks, operands)
 
     def _reads(self, side: Divided, key: Key) -> bool:
         return getattr(side.entered.get(key), "name", None) in side.halves.read
@@ -328,21 +329,24 @@ class Choice:
         ]
         return halves.written(writer, joint, leaves, side.results)
 
-    def _chain(self, builder: Builder, blocks: list[Program], operands: list, ran: int) -> list:
-        """A branch for each block but the last, one in the other; the position comes first."""
-        first, *others = blocks
+    def _chain(self, builder: Builder, blocks: dict[int, Program], operands: list) -> list:
+        """A branch for each block but the last, one in the other; the position comes first.
+
+        Of the blocks, by their positions, those are there that may come to their end.
+        """
+        (ran, first), *others = blocks.items()
         if not others:
             return tree.leaves(
                 builder.splice(first, dict(zip(first.leaves(), operands, strict=True)))
             )
         if len(others) == 1:
-            orelse = others[0]
+            orelse = others[0][1]
         else:
-            inner = Builder()
+            inner, programs = Builder(), [program for _, program in others]
             leaves = [inner.symbol(builder.fact(each)) for each in operands]
-            results = self._chain(inner, others, leaves, ran + 1)
-            captures = [each for program in others for each in program.captures]
-            inner.know_captures(others)
+            results = self._chain(inner, dict(others), leaves)
+            captures = [each for program in programs for each in program.captures]
+            inner.know_captures(programs)
             orelse = block(inner, [each.name for each in leaves], results, captures=captures)
         condition = builder.call(operator.eq, (operands[0], ran), {})
         return Branch(first, orelse).call(builder, [condition, *operands])

@@ -33,6 +33,16 @@ ROWS = {
         "",
     ),
     "divided by what is the same": (lambda s, A: np.sum(np.sin(A / s)), (x, A), "axis=0) / s"),
+    "an identity": (
+        lambda a, w: np.log(np.linalg.det(w @ w.T + np.exp(a) * np.eye(3))),
+        (a, w[0]),
+        "np.diagonal(",
+    ),
+    "an identity and an outer product": (
+        lambda a, A, y: np.sum(np.linalg.solve(A @ A.T + np.exp(a) * np.eye(len(A)), y) ** 2),
+        (a, A, y),
+        " @ ",
+    ),
     "a number first": (lambda v, a: np.sum(a * v * v[0] ** 2), (v, a), ""),
     "negatives of each other": (
         lambda v: np.sum(np.sin(v[0] - 0.7 * (v[1:] - v[:-1]))),

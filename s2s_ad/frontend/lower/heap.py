@@ -244,7 +244,11 @@ class Memory(Kinship):
         return result
 
     def captured(self, symbol: Symbol, number: bool, parameter: str = "") -> Reference:
-        """An array or number that stands outside the function; a Parameter may be changed."""
+        """An array, number or list that stands outside; a Parameter may be changed."""
+        if isinstance(symbol.fact, List):
+            box = Box(self, _content(symbol), list)
+            box.refusal = "a list that is not the function's own is changed"
+            return box
         result = self.fresh(symbol)
         if parameter:
             result.source = (parameter, ())

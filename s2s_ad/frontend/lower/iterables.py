@@ -267,12 +267,15 @@ def _require_items(lowering: Lowering, length: Symbol, known: int, strict: Any) 
 
 
 def counts_by_value(lowering: Lowering, number: Symbol) -> bool:
-    """Whether code can be made for each value of a number: of the lengths of arguments it can.
+    """Whether code can be made for each value of a number: of the lengths of arguments it can, and
+    of what is read of a list that is captured.
 
     Where they are known already, the number depends on what the arrays hold.
     """
     builder = lowering.builder
     names = builder.ancestors(number.name)
+    if not names.isdisjoint(lowering.captures.lists):
+        return True  # its items can be taken apart
     facts = [builder.facts[each] for each in names]
     given = [builder.facts[each] for each in names if each not in builder.definitions]
     return (

@@ -98,7 +98,8 @@ def _with_static(
 ) -> Ways:
     """How to lower the function so that a value is known."""
     ancestors = lowering.builder.ancestors(*need.names)
-    captured = lowering.captures.numbers | lowering.captures.arrays
+    places = lowering.captures
+    captured = places.numbers | places.arrays | places.lists
     numbers = {captured.get(name) for name in ancestors} - {None, *ways.static}
     loops = {lowering.rolled.get(name) for name in ancestors} - {None}
     if not ways.lacks_entries and getattr(need.error, "entries", False):

@@ -1,0 +1,94 @@
+"""Arrays of zeros for each that fills one: none is the copy of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gast
+
+from s2s_ad.core import form
+from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.passes import Pass
+from s2s_ad.core.program import TEMPORARY, Program
+from s2s_ad.core.regions import Loop, everywhere, region_of
+
+
+def own_zeros(program: Program) -> Program:
+    """Zeros that several updates and loops begin with are made for each of them.
+
+    Example:
+        >>> import numpy as np
+        >>> from s2s_ad.check.passes import after
+        >>> def f(x):
+        ...     a = np.zeros_like(x)
+        ...     a[0] = 1.0
+        ...     b = np.zeros_like(x)
+        ...     b[1] = 2.0
+        ...     return a * b
+        >>> print(after(OWN_ZEROS, f, np.ones(3)))
+        f(x: f64[n]):
+            a = np.zeros_like(x)
+            a.2 = index_set(a, 1.0, index=0)
+            b = np.zeros_like(x)
+            b.2 = index_set(b, 2.0, index=1)
+            t1 = a.2 * b.2
+            return t1
+    """
+    made = {
+        each.target: each
+        for each in program.body
+        if isinstance(each, form.Op) and makes_zeros(each)
+    }
+    filled = [name for each in program.body for name in _fills(each)] if made else []
+    shared = {name for name in made if filled.count(name) > 1}
+    if not shared:
+        return program
+    facts, hints, met = dict(program.facts), dict(program.hints), set()
+    body: list[form.Statement] = []
+    for statement in program.body:
+        for name in [each for each in _fills(statement) if each in shared]:
+            if name not in met:
+                met.add(name)
+                continue
+            own = fresh_name()
+            facts[own], hints[own] = facts[name], TEMPORARY
+            zeros = made[name]
+            operands, given = zeros.operands, zeros.parameters
+            body.append(statement.beside(own, zeros.function, operands, given))
+            statement = _with_own(statement, name, own)
+        body.append(statement)
+    return program.with_(body=tuple(body), facts=facts, hints=hints)
+
+
+def makes_zeros(statement: form.Op) -> bool:
+    """Whether it makes an array of zeros."""
+    known = [each.value if isinstance(each, gast.Constant) else each for each in statement.operands]
+    return statement.rule.filled_with(known) == 0
+
+
+def _fills(statement: form.Statement) -> Iterator[str]:
+    """The arrays that a statement begins with and that it may change."""
+    loop = region_of(statement)
+    atoms = ()
+    if isinstance(loop, Loop):
+        atoms = loop.parts(statement.operands).carried
+    elif statement.rule.updates:
+        atoms = statement.operands[:1]
+    for each in atoms:
+        if isinstance(each, gast.Name):
+            yield each.id
+
+
+def _with_own(statement: form.Op, name: str, own: str) -> form.Op:
+    """The statement that begins with another array at the last place where it began with one."""
+    loop, operands = region_of(statement), list(statement.operands)
+    first, end = 0, 1
+    if isinstance(loop, Loop):
+        first = 3 if loop.is_for else 0
+        end = first + loop.carried
+    place = next(i for i in reversed(range(first, end)) if getattr(operands[i], "id", "") == name)
+    operands[place] = form.name(own)
+    return statement.with_operands(operands)
+
+
+OWN_ZEROS = Pass("own-zeros", everywhere(own_zeros))

@@ -1,0 +1,91 @@
+"""Statements as a reader expects them: what the user wrote on one line, numbers written again."""
+
+import math
+
+import numpy as np
+import pytest
+
+from s2s_ad import grad
+from transforms.differences import differences
+
+X = np.array([0.4, -0.9, 1.7, 0.2])
+
+
+def on_one_line(x, n):
+    low, high = np.sin(x), np.cos(x)
+    for _ in range(n):
+        low, high = low * high, high - low
+    return np.sum(low * high)
+
+
+def two_loops(x, y):
+    a, b = np.zeros_like(x), np.zeros_like(y)
+    for i in range(len(x)):
+        a[i] = math.sin(x[i])
+        b[i] = a[i] * y[i]
+    return np.sum(a * b)
+
+
+def growing(x, count):
+    y, count = x * 1.5, count + 1
+    while count < 4:
+        y, count = y * x, count + 1
+    return np.sum(y)
+
+
+def early(x, limit):
+    if x < limit:
+        return 0.0
+    root = math.sqrt(x)
+    if root > 3.0:
+        return 9.0 * x
+    return root**3 + x * limit
+
+
+def with_array(x, light):
+    d = np.sum(x) - 1.0
+    if d < 0:
+        return 0.0
+    turned = x * d
+    return max(np.sum(turned * light), 0.0)
+
+
+def numbers(x, dt, n):
+    y = x
+    for _ in range(n):
+        y = y + 0.5 * dt * np.sin(y + 0.5 * dt * y)
+    return np.sum(y)
+
+
+CASES = [
+    (on_one_line, (X, 3)),
+    (two_loops, (X, X + 1.0)),
+    (growing, (X, 1)),
+    (early, (2.3, 0.5)),
+    (early, (0.3, 0.5)),
+    (early, (11.0, 0.5)),
+    (with_array, (X, X[::-1].copy())),
+    (with_array, (-X, X)),
+    (with_array, (X, -X)),
+    (numbers, (X, 0.1, 3)),
+]
+
+
+@pytest.mark.parametrize("fn, args", CASES, ids=lambda each: getattr(each, "__name__", ""))
+def test_gradients(fn, args):
+    expected = differences(lambda x: fn(x, *args[1:]), np.asarray(args[0]))
+    np.testing.assert_allclose(grad(fn)(*args), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_what_the_user_wrote_on_one_line_is_one():
+    text = grad(on_one_line).source(X, 3)
+    assert "low, high = np.sin(x), np.cos(x)" in text
+    text = grad(two_loops, (0, 1)).source(X, X)
+    assert "a, b = np.zeros_like(x), np.zeros_like(y)" in text
+    assert "    x_bar = np.zeros_like(x)" in text  # what is not the user's has lines of its own
+
+
+def test_a_number_that_is_shorter_than_a_name_is_written_again():
+    text = grad(numbers).source(X, 0.1, 3)
+    assert "half" not in text
+    assert "0.5 * dt" in text
