@@ -110,12 +110,12 @@ def sink(program: Program) -> Program:
         >>> print(after(SINK, f, 1.0, 2.0, 3.0, derived=True))
         f(c: float, a: float, b: float):
             t1 = c > 0
-            t3, t4 = if t1:
-                give 0.0, 0.0
+            t3 = if t1:
+                give 0.0
             else:
                 t2 = a * b
-                give a, t2
-            return t4
+                give t2
+            return t3
     """
     if program.tried:
         return program  # what may raise first decides on what happens next
