@@ -566,6 +566,7 @@ PROGRAMS = [
     coefficients_by_range,
 ]
 SLOW = [a_matrix_of_lists, with_a_cache, channels, trajectory, kernels_made_inside, rows_of_a_loop]
+SLOW += [merged_in_pairs, shortest_path]
 
 
 def alone(f):
