@@ -257,7 +257,8 @@ def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | Non
     Only where nobody else reads the end, nor its passes for anything else, so that the loop need
     not compute it at all.
     """
-    if liveness.counts(program.body, program.outputs())[like.id] > 1:
+    counts = liveness.counts(program.body, program.outputs())
+    if counts[like.id] > 1:
         return None
     item = item_of(made[like.id]) if like.id in made else None
     statement = None if item is None else made.get(item[0])
@@ -269,19 +270,41 @@ def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | Non
     facts = [program.facts[like.id], program.fact(start), loop.body.fact(end)]
     arrays = isinstance(start, gast.Name) and all(map(_is_array, facts))
     kept = arrays and loop.body.facts[leaf].shape == facts[2].shape
-    alike = kept and facts[1].dtype is not None and values.is_dtype(facts[0].dtype, facts[1].dtype)
-    return start if alike and not _is_read_for_others(loop, item[1]) else None
+    if not (
+        kept and facts[1].dtype is not None and values.is_dtype(facts[0].dtype, facts[1].dtype)
+    ):
+        return None
+    read = _read_for_values(program)
+    found = [(each.target, item_of(each)) for each in made.values()]
+    others = {at[1] for name, at in found if at and at[0] == item[0] and name in read - {like.id}}
+    return None if _is_carried_for(loop, item[1], others) else start
 
 
-def _is_read_for_others(loop: Loop, place: int) -> bool:
-    """Whether what a pass carries at a place is needed for anything but what it is next."""
-    results = [*loop.body.outputs()]
-    end, leaf = loop.results()[0][place], loop.leaves(loop.body).carried[place]
-    needed = {each.id for each in results if isinstance(each, gast.Name) and each is not end}
-    for statement in reversed(loop.body.body):
-        if isinstance(statement, form.Effect) or statement.target in needed:
-            needed.update(statement.reads)
-    return leaf in needed
+def _read_for_values(program: Program) -> set[str]:
+    """The names that are read for more than their shape and dtype."""
+    found = {each.id for each in program.outputs() if isinstance(each, gast.Name)}
+    for statement in program.body:
+        rule = statement.rule
+        if not (rule.of_shape or rule.length):
+            like = None if rule.like_position is None else statement.operands[rule.like_position]
+            found.update(name for name in statement.reads if name != getattr(like, "id", None))
+    return found
+
+
+def _is_carried_for(loop: Loop, place: int, others: set[int]) -> bool:
+    """Whether what is carried at a place is needed for other results, or for effects."""
+    ends, leaves = loop.body.outputs(), loop.leaves(loop.body).carried
+    runs, before = set(others), None
+    while runs != before:
+        before = set(runs)
+        last = [] if loop.results()[1] is None else [loop.results()[1]]
+        atoms = [*(ends[each] for each in runs), *(last if runs else [])]
+        needed = {each.id for each in atoms if isinstance(each, gast.Name)}
+        for statement in reversed(loop.body.body):
+            if isinstance(statement, form.Effect) or statement.target in needed:
+                needed.update(statement.reads)
+        runs |= {each for each, leaf in enumerate(leaves) if leaf in needed}
+    return place in runs
 
 
 def _nearest_length(

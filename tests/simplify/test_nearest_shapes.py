@@ -147,3 +147,19 @@ def test_what_is_computed_for_others_is_one_variable():
     text = grad(smooth_path).source(X, b)
     assert "np.zeros_like(D)" in text
     assert "D_2" not in text, text
+
+
+def product_by_rows(a, b):
+    """What is carried beside the result is for the result alone."""
+    c, row = np.zeros((a.shape[0], b.shape[1])), np.zeros(b.shape[1])
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            row[j] = a[i] @ b[:, j]
+        c[i] += 2.0 * row
+    return np.sum(c)
+
+
+def test_what_is_computed_for_a_result_that_nobody_reads_is_not():
+    b = np.linspace(-1.0, 2.0, 12).reshape(3, 4)
+    np.testing.assert_allclose(grad(product_by_rows)(A, b), 2.0 * np.ones((2, 4)) @ b.T)
+    assert "@" not in grad(product_by_rows).source(A, b)
