@@ -18,6 +18,7 @@ LONG = {"drift_check", "newton_cg", "numba_gradients", "scipy_minimize", "sparse
 sys.path.insert(0, str(ROOT / "docs"))
 
 from check_links import ABOVE, faults  # noqa: E402
+from make_picture import outdated  # noqa: E402
 
 import s2s_ad  # noqa: E402
 from s2s_ad.cli import commands as commands_of  # noqa: E402
@@ -134,3 +135,7 @@ def test_what_contributors_read_links_to_what_is_there():
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
             assert (ROOT / link).exists(), f"{path.name}: {link}"
+
+
+def test_the_pictures_show_the_code_that_is_written():
+    assert outdated() == [], "make docs draws them again, where there is Chromium"
