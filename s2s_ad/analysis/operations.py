@@ -223,8 +223,8 @@ class Operations(Cells):
             return self._with_items(place, self._fresh(place), place.operands, 1)
         base, value = (place.atom(each) for each in place.operands)
         part = self._part(place, base)
-        known = self.by_parts and value.own is not None and part is not None
-        kept = known and self.parts.get(value.own) == part
+        known = self.by_parts and part is not None
+        kept = known and value.own is not None and self.parts.get(value.own) == part
         if kept and place.edge("update") not in self.cuts:
             self.same[place.site] = base.own
             return base

@@ -167,10 +167,9 @@ class Loop(Region):
 
 def _runs(bounds: Sequence[Any]) -> bool:
     """Whether a range with bounds of these facts is certain not to be empty."""
-    sizes_of = [getattr(each, "size", None) for each in bounds]
-    if not sizes_of or None in sizes_of or not sizes_of[2].known:
+    start, stop, step = [getattr(each, "size", None) for each in bounds] or [None] * 3
+    if start is None or stop is None or step is None or not step.known:
         return False
-    start, stop, step = sizes_of
     return sizes.is_natural((stop - start if step.known > 0 else start - stop) - 1)
 
 

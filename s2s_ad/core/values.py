@@ -635,8 +635,13 @@ def is_of_two_kinds(value: Any) -> bool:
 
 def is_single(value: Any) -> bool:
     """Whether the value is of NumPy's single precision: a number of Python's is wider."""
+    return single(value) is not None
+
+
+def single(value: Any) -> np.dtype | None:
+    """The dtype of a value that is of single precision; None for others."""
     dtype = getattr(value, "dtype", None)
-    return is_dtype(dtype, np.float32) or is_dtype(dtype, np.complex64)
+    return dtype if is_dtype(dtype, np.float32) or is_dtype(dtype, np.complex64) else None
 
 
 def may_be_wider(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import gast
 
@@ -87,14 +88,14 @@ def _go_beside(first: gast.stmt, second: gast.stmt, width: int) -> bool:
     return sum(len(print_expression(each)) + len(", ") for each in parts) <= width
 
 
-def _sides(assignment: gast.Assign) -> tuple[list[gast.AST], list[gast.AST]]:
+def _sides(assignment: Any) -> tuple[list[gast.AST], list[gast.AST]]:
     """The targets and the values of an assignment, which may be one of tuples made here."""
     target, value = assignment.targets[0], assignment.value
     several = isinstance(target, gast.Tuple)
     return (target.elts, value.elts) if several else ([target], [value])
 
 
-def _beside(first: gast.Assign, second: gast.Assign) -> gast.Assign:
+def _beside(first: gast.stmt, second: gast.stmt) -> gast.Assign:
     (targets, values), (target, value) = _sides(first), _sides(second)
     made = gast.Assign(
         [gast.Tuple([*targets, *target], gast.Store())],

@@ -6,6 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import gast
 
@@ -41,15 +42,20 @@ def collect_factors(program: Program) -> Program:
             return t1
     """
     counts = liveness.counts(program.body, program.outputs())
-    factors = {each.target: each for each in program.body if _is_factor(each, program.facts)}
+    factors = {
+        each.target: each
+        for each in program.body
+        if isinstance(each, form.Op) and _is_factor(each, program.facts)
+    }
     once = {name: each for name, each in factors.items() if counts[name] == 1}
     facts, written, gone = dict(program.facts), {}, set()
     for statement in reversed(program.body):
-        if statement.target in factors and statement.target not in gone:
-            product = _Factors(statement, once, facts)
+        factor = factors.get(statement.target or "")
+        if factor is not None and factor.target not in gone:
+            product = _Factors(factor, once, facts)
             made = product.written()
             if made is not None:
-                written[statement.target] = made
+                written[factor.target] = made
                 gone |= product.taken
     if not written:
         return program
@@ -60,9 +66,9 @@ def collect_factors(program: Program) -> Program:
     return program.with_(body=tuple(body), facts=facts)
 
 
-def _is_factor(statement: form.Statement, facts: Mapping[str, object]) -> bool:
+def _is_factor(statement: form.Op, facts: Mapping[str, object]) -> bool:
     """Whether a derivative makes a product, a negative, or a known number over something."""
-    if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
+    if statement.phase not in DERIVED:
         return False
     function, fact = statement.function, facts[statement.target]
     if not values.is_inexact(fact):
@@ -90,8 +96,8 @@ class _Factors:
     once: Mapping[str, form.Op]
     facts: dict
     number: float = 1
-    above: list[gast.Name] = field(default_factory=list)
-    below: list[gast.Name] = field(default_factory=list)
+    above: list[Any] = field(default_factory=list)
+    below: list[Any] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     operations: tuple[int, int] = (0, 0)
 

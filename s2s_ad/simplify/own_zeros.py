@@ -79,7 +79,7 @@ def _fills(statement: form.Statement) -> Iterator[str]:
             yield each.id
 
 
-def _with_own(statement: form.Op, name: str, own: str) -> form.Op:
+def _with_own(statement: form.Statement, name: str, own: str) -> form.Statement:
     """The statement that begins with another array at the last place where it began with one."""
     loop, operands = region_of(statement), list(statement.operands)
     first, end = 0, 1

@@ -67,7 +67,10 @@ class Sides:
     def written(self, change: Callable[[Program], Program] = lambda block: block) -> form.Op:
         """The statement with the blocks as they are now, `change` made in them."""
         parts = zip(self.builders, self.leaves, self.outputs, self.captures, strict=True)
-        blocks = (block(*each, captures=captures) for *each, captures in parts)
+        blocks = (
+            block(builder, leaves, outputs, captures=captures)
+            for builder, leaves, outputs, captures in parts
+        )
         made = Branch(*map(change, blocks))
         return _assigned(self.statement, made, [self.condition, *self.operands])
 
@@ -198,7 +201,7 @@ def _sink_into(program: Program, target: str, *, fills: bool) -> Program:
     return program.with_(body=(*body[:index], *before, made, *after), facts=facts)
 
 
-def _item(statement: form.Op, target: str, index: int) -> form.Op:
+def _item(statement: form.Statement, target: str, index: int) -> form.Op:
     """The statement as an output of a branch."""
     return statement.with_call(ITEM, [form.name(target)], {"index": form.constant(index)})
 
@@ -242,13 +245,13 @@ def _sunk(sides: Sides, statement: form.Statement, items: dict[str, int]) -> boo
 
 def _as_wide(program: Program, value: Any, fact: values.AbstractValue) -> Any:
     """A number of Python's as one of NumPy's, where some numbers are of single precision."""
-    is_strong = isinstance(fact, values.Array) and not fact.weak and fact.dtype is not None
-    if not is_strong or isinstance(value, np.generic):
+    dtype = fact.dtype if isinstance(fact, values.Array) and not fact.weak else None
+    if dtype is None or isinstance(value, np.generic):
         return value
-    return fact.dtype.type(value) if any(map(values.is_single, program.facts.values())) else value
+    return dtype.type(value) if any(map(values.is_single, program.facts.values())) else value
 
 
-def _leaves_out(sides: Sides, statement: form.Op, items: dict[str, int]) -> bool:
+def _leaves_out(sides: Sides, statement: form.Statement, items: dict[str, int]) -> bool:
     """Whether an inner branch leaves something out that may be infinite, and may not be multiplied.
 
     The path that leaves it out is deeper inside, where the operation goes next.

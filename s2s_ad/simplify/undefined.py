@@ -9,7 +9,7 @@ side too. What a block hands on is not read by that.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import gast
@@ -285,7 +285,7 @@ def _handed_to_calls(block: Program) -> set[str]:
     return found
 
 
-def _operands_of_blocks(statement: form.Statement, region: Region) -> Iterator[list[gast.AST]]:
+def _operands_of_blocks(statement: form.Statement, region: Region) -> Iterator[Sequence[gast.AST]]:
     """For each block what its leaves stand for when it runs for the first time."""
     for block in region.blocks:
         if isinstance(region, Loop):

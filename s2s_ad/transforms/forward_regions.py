@@ -53,7 +53,8 @@ def zero_tangent(builder: Builder, value: Any) -> Any:
     if values.may_be_wider(value.fact):  # whether it is only the run tells
         return builder.call(np.zeros_like, (value,), {})[()]
     if value.shape == ():
-        return value.dtype.type(0.0) if values.is_single(value.fact) else 0.0
+        single = values.single(value.fact)
+        return 0.0 if single is None else single.type(0.0)
     return builder.call(runtime.broadcast_like, (0.0, value), {})
 
 

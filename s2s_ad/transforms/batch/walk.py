@@ -169,11 +169,11 @@ def _with_numbers(context: Batch, operation: Operation, facts: Iterable[Any]) ->
 def _as_narrow(result: Any, fact: values.AbstractValue) -> Any:
     """The result in single precision, where that of a sample is: a batch of numbers of Python's is
     an array of doubles."""
-    is_strong = values.is_single(fact) and not values.is_of_two_kinds(fact)
+    single = None if values.is_of_two_kinds(fact) else values.single(fact)
     wide = getattr(getattr(result, "fact", None), "dtype", None)
-    if not is_strong or wide is None or wide.kind != fact.dtype.kind or wide == fact.dtype:
+    if single is None or wide is None or wide.kind != single.kind or wide == single:
         return result
-    return result.astype(fact.dtype.type)
+    return result.astype(single.type)
 
 
 def _of_some(context: Batch, operation: Operation) -> Any:
