@@ -118,6 +118,10 @@ class Rule:
     reduction = False
     #: the sum of the elements along `axis`
     sums = False
+    #: the result is the position of an element of the first operand, along `axis`
+    locates = False
+    #: the result is what is left when the first operand is divided by the second
+    remainder = False
     #: inserts axes of length one where `axis` says
     inserts_axes = False
     #: true of an array where it is true of any part of it

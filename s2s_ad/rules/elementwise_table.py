@@ -149,6 +149,8 @@ elementwise(
 )
 elementwise(np.nextafter, "y_bar", None, total=True)
 elementwise((operator.mod, np.remainder), "y_bar", "-y_bar * np.floor(a / b)", domain="positive")
+for each in (operator.mod, np.remainder):
+    RULES[each].remainder = True
 elementwise(
     (operator.mul, np.multiply),
     "y_bar * b",

@@ -10,7 +10,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.registry import METHODS, register
+from s2s_ad.core.registry import METHODS, RULES, register
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composite
 from s2s_ad.rules.reductions import (
@@ -243,4 +243,6 @@ composite(np.nanvar, OF_MOMENT, _nanvar)
 
 for each in (np.all, np.any, np.argmax, np.argmin, np.max, np.mean, np.min, np.prod, np.std):
     METHODS[each.__name__] = each
+for each in (np.argmax, np.argmin, np.nanargmax, np.nanargmin):
+    RULES[each].locates = True
 METHODS |= {"ptp": np.ptp, "sum": np.sum, "var": np.var}

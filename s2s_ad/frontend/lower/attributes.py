@@ -23,6 +23,7 @@ from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.entries import held, may_lack, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
+from s2s_ad.frontend.lower.picked import Picked, is_picked
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import (
     IN_PLACE_METHODS,
@@ -65,6 +66,11 @@ class Method:
     def holds(self) -> tuple:
         """The values that it keeps."""
         return (self.holder,)
+
+    def same(self, other: Method) -> bool:
+        """Whether it is the same function of the same object."""
+        holders = [unwrap(each) for each in (self.holder, other.holder)]
+        return self.function is other.function and holders[0] is holders[1]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -135,6 +141,8 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
     """`value.name`; raises UnsupportedError where the compiler does not know it."""
     if isinstance(value, Symbol):
         return _of_array(lowering, value, name)
+    if is_picked(value):
+        return HANDLERS[Picked](lowering, [value, lambda each: _of_one(lowering, each, name)], {})
     if isinstance(value, Tree):
         return _of_container(lowering, value, name)
     if isinstance(value, Captured):
@@ -144,6 +152,16 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
     if isinstance(value, type):
         return _of_class(lowering, value, value, name)
     return _of_library_object(lowering, value, name)
+
+
+def _of_one(lowering: Lowering, value: Any, name: str) -> Any:
+    """The attribute of one of several objects: one that lacks it raises where it is that one."""
+    try:
+        return read_attribute(lowering, value, name)
+    except AttributeError as error:
+        if getattr(error, "obj", None) is None:
+            raise
+        raise lowering.there_is_none(error) from None
 
 
 def _of_library_object(lowering: Lowering, value: Any, name: str) -> Any:

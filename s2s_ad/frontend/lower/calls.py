@@ -42,6 +42,7 @@ from s2s_ad.frontend.lower.iteration import (
     iterator,
 )
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked
 from s2s_ad.frontend.lower.references import Box, symbols
 from s2s_ad.frontend.lower.refused import refused_call
 from s2s_ad.frontend.lower.string_unions import Word, is_word, texts_differ
@@ -151,6 +152,10 @@ def apply(lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any])
         return lowering.enter_closure(function.new_frame(), arguments)
     if isinstance(function, Remembering):
         return HANDLERS[Remembering](lowering, [function, *args], kwargs)
+    if is_picked(function):
+        return HANDLERS[EACH](
+            lowering, [function, lambda each: apply(lowering, each, args, kwargs)], {}
+        )
     if isinstance(function, Tree):
         method = read_attribute(lowering, function, "__call__")
         return apply(lowering, method, args, kwargs)
@@ -203,12 +208,29 @@ def _special_method(function: Any, args: list) -> str | None:
 def _called(
     lowering: Lowering, known: Callable, function: Any, args: list, kwargs: dict[str, Any]
 ) -> Any:
-    """The call of a function, once for each text that an argument may be."""
+    """The call of a function, once for each text, or each object, that an argument may be."""
     place = next((i for i, each in enumerate(args) if is_word(each)), None)
     asks = known in (_by_handler, by_rule, of_text) and unwrap(function) not in HOLDS_ANY
     if place is not None and asks:
         return HANDLERS[Word](lowering, [function, args, place], kwargs)
+    if asks:
+        several = next((each for each in (*args, *kwargs.values()) if is_picked(each)), None)
+        if several is not None:
+            return _of_each(lowering, function, args, kwargs, several)
     return known(lowering, unwrap(function), args, kwargs)
+
+
+def _of_each(
+    lowering: Lowering, function: Any, args: list, kwargs: dict[str, Any], several: Any
+) -> Any:
+    """The call for each object that an argument may be."""
+
+    def act(member: Any) -> Any:
+        given = [member if each is several else each for each in args]
+        named = {key: member if each is several else each for key, each in kwargs.items()}
+        return apply(lowering, function, given, named)
+
+    return HANDLERS[Picked](lowering, [several, act], {})
 
 
 def _known_function(function: Any) -> Callable | None:
@@ -390,6 +412,8 @@ def _of_registered(
 ) -> Any:
     """A call of what functools.singledispatch makes: the function for the class of the first
     argument."""
+    if args and is_picked(args[0]):
+        return _of_each(lowering, function, args, kwargs, args[0])
     kind = HANDLERS[type](lowering, args[:1], {})
     place = Place(
         f"{function.__name__}.dispatch({kind.__name__})",

@@ -16,14 +16,17 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import CHOICE, read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
+from s2s_ad.frontend.lower.kinds import is_leaf
 from s2s_ad.frontend.lower.meeting import meet, where
 from s2s_ad.frontend.lower.optional import is_optional
-from s2s_ad.frontend.lower.paths import Path
+from s2s_ad.frontend.lower.paths import Path, explore
+from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, may_be_picked, options, picked
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Box, settled, symbols
 from s2s_ad.frontend.lower.string_unions import (
@@ -35,6 +38,9 @@ from s2s_ad.frontend.lower.string_unions import (
     text_of,
 )
 from s2s_ad.frontend.resolve import PLAIN, Captured
+
+#: so many numbers that one of as many objects has are looked up in a list
+MANY = 4
 
 #: where the sides of a choice leave its value among the locals
 VALUE = "if"
@@ -66,6 +72,8 @@ def asked(lowering: Lowering, value: Any) -> Any:
     """What an object of the user's says itself of its truth; other values as they are."""
     if not isinstance(value, Tree | Captured):
         return value
+    if is_picked(value):
+        return asked_of_each(lowering, value, lambda each: _truth_now(lowering, each))
     kind = value.kind if isinstance(value, Tree) else type(value.value)
     own = (each for each in ("__bool__", "__len__") if is_written(kind, each))
     name = next(own, None)
@@ -73,6 +81,13 @@ def asked(lowering: Lowering, value: Any) -> Any:
         entries = lowering.captures.entries(value)
         return value if entries is None else entries
     return apply(lowering, read_attribute(lowering, value, name), [], {})
+
+
+def _truth_now(lowering: Lowering, value: Any) -> Any:
+    """The truth of one object: known, or a condition."""
+    value = asked(lowering, value)
+    truth = known_truth(value)
+    return truth_of(lowering, value) if truth is None else truth
 
 
 def _joined(lowering: Lowering, stops: bool, nodes: Sequence[gast.expr], evaluate: Callable) -> Any:
@@ -178,6 +193,8 @@ def truth_of(lowering: Lowering, value: Any) -> Any:
     """What a branch asks for to know whether a value is true."""
     if is_word(value):
         return is_text_of(lowering, value, "", same=False)
+    if is_picked(value):
+        return asked(lowering, value)
     if is_optional(value):
         return _truth_of_present(lowering, value)
     if isinstance(value, Box) and value.is_dynamic:
@@ -237,6 +254,87 @@ def _of_each_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any
 HANDLERS[Word] = _of_each_text
 
 
+# ---- objects that are one of several ----------------------------------------------------------
+
+
+def for_each_picked(lowering: Lowering, value: Any, act: Callable[[Any], Any]) -> Any:
+    """What `act` does with the object that a value is, when the code runs."""
+
+    def among(choices: list[tuple[Any, Any]]) -> Any:
+        (flag, member), *rest = choices
+        if not rest:
+            return act(lowering.noted(member, value))
+        test = flag if len(rest) + 1 == len(whole) else asked_here(lowering, flag)
+        return choose(
+            lowering, test, lambda: act(lowering.noted(member, value)), lambda: among(rest)
+        )
+
+    whole = options(value)
+    return among(whole)
+
+
+def asked_here(lowering: Lowering, flag: Any) -> Any:
+    """A flag that compares a number, compared where it is asked for: `elif k == 1`."""
+    pair = lowering.builder.operands_of(flag, operator.eq)
+    if not pair:
+        return flag
+    test = lowering.call(operator.eq, *pair)
+    for truth in (True, False):
+        lowering.assumptions.note_flag(test, truth, flag, truth)
+    return test
+
+
+def asked_of_each(lowering: Lowering, value: Any, act: Callable[[Any], Any]) -> Any:
+    """The same of what is mostly known of each object: its methods, its class, a constant of it.
+
+    What is an object again is one of several by the same flags; a truth is these flags.
+    """
+    choices = options(value)
+    paths = [explore(lowering, lambda each=each: _give(lowering, act(each))) for _, each in choices]
+    found = [path.names.get(VALUE, path) for path in paths]
+    plain = all(path.left is CONTINUE and not (path.body or path.changed) for path in paths)
+    if plain and all(type(each) is bool for each in found):
+        return _truth_of_flags(lowering, choices, found)
+    if plain and all(map(may_be_picked, found)):
+        return picked([(flag, each) for (flag, _), each in zip(choices, found, strict=True)])
+    place = _position(lowering, [flag for flag, _ in choices]) if plain else None
+    if place is not None and all(map(is_leaf, found)):
+        items = Tree(list, tuple(range(len(found))), tuple(found))
+        if growing.is_uniform(lowering, items):
+            return growing.item(lowering, items, place)
+    return for_each_picked(lowering, value, act)
+
+
+def _position(lowering: Lowering, flags: Sequence[Any]) -> Any:
+    """The number that says which of many objects it is; None where the flags say it otherwise."""
+    pairs = [lowering.builder.operands_of(flag, operator.eq) for flag in flags]
+    if len(flags) < MANY or not all(pairs):
+        return None
+    places, numbers = zip(*pairs, strict=True)
+    same = all(isinstance(x, Symbol) and x.name == places[0].name for x in places)
+    return places[0] if same and [*numbers] == [*range(len(flags))] else None
+
+
+def _truth_of_flags(lowering: Lowering, choices: list, truths: list[bool]) -> Any:
+    """A truth that is known of each of several objects, as a condition on which of them it is."""
+    if len(set(truths)) == 1:
+        return truths[0]
+    few = truths.count(True) * 2 <= len(truths)
+    flags = [flag for (flag, _), truth in zip(choices, truths, strict=True) if truth is few]
+    result = flags[0]
+    for flag in flags[1:]:
+        result = lowering.call(operator.or_, result, flag)
+    if not few or not is_truth(result):
+        result = lowering.call(bool if few else operator.not_, result)
+    for (flag, _), truth in zip(choices, truths, strict=True):
+        lowering.assumptions.note_flag(result, not truth, flag, False)
+    return result
+
+
+HANDLERS[EACH] = lambda lowering, args, kwargs: for_each_picked(lowering, *args)
+HANDLERS[Picked] = lambda lowering, args, kwargs: asked_of_each(lowering, *args)
+
+
 # ---- choices -------------------------------------------------------------------------------------
 
 
@@ -270,7 +368,8 @@ def taken(lowering: Lowering) -> Any:
 
 @expression(gast.IfExp)
 def ternary(lowering: Lowering, node: gast.IfExp) -> Any:
-    """`a if condition else b`"""
+    """`a if condition else b` Of numbers, containers, texts, and of objects and functions: what is
+    done with one of several objects is done with each."""
     test = condition(lowering, node.test)
     sides = [lambda each=each: lowering.evaluate_any(each) for each in (node.body, node.orelse)]
     return choose(lowering, test, *sides)
@@ -285,6 +384,8 @@ def known_truth(value: Any) -> bool | None:
         return None if is_open_text(value) or "" in options_of(value) else True
     if is_optional(value):
         return False if known_truth(value.items[1]) is False else None
+    if is_picked(value):
+        return None
     if isinstance(value, Tree):
         return _tree_truth(value)
     if isinstance(value, Captured):

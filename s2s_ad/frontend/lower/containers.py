@@ -17,6 +17,7 @@ from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.heap import Box
 from s2s_ad.frontend.lower.iteration import Deferred, Items, Iterator, is_iterator
 from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.picked import EACH, is_picked, one_of_several
 from s2s_ad.frontend.lower.string_unions import is_open_text, is_word, text_needed, texts_differ
 from s2s_ad.frontend.resolve import Captured, unwrap
 
@@ -110,6 +111,8 @@ def known_key(lowering: Lowering, value: Any) -> Any:
         return tuple(known_key(lowering, item) for item in value.items)
     if is_word(value):
         raise text_needed(value.items[0]) if is_open_text(value) else texts_differ("a key")
+    if is_picked(value):
+        raise one_of_several(value, "as a key")
     known = unwrap(value)
     hash(known)
     return known
@@ -159,6 +162,8 @@ def all_items(lowering: Lowering, value: Any) -> list | None:
 def opened(lowering: Lowering, value: Any) -> Any:
     """What the user's own `__iter__` gives for an object, and the members of an Enum; other values
     as they are."""
+    if is_picked(value):
+        return HANDLERS[EACH](lowering, [value, lambda each: _as_tuple(lowering, each)], {})
     if isinstance(value, enum.EnumMeta):
         members = [lowering.captures.held(each, value.__name__) for each in value]
         return sequence(tuple, members)
@@ -171,6 +176,12 @@ def opened(lowering: Lowering, value: Any) -> Any:
         return HANDLERS[iter](lowering, [value], {})
     entries = lowering.captures.entries(value)
     return value if entries is None else entries
+
+
+def _as_tuple(lowering: Lowering, value: Any) -> Any:
+    """The items that one of several objects gives."""
+    items = all_items(lowering, value)
+    return value if items is None else sequence(tuple, items)
 
 
 def entries_given(lowering: Lowering, value: Any) -> dict[Any, Any] | None:

@@ -42,7 +42,8 @@ from s2s_ad.frontend.lower.optional import (
     is_uncertain,
 )
 from s2s_ad.frontend.lower.outline import call_key, calls_itself, keeps_name, outlined_call
-from s2s_ad.frontend.lower.poisons import Unjoined
+from s2s_ad.frontend.lower.picked import is_picked
+from s2s_ad.frontend.lower.poisons import Unjoined, is_unreadable
 from s2s_ad.frontend.lower.references import Poison, symbols
 from s2s_ad.frontend.lower.refused import meant_attribute, refusal, refused_foreign
 from s2s_ad.frontend.lower.tail_duplication import branch_and_rest, decides
@@ -265,6 +266,9 @@ class Lowering:
         """Note that what is certain of a value is not there on the other paths."""
         if is_uncertain(value) and known is not value:
             self.partial.update(each.name for each in symbols(settled(known)))
+        if is_picked(value) and known is not value:
+            parts = (each for each in symbols(known) if not is_unreadable(each))
+            self.partial.update(each.name for each in parts)
         return known
 
     def run(self, body: list[gast.stmt]) -> Exits:

@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import class_of, is_made_by_its_content
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
+from s2s_ad.frontend.lower.picked import is_picked, one_of_several
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
 from s2s_ad.frontend.lower.string_unions import as_result
@@ -164,12 +165,20 @@ def _acts(lowering: Lowering, node: gast.AST) -> bool:
 
 
 def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
-    """The value of a name, or of an attribute or item of one; None of anything else."""
-    root = node
+    """The value of a name, or of an attribute or item of one; None of anything else.
+
+    What one of several objects has may be missing: it is read where Python reads it.
+    """
+    root, parts = node, [node]
     while isinstance(root, gast.Attribute | gast.Subscript):
         root = root.value
+        parts.append(root)
     if isinstance(root, gast.Name) and root.id not in bound:
-        return None if _caught(lowering, root) else lowering.evaluate_any(node)
+        if _caught(lowering, root) or any(
+            is_picked(lowering.evaluate_any(each)) for each in reversed(parts[1:])
+        ):
+            return None
+        return lowering.evaluate_any(node)
     if isinstance(root, gast.Call) and _is_logger(lowering, root):
         return lowering.evaluate(node)
     return None
@@ -198,7 +207,7 @@ class Acts(Exception):
 
 #: expressions that may be evaluated before the statement in which they stand
 EVALUATED = (gast.BoolOp, gast.Call, gast.Compare, gast.FormattedValue, gast.IfExp, gast.ListComp)
-EVALUATED += (gast.NamedExpr,)
+EVALUATED += (gast.Attribute, gast.NamedExpr, gast.Subscript)
 #: the fields of a message that is logged
 FIELDS = re.compile(r"%[^a-zA-Z%]*[a-zA-Z%]")
 #: what evaluates some of its parts on some paths only
@@ -275,9 +284,10 @@ def _with_own_text(
 ) -> gast.FormattedValue:
     """An object in an f-string, as its class says what its text is."""
     value = lowering.evaluate_any(node.value)
-    if node.format_spec is not None or class_of(value) is None:
-        raise reason
     shows = repr if node.conversion == ord("r") else str
+    own = class_of(value) is not None or is_picked(value)
+    if node.format_spec is not None or not own:
+        raise reason
     return gast.FormattedValue(HANDLERS[OWN_TEXT](lowering, [shows, value], {}), -1, None)
 
 
@@ -297,6 +307,8 @@ def _rebuilt(
         return _expressed(lowering, lowering.lookup(node))
     if isinstance(node, gast.Attribute | gast.Subscript):
         holder = _read(lowering, node.value, bound)
+        if is_picked(holder):
+            raise Acts(one_of_several(holder, "whose parts are shown"))
         if isinstance(holder, WITH_ATTRIBUTES) or is_library(holder):
             return _item(lowering, node, holder, bound)
     if isinstance(node, gast.Call):
@@ -331,7 +343,8 @@ def _shown_as_text(lowering: Lowering, node: gast.Call, bound: Mapping[str, str]
 
 def _as_printed(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> gast.AST:
     """What print shows: of an object of the user's its text."""
-    if class_of(_read(lowering, node, bound)) is None:
+    value = _read(lowering, node, bound)
+    if class_of(value) is None and not is_picked(value):
         return node
     return gast.copy_location(gast.JoinedStr([gast.FormattedValue(node, -1, None)]), node)
 
@@ -474,6 +487,8 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
     """An expression that gives a lowering value."""
     value = lowering.certain(value, SHOWN)
     value = as_result(value)
+    if is_picked(value):
+        raise one_of_several(value, "inside a print, an assert, a raise or an f-string")
     if isinstance(value, Symbol):
         return form.name(value.name)
     if is_iterator(value):

@@ -13,6 +13,7 @@ import numpy as np
 
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.picked import OfOurs
 from s2s_ad.frontend.lower.references import Box, Poison, Reference, changing
 from s2s_ad.frontend.resolve import Frame
 
@@ -104,7 +105,7 @@ ITERATORS = READ_IN_TURN + CHOOSE_ITEMS + COMPUTE_ITEMS
 IN_PLACE = "an iterator that nobody holds"
 
 
-class Iterator:
+class Iterator(OfOurs):
     """The kind of a Box that holds what an iterator reads, and how many items were read."""
 
     __slots__ = ()

@@ -26,6 +26,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_leaf,
     is_list,
     is_number,
+    is_of_one_kind,
     is_same,
     list_of,
 )
@@ -41,11 +42,13 @@ from s2s_ad.frontend.lower.optional import (
     whole,
 )
 from s2s_ad.frontend.lower.paths import Path, at_the_end, defined
+from s2s_ad.frontend.lower.picked import are_several, flag_of, names_of, picked, table
 from s2s_ad.frontend.lower.poisons import (
     Hole,
     Staying,
     Unjoined,
     is_unreadable,
+    may_be_known,
     staying_of,
     unreadable,
 )
@@ -102,6 +105,8 @@ class Join:
             return self.leaf(items, hint)
         if all(map(is_text, present)):
             return word(self.leaf([*map(text_of, items)], hint))
+        if are_several(present, self._is_one) and not self._may_be_decided():
+            return self.picked(items, hint)
         if any(isinstance(each, Tree) for each in present):
             joined = self.container(items, present, hint)
             if joined is not None:
@@ -112,6 +117,50 @@ class Join:
         poison = Unjoined(self.lowering, what, origin, self.chooser)
         poison.entries = are_entries(present)
         return self.of_those_that_stay(items, poison, hint)
+
+    def _may_be_decided(self) -> bool:
+        """Whether the path depends on what the code can be made for: numbers that are captured, or
+        whole ones among the arguments."""
+        lowering, chooser = self.lowering, self.chooser
+        if not isinstance(chooser, Symbol) or not may_be_known(lowering, chooser):
+            return False
+        names = lowering.builder.ancestors(chooser.name)
+        return any(each not in lowering.builder.definitions for each in names)
+
+    def _is_one(self, a: Any, b: Any) -> bool:
+        """Whether two objects of two paths are joined into one; of others it is said which it is.
+
+        Objects that stores have to follow stay themselves.
+        """
+        follows = self.lowering.memory.choices is not None
+        if follows and isinstance(a, Box) and isinstance(b, Box):
+            return a is b or self._is_made(a) or self._is_made(b)
+        return is_of_one_kind(a, b)
+
+    def _is_made(self, value: Box) -> bool:
+        return any(_is_of_path(value, path) for path in self.paths)
+
+    def picked(self, items: Sequence[Any], hint: Hint) -> Any:
+        """The object that is one of several, and a flag for each that says whether it is it."""
+        columns, objects = zip(*table(items, self._is_one), strict=True)
+        members = [self._member(each, hint) for each in objects]
+        for each in members:
+            if is_unreadable(each):
+                return self.of_those_that_stay(items, each, hint)
+        choices = []
+        for flags, member, name in zip(columns, members, names_of(members), strict=True):
+            flag = self.flag(flags, inner_hint(hint, flag_of(name)))
+            self._note(flag, flags)
+            choices.append((flag, member))
+        return picked(choices)
+
+    def _member(self, objects: Sequence[Any], hint: Hint) -> Any:
+        """One of the objects that a value may be, as it is on the paths on which it is that one."""
+        present = [each for each in objects if each is not UNDEFINED]
+        same = all(each is present[0] for each in present)
+        if isinstance(present[0], Box) and same and not self._is_made(present[0]):
+            return present[0]
+        return self.value(objects, hint)
 
     def _known(self, items: Sequence[Any], value: Any, hint: Hint) -> Any:
         """An object that is known; where it reads what one path has computed, no other has that."""

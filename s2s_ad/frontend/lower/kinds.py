@@ -15,6 +15,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import PYTHON_NUMBERS, List
 from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
 from s2s_ad.frontend.lower.optional import is_optional, whole
+from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.references import Box, Reference, is_immutable, settled
 from s2s_ad.frontend.lower.string_unions import is_word
@@ -57,6 +58,23 @@ def is_alike(a: Any, b: Any) -> bool:
     return is_same(a, b) or (is_leaf(a) and is_leaf(b))
 
 
+def is_of_one_kind(a: Any, b: Any) -> bool:
+    """Whether two objects are the same, or are of one class and hold what can be joined."""
+    if not (isinstance(a, Tree) and isinstance(b, Tree)):
+        return is_same(a, b)
+    return a is b or (a.kind is b.kind and _fits(contents(a), contents(b)))
+
+
+def _fits(a: Any, b: Any) -> bool:
+    """Whether no tuple in one value is of another length than its counterpart."""
+    if not (isinstance(a, Tree) and isinstance(b, Tree)):
+        return True
+    a, b = contents(a), contents(b)
+    if not (isinstance(a, Tree) and isinstance(b, Tree)) or a.keys != b.keys:
+        return not all(getattr(each, "kind", None) is tuple for each in (a, b))
+    return all(map(_fits, a.items, b.items))
+
+
 def are_entries(contents: Sequence[Any]) -> bool:
     """Whether these are what dicts, or objects of one class, hold: entries by their keys."""
     if not all(isinstance(each, Tree) for each in contents):
@@ -74,6 +92,8 @@ def describe(value: Any) -> str:
         return f"None or {describe(value.items[1])}"
     if is_word(value):
         return "one of several texts"
+    if is_picked(value):
+        return "one of several objects"
     if isinstance(value, Tree):
         return f"a {value.kind.__name__} of {len(value.items)}"
     return f"a {type(value).__name__}"

@@ -17,7 +17,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import growing, searches
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
-from s2s_ad.frontend.lower.conditions import choose
+from s2s_ad.frontend.lower.conditions import asked_of_each, choose
 from s2s_ad.frontend.lower.containers import (
     RETURN_IT,
     changeable,
@@ -32,6 +32,8 @@ from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, has_entry, put_entry, read_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.picked import is_picked
+from s2s_ad.frontend.lower.picking import entry_picked, picks
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.resolve import unwrap
 
@@ -194,6 +196,10 @@ def set_entries(lowering: Lowering, value: Any, entries: dict) -> None:
 
 @method(dict.get)
 def get(lowering: Lowering, value: Any, key: Any, default: Any = None) -> Any:
+    if picks(lowering, key):
+        return entry_picked(lowering, value, key, lambda: default)
+    if is_picked(key):
+        return asked_of_each(lowering, key, lambda each: get(lowering, value, each, default))
     return _entry_or(lowering, value, known_key(lowering, key), lambda: default)
 
 

@@ -33,6 +33,7 @@ from s2s_ad.frontend.lower.iterators import finish, is_read_whole, step_by_step,
 from s2s_ad.frontend.lower.lengthening import index_by_index, may_change_length, watched
 from s2s_ad.frontend.lower.loop_fixpoint import Rolled, Rolling, TestChanges
 from s2s_ad.frontend.lower.meeting import branch, unless_left
+from s2s_ad.frontend.lower.picked import is_picked, options
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
 from s2s_ad.frontend.lower.references import Box, parts_of
 from s2s_ad.frontend.lower.segments import Segmented
@@ -60,6 +61,8 @@ def for_(lowering: Lowering, node: gast.For) -> Exits:
 
 def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
     """The loop over anything but an iterator."""
+    if is_picked(value):
+        return _over_each(lowering, node, options(value))
     schedule = None
     if isinstance(value, Segmented):
         value, schedule = value.items, value
@@ -74,6 +77,15 @@ def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
     for each in produced:
         each.check(lowering)
     return left
+
+
+def _over_each(lowering: Lowering, node: gast.For, choices: list) -> Exits:
+    """The loop over one of several objects: one loop for each."""
+    (flag, member), *rest = choices
+    if not rest:
+        return for_value(lowering, node, member)
+    sides = lambda: for_value(lowering, node, member), lambda: _over_each(lowering, node, rest)
+    return branch(lowering, flag, *sides)
 
 
 def refuse_rebinding(lowering: Lowering, node: gast.For, items: Generator) -> None:

@@ -16,6 +16,8 @@ from s2s_ad.frontend.lower.comprehensions import private
 from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits, rearranged
+from s2s_ad.frontend.lower.meeting import branch
+from s2s_ad.frontend.lower.picked import is_picked, one_of_several, options
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.versions import ARRAYS_ARE_SEQUENCES
 
@@ -27,6 +29,19 @@ THEMSELVES = (bool, bytes, dict, float, int, list, str, tuple)
 def match(lowering: Lowering, node: gast.Match) -> Exits:
     """`match value:` Literals, captures, sequences, mappings, classes, alternatives, guards."""
     subject = lowering.certain(lowering.evaluate_any(node.subject), "a match on")
+    return _of_each(lowering, node, options(subject))
+
+
+def _of_each(lowering: Lowering, node: gast.Match, choices: list) -> Exits:
+    """The match for each of several objects that the subject may be."""
+    (flag, subject), *rest = choices
+    if not rest:
+        return _matched(lowering, node, subject)
+    sides = lambda: _matched(lowering, node, subject), lambda: _of_each(lowering, node, rest)
+    return branch(lowering, flag, *sides)
+
+
+def _matched(lowering: Lowering, node: gast.Match, subject: Any) -> Exits:
     chain: list[gast.stmt] = []
     held: list[str] = []
     for case in reversed(node.cases):
@@ -78,6 +93,8 @@ class Fit:
 
     def pattern(self, node: gast.AST, value: Any) -> bool:
         """Whether the value may match."""
+        if is_picked(value):
+            raise one_of_several(value, "inside of what is matched")
         return self.KINDS[type(node)](self, node, value)
 
     def patterns(self, nodes: Sequence[gast.AST], values: Sequence[Any]) -> bool:

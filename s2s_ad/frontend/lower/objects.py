@@ -36,6 +36,7 @@ from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.iteration import Iterator
 from s2s_ad.frontend.lower.lengths import items_needed
+from s2s_ad.frontend.lower.picked import EACH, Picked, is_picked, one_of_several
 from s2s_ad.frontend.lower.references import Box, is_rows, settled
 from s2s_ad.frontend.lower.stores import set_item
 from s2s_ad.frontend.lower.string_unions import Word
@@ -184,6 +185,11 @@ def _default(lowering: Lowering, kind: type, name: str, value: Any) -> Any:
 
 def set_attribute(lowering: Lowering, holder: Any, name: str, value: Any) -> None:
     """`holder.name = value`"""
+    if is_picked(holder):
+        HANDLERS[EACH](
+            lowering, [holder, lambda each: set_attribute(lowering, each, name, value)], {}
+        )
+        return
     if isinstance(holder, Symbol):
         _set_on_array(lowering, holder, name, value)
         return
@@ -249,6 +255,9 @@ def _is_parameter(holder: Any, name: str) -> bool:
 
 def delete_attribute(lowering: Lowering, holder: Any, name: str) -> None:
     """`del holder.name`"""
+    if is_picked(holder):
+        HANDLERS[EACH](lowering, [holder, lambda each: delete_attribute(lowering, each, name)], {})
+        return
     if not isinstance(holder, Box):
         raise _not_its_own(holder, name)
     error = AttributeError(f"{holder.kind.__name__!r} object has no attribute {name!r}")
@@ -324,6 +333,8 @@ def returned(value: Any) -> Any:
             )
             raise items_needed(value, error)
         return settled(value)
+    if is_picked(value):
+        raise one_of_several(value, "that is returned")
     if not isinstance(value, Tree):
         return settled(as_array_of_no_axes(value))
     kind, content = value.kind, dict(zip(value.keys, value.items, strict=True))
@@ -395,6 +406,9 @@ UNARY = {
     operator.pos: "__pos__",
 }
 
+#: the kinds of what is no object of the user's
+NO_OBJECTS = (dict, list, set, tuple, Iterator, Picked, Word)
+
 #: there is no such method, or it gives NotImplemented
 NOTHING = object()
 
@@ -402,7 +416,7 @@ NOTHING = object()
 def class_of(value: Any) -> type | None:
     """The class of an object of the user's; None of numbers, arrays and Python's own."""
     if isinstance(value, Tree):
-        return None if value.kind in (dict, list, set, tuple, Iterator, Word) else value.kind
+        return None if value.kind in NO_OBJECTS else value.kind
     if isinstance(value, Captured) and not isinstance(value.value, type | types.ModuleType):
         return type(value.value)
     return None

@@ -23,7 +23,9 @@ from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.conditions import (
     asked,
+    asked_of_each,
     choose,
+    for_each_picked,
     for_each_text,
     is_text_of,
     known_truth,
@@ -44,6 +46,7 @@ from s2s_ad.frontend.lower.objects import (
 )
 from s2s_ad.frontend.lower.objects import UNARY as UNARY_METHODS
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.promotion import promoted
 from s2s_ad.frontend.lower.references import Box, Reference
 from s2s_ad.frontend.lower.refused import refused_foreign
@@ -126,6 +129,14 @@ def _of_nothing(lowering: Lowering, node: gast.BinOp) -> S2SError | None:
 
 def apply_operator(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
     """left op right: an operation on numbers and arrays, or containers joined."""
+    if is_picked(left):
+        return for_each_picked(lowering, left, lambda x: apply_operator(lowering, node, x, right))
+    if is_picked(right):
+        return for_each_picked(lowering, right, lambda x: apply_operator(lowering, node, left, x))
+    return _operator_of(lowering, node, left, right)
+
+
+def _operator_of(lowering: Lowering, node: gast.AST, left: Any, right: Any) -> Any:
     function = BINARY[type(node)]
     if is_word(left) or is_word(right):
         return _of_words(lowering, node, left, right)
@@ -256,6 +267,12 @@ def unary(lowering: Lowering, node: gast.UnaryOp) -> Any:
     if isinstance(node.op, gast.Not):
         return negated(lowering, node)
     value = lowering.evaluate(node.operand)
+    if is_picked(value):
+        return for_each_picked(lowering, value, lambda each: _unary(lowering, node, each))
+    return _unary(lowering, node, value)
+
+
+def _unary(lowering: Lowering, node: gast.UnaryOp, value: Any) -> Any:
     if class_of(value) is not None:
         result = call_method(lowering, value, UNARY_METHODS[UNARY[type(node.op)]], [])
         if result is not NOTHING:
@@ -290,6 +307,17 @@ def _chain(lowering: Lowering, node: gast.Compare, left: Any, place: int) -> Any
 
 
 def _compared(
+    lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
+) -> Any:
+    """A comparison, with each of several objects that an operand may be."""
+    if is_picked(left) and not is_optional(right):
+        return asked_of_each(lowering, left, lambda x: _compared(lowering, node, kind, x, right))
+    if is_picked(right) and not is_optional(left):
+        return asked_of_each(lowering, right, lambda x: _compared(lowering, node, kind, left, x))
+    return _comparison(lowering, node, kind, left, right)
+
+
+def _comparison(
     lowering: Lowering, node: gast.Compare, kind: type[gast.AST], left: Any, right: Any
 ) -> Any:
     if any(is_optional(each) or is_word(each) for each in (left, right)):
@@ -375,6 +403,8 @@ def _compared_texts(
         return for_each_text(
             lowering, left, lambda text: _compared(lowering, node, kind, text, right)
         )
+    if isinstance(right, Tree) and right.kind in (dict, set):
+        return for_each_text(lowering, left, lambda x: _compared(lowering, node, kind, x, right))
     found = _contains(lowering, node, left, right)
     if isinstance(found, bool):
         return found is positive

@@ -16,6 +16,8 @@ from typing import Any
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
+from s2s_ad.frontend.lower import picked
+from s2s_ad.frontend.lower.picked import is_picked
 
 
 class Optional(tuple):
@@ -157,7 +159,9 @@ class Assumptions:
         self.consequences.setdefault((condition.name, truth), []).append((flag, own))
 
     def settled(self, value: Any) -> Any:
-        """The value, None or plain where that is certain."""
+        """The value, None or plain or a certain object where that is known."""
+        if is_picked(value):
+            return picked.settled_by(self.known, value)
         return settled_by(self.known, value)
 
 

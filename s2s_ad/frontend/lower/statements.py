@@ -15,6 +15,7 @@ from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.conditions import for_each_picked
 from s2s_ad.frontend.lower.containers import (
     all_items,
     known_items,
@@ -32,6 +33,7 @@ from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
 from s2s_ad.frontend.lower.operators import BINARY, apply_operator
+from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.poisons import may_be_known
 from s2s_ad.frontend.lower.references import Box, Reference, settled, symbols
 from s2s_ad.frontend.lower.stores import add_in_place, as_array, updated
@@ -140,6 +142,8 @@ def _write_back(lowering: Lowering, holder: Any, index: Any, old: Any, value: An
 
 def in_place(lowering: Lowering, node: gast.AugAssign, old: Any, value: Any) -> Any:
     """What `old op= value` gives: old itself, where it is an object that changes."""
+    if is_picked(old):
+        return for_each_picked(lowering, old, lambda each: in_place(lowering, node, each, value))
     if isinstance(old, Tree):
         changed = in_place_container(lowering, node.op, old, value)
         if changed is not None:

@@ -19,7 +19,7 @@ from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.classes import is_written
-from s2s_ad.frontend.lower.conditions import for_each_text
+from s2s_ad.frontend.lower.conditions import asked_of_each, for_each_picked, for_each_text
 from s2s_ad.frontend.lower.containers import (
     changeable,
     is_sequence,
@@ -31,6 +31,8 @@ from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.lists import entry, known, set_items
+from s2s_ad.frontend.lower.picked import is_picked
+from s2s_ad.frontend.lower.picking import MOST, entry_picked, picks, position_picked
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import refused_foreign
 from s2s_ad.frontend.lower.stores import set_item, within_bounds
@@ -45,12 +47,21 @@ CHANGES: dict[type, Callable[..., None]] = {}
 
 @expression(gast.Subscript)
 def subscript(lowering: Lowering, node: gast.Subscript) -> Any:
-    """`x[i, 1:, None, ..., mask]`, `params["w"]`, `items[i]` Keys of dicts have to be known."""
+    """`x[i, 1:, None, ..., mask]`, `params["w"]`, `layers[k]` Keys of dicts have to be known,
+    or be numbers. A number that depends on data picks one of the items, of whatever kind."""
     return read_item(lowering, lowering.evaluate(node.value), lowering.evaluate(node.slice))
 
 
 def read_item(lowering: Lowering, value: Any, index: Any) -> Any:
     """`value[index]`"""
+    if is_picked(value):
+        return for_each_picked(lowering, value, lambda each: read_item(lowering, each, index))
+    if is_picked(index):
+        return asked_of_each(lowering, index, lambda each: read_item(lowering, value, each))
+    return _item(lowering, value, index)
+
+
+def _item(lowering: Lowering, value: Any, index: Any) -> Any:
     if is_word(value):
         return for_each_text(lowering, value, lambda text: read_item(lowering, text, index))
     if is_word(index) and isinstance(value, Tree):
@@ -122,6 +133,8 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     if is_sequence(value):
         if not value.items and isinstance(index, Symbol):  # whatever the number is
             raise lowering.there_is_none(_out_of_range(value))
+        if picks(lowering, index) and len(value.items) <= MOST:
+            return position_picked(lowering, value.items, index)
         position = known_position(lowering, index)
         if isinstance(position, slice):
             items = list(value.items[position])
@@ -129,6 +142,8 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
         if not -len(value.items) <= position < len(value.items):
             raise lowering.there_is_none(_out_of_range(value))
         return value.items[position]
+    if value.kind is dict and picks(lowering, index) and getattr(value, "factory", None) is None:
+        return entry_picked(lowering, value, index)
     if value.kind is dict:
         return entry(lowering, value, known_key(lowering, index))
     if is_written(value.kind, "__getitem__"):
@@ -156,7 +171,11 @@ def _as_position(index: Any) -> Any:
 
 def write_item(lowering: Lowering, value: Any, index: Any, item: Any) -> None:
     """`value[index] = item`"""
-    if is_word(index) and isinstance(value, Tree):
+    if is_picked(value):
+        for_each_picked(lowering, value, lambda each: write_item(lowering, each, index, item))
+    elif is_picked(index):
+        for_each_picked(lowering, index, lambda each: write_item(lowering, value, each, item))
+    elif is_word(index) and isinstance(value, Tree):
         for_each_text(lowering, index, lambda text: write_item(lowering, value, text, item))
     elif isinstance(value, Symbol):
         set_item(lowering, value, as_index(lowering, index), item)
@@ -188,7 +207,9 @@ def _set_position(lowering: Lowering, value: Tree, position: Any, item: Any) -> 
 
 def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
     """`del value[index]`"""
-    if is_growing(value):
+    if is_picked(value):
+        for_each_picked(lowering, value, lambda each: delete_item(lowering, each, index))
+    elif is_growing(value):
         growing.delete(lowering, value, _as_position(index))
     elif isinstance(value, Tree) and value.kind is list:
         items = list(value.items)

@@ -6,6 +6,7 @@ not hold for what a pass leaves, it becomes more general.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from s2s_ad.frontend.lower.kinds import (
     inner_hint,
     is_alike,
     is_leaf,
+    is_of_one_kind,
     is_same,
 )
 from s2s_ad.frontend.lower.optional import (
@@ -36,6 +38,15 @@ from s2s_ad.frontend.lower.optional import (
     partial_of,
     parts,
     whole,
+)
+from s2s_ad.frontend.lower.picked import (
+    Picked,
+    are_several,
+    are_the_same,
+    flag_of,
+    names_of,
+    picked,
+    table,
 )
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
 from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
@@ -81,6 +92,9 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
     kind = kind_of_nothing((template, end))
     if kind is not None:
         return _optional(lowering, template, end, hint, kind, alike)
+    several = are_several((template, end), is_of_one_kind)
+    if several and not are_the_same(template, end, is_of_one_kind):
+        return _picked(lowering, template, end, hint, alike)
     if isinstance(template, Reference):
         template = Leaf(builder.fact(template), hint)
     if isinstance(template, Leaf) and is_leaf(end):
@@ -114,6 +128,24 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: A
     if all(map(rows.is_list_of_any, (opened, content))):
         return rows.general_rows(lowering.builder, (opened, content), hint)
     return None
+
+
+def _picked(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
+    """The template of what is one of several objects before the loop or after a pass."""
+    columns, pairs = zip(*table((template, end), is_of_one_kind), strict=True)
+    objects = []
+    for before, now in pairs:
+        first = template_of(lowering.builder, now, hint) if before is UNDEFINED else before
+        objects.append(general(lowering, first, now, hint, alike))
+    for each in objects:
+        if is_unreadable(each):
+            return each
+    flags = []
+    for column, name in zip(columns, names_of(objects), strict=True):
+        flag = Leaf(values.Scalar(bool), inner_hint(hint, flag_of(name)))
+        known = [each for each in column if isinstance(each, Leaf | Symbol)]
+        flags.append(functools.reduce(lambda a, b: a.joined(b.fact), known, flag))
+    return picked(list(zip(flags, objects, strict=True)))
 
 
 def _entries(lowering: Lowering, template: Tree, end: Tree, hint: Hint, alike: Alike) -> Tree:
@@ -204,6 +236,9 @@ def _items(template: Tree, value: Any, held: Callable[[Any], Any]) -> Sequence[A
         return [entry_in(content, key) for key in template.keys]
     if template.kind is Word:
         return (text_of(value),)
+    if template.kind is Picked:
+        rows_ = table((template, value), is_of_one_kind)
+        return [*(flags[1] for flags, _ in rows_), *(objects[1] for _, objects in rows_)]
     if template.kind is Rows:
         return rows.parts_of(template, value if value is UNDEFINED else held(value))
     return [UNDEFINED] * len(template.items) if value is UNDEFINED else held(value).items

@@ -22,6 +22,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
+from s2s_ad.frontend.lower.conditions import for_each_picked
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import NOTHING, call_method
@@ -119,7 +120,7 @@ def _own_text(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> gast.AS
     """What an object says of itself as an expression, to stand where it is shown."""
     function, value = args
     value = lowering.certain(value, effects.SHOWN)
-    made = HANDLERS[function](lowering, [value], {})
+    made = for_each_picked(lowering, value, lambda one: HANDLERS[function](lowering, [one], {}))
     return _written_out(lowering, made.items[0] if is_word(made) else made)
 
 

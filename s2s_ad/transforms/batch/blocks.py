@@ -11,6 +11,7 @@ import numpy as np
 
 from s2s_ad.core import form, tree, values
 from s2s_ad.core.builder import Builder, Symbol, to_node
+from s2s_ad.core.callee import compound_of, may_raise
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Attempt, Branch, block, region_of, with_blocks
 from s2s_ad.core.rule import Ragged
@@ -59,14 +60,17 @@ class Block:
     def is_quiet(self) -> bool:
         """Whether nothing that differs from sample to sample can raise anything.
 
-        Functions of each element raise nothing, but for Python numbers (1.0 / 0.0).
+        Functions of each element raise nothing, but for Python numbers (1.0 / 0.0). Of a branch
+        that samples take or do not, what is written for those that take it need not show it.
         """
-        body = self.context.builder.body
+        body, varied = self.context.builder.body, self._varied_operations()
+        if any(compound_of(each) and may_raise(each, self.source.fact) for each in varied):
+            return False
         return all(
             self.context.is_elementwise(each) for each in body if self.context.is_varied(each)
         ) and not any(
             values.may_be_python(self.source.facts[each.target]) and not each.rule.total
-            for each in self._varied_operations()
+            for each in varied
         )
 
     def _varied_operations(self) -> list[form.Op]:
