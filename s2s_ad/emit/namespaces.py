@@ -330,6 +330,10 @@ class _Rewriting(ast.NodeVisitor):
         """Whether it is what the user calls, and none of the functions that this calls."""
         return node.name == next(iter(self.functions), "")
 
+    def visit_Try(self, node: ast.Try) -> None:
+        """Elsewhere a matrix without a factor gives nan, and an index out of range the last one."""
+        raise self.refuse("try, which rests on what NumPy raises,", node)
+
     # ---- stores
 
     def visit_Assign(self, node: ast.Assign) -> None:

@@ -71,6 +71,10 @@ class Numbering:
         if taken.is_one_range:
             holders.end = max(holders.end, taken.end)
 
+    def held_by(self, text: str) -> list[Variable]:
+        """The variables that have this name."""
+        return self.holders[text].all if text in self.holders else []
+
     def unused(self, word: str, allowed: Test) -> str:
         """The first name that no variable has had."""
         numbers = self._numbers.setdefault(word, _Numbers())

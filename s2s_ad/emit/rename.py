@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import keyword
 import operator
 import unicodedata
@@ -20,7 +21,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.lines import Line, flat
-from s2s_ad.emit.numbering import Numbering
+from s2s_ad.emit.numbering import Numbering, Test
 from s2s_ad.emit.tidy import popped_from
 
 WORDS = {
@@ -50,6 +51,7 @@ class Naming:
         captured: what captured names are called in the module; new ones are entered.
         elsewhere: names that mean something else in other functions of the module; a captured name,
             which is the same in all of them, leaves these alone too.
+        by_sort: whether no name is that of a list and of an array in turn.
     """
 
     def __init__(
@@ -61,8 +63,11 @@ class Naming:
         reserved: Iterable[str],
         captured: dict[str, str],
         elsewhere: Iterable[str] = (),
+        *,
+        by_sort: bool = False,
     ):
         self.program, self.variables, self.described = program, variables, described
+        self.by_sort = by_sort
         self.reserved = set(reserved)
         self.shown: dict[str, str] = {}
         self.numbering = Numbering(variables)
@@ -252,8 +257,25 @@ class Naming:
         text = unicodedata.normalize("NFKC", text)
         text = text if f"{text}_2".isidentifier() else "value"
         if again:
-            return self.numbering.free(text, variable, lambda each: self._may_take(each, kind))
+            allowed = functools.partial(self._may_take, kind=kind)
+            if self.by_sort:
+                allowed = self._of_its_sort(variable, allowed)
+            return self.numbering.free(text, variable, allowed)
         return self.numbering.unused(text, lambda each: self._may_take(each, kind))
+
+    def _of_its_sort(self, variable: str, allowed: Test) -> Test:
+        """Whether a name is allowed and no list has it where the variable is an array, or so on."""
+        is_list = self._holds_list(self.variables.names(self.variables.of(variable)))
+
+        def fits(text: str) -> bool:
+            holders = self.numbering.held_by(text)
+            return allowed(text) and all(self._holds_list(e.names) == is_list for e in holders)
+
+        return fits
+
+    def _holds_list(self, names: Iterable[str]) -> bool:
+        facts = (self.program.facts.get(each) for each in names)
+        return any(isinstance(each, values.List | values.Saved) for each in facts)
 
     def _may_take(self, text: str, kind: str) -> bool:
         if text in self.reserved or keyword.iskeyword(text) or not text.isidentifier():

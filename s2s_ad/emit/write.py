@@ -80,7 +80,7 @@ def write(program: Program, *, by_parts: bool = True) -> Text:
 def _written(program: Program, by_parts: bool = True) -> tuple[Module, Written]:
     """A module, and in it the function that is the program."""
     functions = together(*ready_functions(program, by_parts))
-    module = Module(functions, {each.name for each in program.inputs})
+    module = Module(functions, {each.name for each in program.inputs}, by_parts)
     name = module.free(program.name)
     return module, module.write(module.functions[None], name, called=False)
 
@@ -104,10 +104,12 @@ class Module:
     Args:
         functions: all of them, by what is called.
         parameters: the names of the parameters of the function that the user calls.
+        by_parts: see `write`. Where an array does not change with its parts, stores into arrays and
+            into lists are written apart, so a name is never that of both in turn.
     """
 
-    def __init__(self, functions: Functions, parameters: set[str]) -> None:
-        self.functions, self.parameters = functions, parameters
+    def __init__(self, functions: Functions, parameters: set[str], by_parts: bool = True) -> None:
+        self.functions, self.parameters, self.by_parts = functions, parameters, by_parts
         self.names: dict[Callee, str] = {}
         self.texts: list[Written] = []
         self.captured: dict[str, str] = {}
@@ -204,7 +206,16 @@ class Module:
         elsewhere = self.parameters | self.taken
         assigned = (each.statement for each in flat(opened) if each.kind == "assign")
         described = Described(program, assigned)
-        naming = Naming(program, lines, variables, described, reserved, self.captured, elsewhere)
+        naming = Naming(
+            program,
+            lines,
+            variables,
+            described,
+            reserved,
+            self.captured,
+            elsewhere,
+            by_sort=not self.by_parts,
+        )
         check_keywords(program, naming, keywords)
         kept = map(opening.atom, program.kept_atoms())
         missing = unbound(lines, variables, _outside(program), kept)

@@ -133,7 +133,17 @@ def test_what_the_text_looks_like():
 
 FACTOR = np.arange(3.0)
 
+
+def caught(a):
+    try:
+        return np.sum(np.linalg.cholesky(a))
+    except np.linalg.LinAlgError:
+        return np.sum(a)
+
+
 REFUSED = [
+    ("jax.numpy", jit(caught), (np.eye(3),), "try"),
+    ("torch", jit(caught), (np.eye(3),), "try"),
     ("array_api", jit(lambda x: np.interp(x, x, x)), (W,), "np.interp"),
     ("array_api", jit(lambda x: x * FACTOR), (W,), "a captured array"),
     ("array_api", grad(lambda x: np.sum(x[np.array([0, 0])])), (W,), "np.add.at"),
@@ -147,6 +157,15 @@ REFUSED = [
 def test_what_has_no_form_is_refused(name, made, args, said):
     with pytest.raises(UnsupportedError, match=f"{said}.* has no form in {name}"):
         made.source(*args, namespace=name)
+
+
+def array_of_a_list(x):
+    """Adjoints of one name would be those of an array and of a list in turn."""
+    path = [x[0]]
+    while len(path) < 4:
+        path.append(path[-1] * x[1] + 0.5)
+    out = np.array(path) ** x[2]
+    return np.sum(np.log(out)[1:] * out[:-1])
 
 
 def rows(x):
@@ -266,6 +285,7 @@ KINDS = {
     "a helper of numbers": (helped, (Y, 0.3)),
     "indices that are elements": (chosen, (Y,)),
     "lists and arrays": (of_lists, (Y,)),
+    "an array of a list": (array_of_a_list, (np.abs(Y),)),
     "array and numbers": (counted, (Y,)),
     "numbers alone": (of_numbers, (1.2, 0.3)),
     "parts of one array": (overlapping, (Y,)),
