@@ -725,7 +725,8 @@ class Transformed:
             standalone: paste helpers and captured values, so that it runs with NumPy alone.
             native: the loops that `jit` has Numba compile; they need NumPy and Numba alone.
             namespace: "jax.numpy", "torch", "cupy" or "array_api": standalone text for arrays of
-                these, or of any library that follows the array API standard.
+                these, or of any library that follows the array API standard. Values are those of
+                NumPy; what raises is up to the library (JAX raises for no index out of range).
 
         Raises:
             ArgumentValueError: `native` is asked for, and there is no native form of it.

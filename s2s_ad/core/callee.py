@@ -63,11 +63,7 @@ class Compound(Rule):
         """Whether something in a block raises where arguments do not fit."""
         self.__dict__["checks"] = False  # what a function that calls itself knows meanwhile
         self.__dict__["checks"] = any(
-            statement.phase not in DERIVED
-            and checks(statement)
-            and may_raise(statement, block.fact)
-            for block in self.blocks
-            for statement in block.body
+            checks(statement, block.fact) for block in self.blocks for statement in block.body
         )
         return self.__dict__["checks"]
 
@@ -255,9 +251,14 @@ def may_run_again(body: Iterable[form.Statement]) -> bool:
     return True
 
 
-def checks(statement: form.Statement) -> bool:
-    """Whether the statement is there to raise, too, where arguments do not fit."""
-    return statement.rule.checks
+def checks(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:
+    """Whether a statement of the user's may raise because arguments do not fit: it runs, though
+    nobody reads its result."""
+    if statement.phase in DERIVED:
+        return False
+    rule = statement.rule
+    asks = rule.checks or rule.waits_for_lengths([*map(fact, statement.operands)])
+    return asks and may_raise(statement, fact)
 
 
 def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:

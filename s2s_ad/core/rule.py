@@ -230,6 +230,10 @@ class Rule:
         """Whether the operation may raise an exception for such operands, where it can be run."""
         return not (self.quiet or self.marker or self.copy)
 
+    def waits_for_lengths(self, operands: list[AbstractValue]) -> bool:
+        """Whether only the run tells that lengths of the operands do not fit together."""
+        return False
+
     def filled_with(self, operands: list) -> Any:
         """The number that all elements of the result are; None where that is not known."""
         return 0.0 if self.zeros else None

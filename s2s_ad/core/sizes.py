@@ -475,6 +475,12 @@ def is_found_by_running(size: Size) -> bool:
     return current is not None and value_of(size, current.lengths) is None
 
 
+def is_told_by_no_call(size: Size) -> bool:
+    """Whether a size depends on numbers, in code that is made for calls with certain lengths."""
+    current = _assumptions.get()
+    return current is not None and not current.general and is_found_by_running(size)
+
+
 def capture(name: str, lengths: Mapping[Atom, int], texts: Mapping[Atom, str]) -> None:
     """Let questions be answered by the lengths of a captured array, too."""
     current = _assumptions.get()

@@ -433,6 +433,17 @@ def broadcast(shapes: Iterable[Shape | None]) -> Shape | None:
     return result
 
 
+def broadcasts_by_running(shapes: Iterable[Shape | None]) -> bool:
+    """Whether the lengths of a call do not tell that arrays of these shapes broadcast together."""
+    known = [shape for shape in shapes if shape]
+    columns = itertools.zip_longest(*(reversed(shape) for shape in known), fillvalue=1)
+    return any(
+        sizes.is_told_by_no_call(size_of_dim(a) - size_of_dim(b)) and not _are_equal(a, b)
+        for column in columns
+        for a, b in itertools.pairwise(dict.fromkeys(each for each in column if each != 1))
+    )
+
+
 def broadcasts(shapes: Iterable[Shape | None]) -> bool:
     """Whether arrays of these shapes are certain to broadcast together."""
     every = list(shapes)

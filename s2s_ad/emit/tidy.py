@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import gast
 
 from s2s_ad.core import form, values
-from s2s_ad.core.callee import has_effect
+from s2s_ad.core.callee import checks, has_effect
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.folding import length_of
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.live_ranges import Liveness
 from s2s_ad.emit.sugar import called_on
+
+Fact = Callable[[gast.AST], Any]  # the abstract value of an atom
 
 LARGEST = 4  # operators in a value that is one of several on a line
 MOST = 3  # values on one line
@@ -25,19 +27,21 @@ MOST = 3  # values on one line
 # ---- what nobody reads ---------------------------------------------------------------------------
 
 
-def without_dead(lines: list[Line], inputs: Sequence[str], outputs: Iterable[str]) -> list[Line]:
+def without_dead(
+    lines: list[Line], inputs: Sequence[str], outputs: Iterable[str], fact: Fact
+) -> list[Line]:
     """The lines without assignments that nobody reads, as a flag that leaving a loop decides."""
     outputs = list(outputs)
     while True:
         read = Liveness(lines, inputs, outputs).read_again
-        kept = _without_dead(lines, read)
+        kept = _without_dead(lines, read, fact)
         if kept is None:
             return lines
         lines = kept
 
 
 def _without_dead(
-    lines: list[Line], read: set[tuple[int, str]], tried: bool = False
+    lines: list[Line], read: set[tuple[int, str]], fact: Fact, tried: bool = False
 ) -> list[Line] | None:
     """The lines that are left; None where these are all. What is `tried` may raise."""
     found, changed = [], False
@@ -45,12 +49,12 @@ def _without_dead(
         unread = line.kind == "assign" and (id(line), line.name) not in read
         if unread and not has_effect(line.statement):
             changed = True
-            if not tried:
+            if not tried and not checks(line.statement, fact):
                 continue
             line = replace(line, kind="effect", name="", expression=gast.Expr(line.expression))
         moves = [each for each in line.moves if (id(line), each[0]) in read]
         inside = tried or line.kind == "try"
-        blocks = [_without_dead(each, read, inside) for each in line.blocks]
+        blocks = [_without_dead(each, read, fact, inside) for each in line.blocks]
         if len(moves) < len(line.moves) or any(each is not None for each in blocks):
             changed = True
             pairs = zip(blocks, line.blocks, strict=True)

@@ -265,7 +265,7 @@ def _with_variables(
 
     if not any(line.moves for line in flat(lines)):
         return lines, variables_of(lines)
-    lines = without_dead(lines, inputs, outputs)
+    lines = without_dead(lines, inputs, outputs, program.fact)
     lines = with_values_in_moves(lines, variables_of(lines), outputs, program.hints)
     return lines, variables_of(lines)
 

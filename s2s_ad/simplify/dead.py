@@ -14,7 +14,6 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, tree
-from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import captured_names, checks, has_effect, item_of, may_raise
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Capture, Program
@@ -99,8 +98,7 @@ def _decides(statement: form.Statement, program: Program) -> bool:
     """Whether it counts that the statement may raise: in a `try`, and of what checks arguments."""
     if program.tried:
         return statement.phase != "backward" and may_raise(statement, program.fact)
-    is_check = statement.phase not in DERIVED and checks(statement)
-    return is_check and may_raise(statement, program.fact)
+    return checks(statement, program.fact)
 
 
 class _Block:

@@ -13,7 +13,7 @@ from typing import Any
 from s2s_ad.analysis.restoring import Restoring
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, to_node
-from s2s_ad.core.callee import checks, item_of
+from s2s_ad.core.callee import item_of
 from s2s_ad.core.passes import run
 from s2s_ad.core.program import Input, Program
 from s2s_ad.core.rule import Rule
@@ -193,7 +193,7 @@ def _again(statement: form.Op) -> form.Op:
 
 def _checked_once(early: list, again: Collection[form.Statement]) -> list[form.Statement]:
     """The first half, which need not run what the second half runs again for its check alone."""
-    names = {each.target for each in again if checks(each)}
+    names = {each.target for each in again if each.rule.checks}
     return [_unchecked(each) if each.target in names else each for each in early]
 
 

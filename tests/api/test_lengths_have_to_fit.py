@@ -106,6 +106,39 @@ def test_what_python_refuses_every_transform_refuses(f, good, bad, transform):
         transformed(*filled(good))
 
 
+def summed(x):
+    return np.sum(x[:2] * 2 + np.ones(3)[: int(x[0])])
+
+
+def spaced(x):
+    return np.sum(x[:2] - np.linspace(0.0, 1.0, int(x[0])))
+
+
+def of_masks(x):
+    return np.sum(x[x > 1.5] - 2.0 * x[x < x[0]])
+
+
+def unread_in_a_loop(x):
+    total = 0.0
+    for i in range(3):
+        np.maximum(x[:2], np.ones(4)[: int(x[0])])
+        total += x[i] ** 2
+    return total
+
+
+@pytest.mark.parametrize("f", [summed, spaced, of_masks, unread_in_a_loop])
+@pytest.mark.parametrize("transform", [each for each in TRANSFORMS if each != "both"])
+def test_lengths_that_values_decide_have_to_fit_too(f, transform):
+    good, bad = np.array([2.0, 1.0, 0.5, 4.0]), np.array([3.0, 1.0, 2.0, 4.0])
+    transformed = TRANSFORMS[transform](f)
+    with pytest.raises(ValueError, match=SAID):
+        f(bad)
+    f(good)
+    with pytest.raises(ValueError, match=SAID):
+        transformed(bad)
+    transformed(good)
+
+
 def test_a_new_captured_array_counts_by_its_lengths():
     derived = grad(lambda x: x @ held[0])
     for length in (3, 4, 3, 4):
