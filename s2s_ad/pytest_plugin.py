@@ -62,7 +62,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 
 
 def _check_marked(
-    fn: Callable,
+    fn: Callable | None = None,
     like: str | None = None,
     *,
     args: tuple | None = None,
@@ -70,6 +70,8 @@ def _check_marked(
     tolerance: float | None = None,
 ) -> None:
     __tracebackhide__ = True
+    if fn is None:
+        raise TypeError("derivatives needs a function: derivatives(grad(energy), 'f64[9]')")
     if (like is None) == (args is None):
         raise TypeError("derivatives needs a description of the arguments, or args=(...)")
     if like is not None:

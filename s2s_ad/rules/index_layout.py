@@ -119,13 +119,18 @@ def cover(indices: Sequence[Any], shape: values.Shape) -> bool:
         found = layout(index, shape)
         if found is None or len(found.items) != len(shape):
             continue
-        parts = [i for i, item in enumerate(found.items) if item != slice(None)]
+        parts = [i for i, item in enumerate(found.items) if not _is_whole(item)]
         span = _span(found.items[parts[0]], shape[parts[0]]) if len(parts) == 1 else None
         if span is not None:
             spans[parts[0]].append(span)
     return any(
         _are_without_gap(each, assumed=assumed) for each in spans for assumed in (False, True)
     )
+
+
+def _is_whole(item: Any) -> bool:
+    """Whether an index takes all of its axis; what a Symbol equals is not known."""
+    return isinstance(item, slice) and item.start is item.stop is item.step is None
 
 
 _Span = tuple[sizes.Size, sizes.Size | None]  # from where to where; None: to the end
@@ -136,10 +141,8 @@ def _span(item: Any, dim: int | values.Dim) -> _Span | None:
         place = _counted(item, dim)
         return place, None if item == -1 else place + 1
     bounds = (item.start, item.stop) if isinstance(item, slice) else (UNKNOWN, UNKNOWN)
-    if any(each is not None and type(each) is not int for each in bounds) or item.step not in (
-        None,
-        1,
-    ):
+    known = all(each is None or type(each) is int for each in bounds)
+    if not known or not (item.step is None or (type(item.step) is int and item.step == 1)):
         return None
     start, stop = bounds
     return _counted(start or 0, dim), None if stop is None else _counted(stop, dim)

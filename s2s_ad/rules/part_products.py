@@ -54,7 +54,8 @@ def part_of_axis(builder: Builder, array: Any, axis: int) -> Any:
 def _counts_from_front(item: Any) -> bool:
     """Whether an index takes the same of an array and of the first part of it."""
     if isinstance(item, slice):
-        return item.start in (None, 0) and type(item.stop) is int and item.stop > 0
+        start = 0 if item.start is None else item.start
+        return type(start) is int and start == 0 and type(item.stop) is int and item.stop > 0
     return type(item) is int and item >= 0
 
 

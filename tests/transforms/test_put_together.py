@@ -54,6 +54,29 @@ def test_an_element_that_no_slice_takes_has_no_part_however_steep_it_is():
         np.testing.assert_allclose(grad(fluxes)(np.zeros(1)), [0.0])
 
 
+def chosen_columns(a, columns):
+    """Rows are normalised; which of their elements are read, an argument says."""
+    p = np.exp(a)
+    p = p / p.sum(axis=1, keepdims=True)
+    order = [0]
+    for column in columns:
+        order += [column, 0]
+    alpha = np.zeros(len(order))
+    alpha[0], alpha[1] = p[0, 0], p[0, order[1]]
+    for i in range(1, len(p)):
+        new = np.zeros(len(order))
+        for k in range(len(order)):
+            new[k] = (alpha[k] + alpha[k - 1]) * p[i, order[k]]
+        alpha = new
+    return -np.log(alpha[-1] + alpha[-2])
+
+
+def test_elements_whose_index_a_run_tells_are_added_too():
+    found = grad(chosen_columns)(A, np.array([2, 1]))
+    wanted = differences(lambda a: chosen_columns(a, np.array([2, 1])), A)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
 def mixture(means, x):
     joint = -0.5 * (x[:, None] - means) ** 2
     top = np.max(joint, axis=1, keepdims=True)

@@ -351,6 +351,7 @@ def _is_contiguous_view(function: Callable, whole: Reference, args: tuple) -> bo
     if function is operator.getitem:
         index = args[1]
         single = index if not isinstance(index, tuple) else index[0] if len(index) == 1 else None
-        step = single.step if isinstance(single, slice) else None
-        return is_integer(single) or (isinstance(single, slice) and step in (None, 1))
+        if not isinstance(single, slice):
+            return is_integer(single)
+        return single.step is None or (type(single.step) is int and single.step == 1)
     return _way_back(function) in ("reshape", "insertion")
