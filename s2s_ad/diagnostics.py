@@ -115,7 +115,7 @@ class S2SError(Exception):
         return "\n".join(lines)
 
     def labelled(self, label: str) -> S2SError:
-        """The same, beginning with what the user called."""
+        """The error, whose first line begins with what the user called."""
         known = self.what.startswith(f"{label}: ")
         what = self.what if known else f"{label}: {self.what}"
         return type(self)(self.code, what, origin=self.origin, why=self.why, help=self.help)

@@ -35,7 +35,7 @@ def watching(program: Program) -> Program:
 
 
 def told_apart(assemble: Callable[[list[Callable]], Callable]) -> Assemble:
-    """The same, with a check of the arguments at each call where the function changes some."""
+    """`assemble`, with a check of the arguments at each call where the function changes some."""
 
     def made(functions: list[Callable], program: Program) -> Callable:
         function = assemble(functions)

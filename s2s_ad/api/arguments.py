@@ -79,7 +79,7 @@ class Arguments:
         return fact if slot.step is None else fact.get(slot.step[1])
 
     def map(self, change: Any) -> Arguments:
-        """The same with each leaf changed."""
+        """The arguments with each leaf changed."""
         changed = {name: tree.tree_map(change, fact) for name, fact in self.facts.items()}
         return Arguments(self.signature, changed)
 

@@ -153,7 +153,7 @@ def refused(library: Callable, what: str, help: str = "", why: str = "") -> Unsu
 
 
 def real_operand(lowering: Any, library: Callable, value: Any) -> Any:
-    """The same, where complex numbers are refused by name."""
+    """A number or array that the library is given; complex numbers are refused by name."""
     found = operand(lowering, value)
     if values.is_complex(lowering.builder.fact(found)):
         raise refused(library, "of complex numbers", REAL)

@@ -302,7 +302,7 @@ def _check_none(api: str, names: tuple[str, str], one: Any, other: Any) -> None:
 
 
 def check_adjoint(api: str, label: str, fact: Any, like_label: str, like: Any) -> None:
-    """The same of an adjoint; what it gives for an output without a gradient is not read."""
+    """Refuse an adjoint unlike its output; what it gives for one without a gradient is not read."""
     _check_structure(api, label, fact, like_label, like)
     leaves = zip(tree.paths(fact), tree.leaves(fact), tree.leaves(like), strict=True)
     for path, one, other in leaves:

@@ -135,7 +135,7 @@ class Signatures:
         return cls(inner, own, required, last, names, frozenset(needed | required), count)
 
     def without_defaults(self) -> Signatures:
-        """The same, which keeps no object alive that is a default of one function."""
+        """These signatures, which keep no object alive that is a default of one function."""
         return replace(self, inner=_without_defaults(self.inner), own=_without_defaults(self.own))
 
     def completed(self, arguments: dict[str, Any], kwargs: dict[str, Any]) -> dict[str, Any] | None:

@@ -77,7 +77,7 @@ class Caller(Compound):
         return self.library.fields
 
     def with_program(self, program: Program) -> Caller:
-        """The same call of a function that computes the same."""
+        """This call with another program of the user's function."""
         made = copy.copy(self)
         made.function, made.blocks, made.derived = made, (program,), {}
         made.callee = Callee(program)

@@ -618,7 +618,7 @@ def _with_dims(value: Any, change: Callable[[Dim], Dim]) -> Any:
 
 
 def as_absent(value: Any) -> Any:
-    """The same of a value that some path does not have; numbers need no shape there."""
+    """The abstract value of what some path does not have; numbers need no shape there."""
     if isinstance(value, Unknown) or (isinstance(value, Array) and value.shape != ()):
         return replace(value, absent=True)
     return value

@@ -468,7 +468,7 @@ class ExpressionPrinter(Unparser):
 
 
 def _formatted(node: gast.JoinedStr) -> gast.Call:
-    """The same text by `str.format`: "{:.3f}".format(x) for f"{x:.3f}"."""
+    """An f-string as a call of `str.format`: "{:.3f}".format(x) for f"{x:.3f}"."""
     shown: list[gast.AST] = []
 
     def text_of(each: gast.AST) -> str:

@@ -46,7 +46,7 @@ def print_statements(statements: Sequence[gast.AST], width: int = 88) -> str:
 def print_rows(
     statements: Sequence[gast.AST], width: int = 88
 ) -> tuple[str, list[gast.AST | None]]:
-    """The same, and for each line of the text the statement that it is of, if there is one.
+    """The text of `print_statements`, and for each line the statement that it is of, if any.
 
     A comment is of no statement; a header is of the compound statement.
     """

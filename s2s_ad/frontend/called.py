@@ -34,7 +34,7 @@ def name_of_call(function: Any, plain: types.FunctionType) -> str:
 
 
 def name_of_method(function: Any, holder: Any, text: str) -> str | None:
-    """The same for a method of an object that stands at a place; None where it has its own name.
+    """What the method is called that an object's call is; None where it has its own name.
 
     It is the attribute that holds the object; the class where an index leads to it.
     """

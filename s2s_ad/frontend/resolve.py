@@ -228,14 +228,14 @@ class Captures:
         return found
 
     def held(self, value: Any, text: str) -> Any:
-        """The same for an object that cannot be another: no guard, but for what is in it."""
+        """What stands for an object that cannot be another: only its items are guarded."""
         place = Place.of_object(value, text)
         if tree.is_container(value):
             return self._container(value, place)
         return value if isinstance(value, CAPTURED_AS_IS) else Captured(value, place)
 
     def fixed(self, value: Any, text: str) -> Any:
-        """The same for a constant of this library: no guard."""
+        """What the compiler works with for a constant of this library, without guards."""
         if tree.is_container(value):
             top = tree.one_level(value)
             items = tuple(self.fixed(item, text) for item in top.items)
@@ -316,7 +316,7 @@ class Captures:
         return {each.name: each for each in self._named() if isinstance(each.value, Parameter)}
 
     def held_parameters(self) -> dict[str, Capture]:
-        """The same by the names of the values that they hold now."""
+        """The Parameters by the names of the values that they hold now."""
         pairs = ((self.found[key], held) for key, held in self.parameters.items())
         return {held.name: replace(capture, name=held.name) for capture, held in pairs}
 

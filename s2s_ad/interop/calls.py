@@ -115,7 +115,7 @@ class Call:
         return adjoints
 
     def batched(self, axes: Sequence[int | None]) -> Call:
-        """The same of a batch along an axis of some of the arrays; results have it first."""
+        """The call for a batch along an axis of some arrays; in results that axis is first."""
         key = tuple(axes)
         if key not in self._batches:
             in_axes = tree.to_object(

@@ -387,7 +387,7 @@ def _space(capture: Capture) -> dict[str, Any] | None:
 
 
 def _among(space: dict[str, Any], call: Callable) -> Callable:
-    """The same function, whose names are those of a module."""
+    """A function with this code, whose globals are those of a module."""
     made = types.FunctionType(
         call.__code__, space, call.__name__, call.__defaults__, call.__closure__
     )

@@ -1,4 +1,4 @@
-"""The same code, in which Python's numbers divide by zero as NumPy's do: with a warning, no error.
+"""Code in which Python's numbers divide by zero as NumPy's do: with a warning, no error.
 
 Python's numbers raise where NumPy gives inf or nan. A derivative at such a point (that of x**0.5 at
 0.0) is inf, too, and no mistake of the function's. Code that asked at each quotient would be slower

@@ -34,7 +34,7 @@ class Loaded:
     native: Any = None  # its load.native.Native, where it has native code
 
     def rebound(self, changes: Mapping[str, Any]) -> Loaded:
-        """The same code in a module of its own, with other objects for some captured ones.
+        """A module of its own with this code, and other objects for some captured ones.
 
         So are the functions that were compiled with it. Calls that are under way, and whoever knows
         the old function, keep what they are bound to.
@@ -54,7 +54,7 @@ class Loaded:
         )
 
     def with_programs(self, change: Callable[[Program], Program]) -> Loaded:
-        """The same code, of which other programs are known."""
+        """This code, with the programs that are known of it changed."""
         companions = [each.with_programs(change) for each in self.companions]
         return replace(self, program=change(self.program), companions=companions)
 

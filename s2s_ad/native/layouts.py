@@ -206,7 +206,7 @@ def _kind(value: Expression) -> str:
 
 
 def _turned(value: gast.Call, kind: str) -> Expression:
-    """The same array, kept by columns."""
+    """The call that makes the array, kept by columns."""
     if kind == "new":
         shape = gast.Tuple([*reversed(value.args[0].elts)], gast.Load())
         value = gast.Call(value.func, [shape, *value.args[1:]], value.keywords)

@@ -82,7 +82,7 @@ def array(text: str, dtype: np.dtype, shape: tuple[Length, ...], *, own: bool = 
 
 
 def constant(value: object, dtype: np.dtype, shape: tuple[Length, ...], text: Expression) -> Node:
-    """The same number at each index."""
+    """One number at each index."""
     return Node(dtype, shape, lambda _: text, constant=value)
 
 

@@ -60,7 +60,7 @@ def cast(value: Any, dtype: np.dtype) -> Any:
 
 
 def cast_all(output: Any, dtype: np.dtype) -> Any:
-    """The same for all arrays in nested tuples."""
+    """Nested tuples with their floating-point arrays in another precision."""
     return (
         tuple(cast_all(each, dtype) for each in output)
         if isinstance(output, tuple)

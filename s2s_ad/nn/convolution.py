@@ -123,7 +123,7 @@ class Conv2d(_Convolution):
 
 
 class Conv1d(_Convolution):
-    """The same along one axis: x of shape (n, in_channels, length)."""
+    """A convolution along one axis: x of shape (n, in_channels, length)."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The same functions on many cores and many machines: chunks of data, on Dask.
+"""Functions on many cores and many machines: chunks of data, on Dask.
 
 `data_parallel` adds what a function gives for chunks of its data, `vmap` maps a function over dask
 arrays. The scheduler is Dask's; what travels to workers is generated text.

@@ -68,7 +68,7 @@ def composite(function: Callable, text: str, meaning: Callable, **facts: Any) ->
 
 
 class Composed(Composite):
-    """The same, of arguments that may all be known: what it is written as is given the builder."""
+    """A composite whose arguments may all be known: its meaning is given the builder."""
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
         arguments = support.bind_call(builder, self, self.text, args, kwargs)

@@ -137,7 +137,7 @@ def _diag_indices_from(builder: Builder, arr: Symbol) -> tuple:
 
 
 def _of_array(meaning: Any) -> Any:
-    """The same for the lengths of a matrix."""
+    """What `meaning` is of the last two lengths of an array, instead of the array."""
     return lambda builder, arr, k: meaning(builder, *_first_and_last(arr, k))
 
 

@@ -301,7 +301,7 @@ class Update(Rule):
         return self._like(builder, x, base, params, write(value, *part))
 
     def _like(self, builder: Builder, x: Symbol, base: Any, params: dict, value: Any) -> Any:
-        """The same update of a base, where it is an array like x."""
+        """This update of a base, where that is an array like x."""
         facts = builder.fact(base), builder.fact(value)
         dtypes = [values.strong_dtype(each) for each in facts if isinstance(each, values.Array)]
         if values.missing(dtypes) or any(each != x.dtype for each in dtypes):
@@ -309,7 +309,7 @@ class Update(Rule):
         return builder.call(self.function, (base, params["index"], value), {})
 
     def updated(self, operation: Operation, x_dot: Any, value_dot: Any) -> Any:
-        """The same update of a tangent; a tangent that is a number gets the shape of x."""
+        """This update of a tangent; one that is a number gets the shape of x."""
         x, builder = operation.operands[0], operation.result.builder
         if x_dot is None:
             x_dot = zeros_like(x)

@@ -39,7 +39,7 @@ def rows(x: Symbol) -> Symbol:
 
 
 def columns(x: Symbol) -> Symbol:
-    """The same so that they scale the rows."""
+    """The numbers of a vector (or of a stack of these), so that they scale the rows."""
     return x[..., None] if known_rank(x) > 1 else x[:, None]
 
 

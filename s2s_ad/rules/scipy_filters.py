@@ -175,7 +175,7 @@ def _is_real(fact: Any) -> bool:
 
 
 def _linear(params: dict[str, Any]) -> dict[str, Any]:
-    """The same filter with zeros beyond the edges."""
+    """The parameters of the filter with zeros beyond the edges."""
     return {key: each for key, each in params.items() if key != "cval"}
 
 

@@ -160,7 +160,7 @@ def _of_windows(statistic: Callable) -> Callable:
 
 
 def _of_size(function: Callable, filtered: Callable) -> Callable:
-    """The same where windows may have other shapes, which are refused."""
+    """A filter of windows; other shapes of these than boxes are refused."""
 
     def meaning(input: Any, size: Any, footprint: Any, output: Any, **options: Any) -> Any:
         builder = input.builder

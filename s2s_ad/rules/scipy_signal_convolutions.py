@@ -65,7 +65,7 @@ class Convolution(Rule):
         return values.Array(None if values.missing(dtypes) else np.result_type(*dtypes), shape)
 
     def _called(self, correlates: bool, a: Any, v: Any, mode: str) -> Any:
-        """The same family's convolution or correlation."""
+        """The convolution or correlation of this function's family."""
         function = {
             False: getattr(scipy.signal, self.name.replace("correlate", "convolve")),
             True: getattr(scipy.signal, self.name.replace("convolve", "correlate"), None),

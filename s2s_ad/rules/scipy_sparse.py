@@ -77,13 +77,13 @@ class Iterative(Rule):
 
 
 class General(Iterative):
-    """The same of matrices that need not be symmetric."""
+    """Iterative solvers of systems whose matrices need not be symmetric."""
 
     of_complex = True
 
 
 class Restarted(General):
-    """The same with one more option."""
+    """Iterative solvers that begin anew after some steps, with `restart`."""
 
     text = "A, b, x0=None, rtol=1e-05, atol=0.0, restart=None, maxiter=None"
 

@@ -12,7 +12,7 @@ def parts(spec: str) -> tuple[str, str, str]:
 
 
 def canonical(spec: str) -> str:
-    """The same specification in letters a, b, c ... by first appearance."""
+    """The specification in letters a, b, c ... by first appearance."""
     order: dict[str, str] = {}
     letters = iter(string.ascii_letters)
     for each in spec:

@@ -100,7 +100,7 @@ def sources_of(value: Any) -> frozenset:
 
 
 def undecided(value: Any) -> Any:
-    """The same without what it is: only the run tells."""
+    """Values of which only the run tells what they are; where they come from stays known."""
     if isinstance(value, tuple | list):
         return type(value)([undecided(each) for each in value])
     fact = replace(value.fact, size=None) if isinstance(value.fact, values.Scalar) else value.fact

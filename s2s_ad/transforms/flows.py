@@ -129,7 +129,7 @@ class Flow(Caller):
         start: Any,
         fixed: list,
     ) -> Symbol:
-        """The same from the first point back to the time `start`, where that is not the same."""
+        """The adjoint from the first point back to the time `start`, where these times differ."""
         operands = [adjoint, *point, start, *fixed]
         then, leaves = _inside(builder, *operands)
         before, y, y_bar, t, until, *others = leaves

@@ -285,7 +285,7 @@ def asked_here(lowering: Lowering, flag: Any) -> Any:
 
 
 def asked_of_each(lowering: Lowering, value: Any, act: Callable[[Any], Any]) -> Any:
-    """The same of what is mostly known of each object: its methods, its class, a constant of it.
+    """What `act` finds of each object that a value may be: a method, its class, a constant.
 
     What is an object again is one of several by the same flags; a truth is these flags.
     """

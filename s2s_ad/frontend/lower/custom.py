@@ -55,7 +55,7 @@ def checkpoint_call(
 
 
 def _as_checkpoint(lowering: Lowering, call: Callee, body: list, result: Any) -> Any:
-    """The same for a function that keeps its name: the call becomes the checkpoint."""
+    """The call of a function that keeps its name, as the checkpoint."""
     builder, first = lowering.builder, body[0]
     atoms = {name: Symbol(builder, name) for name in first.reads}
     operands = [builder.view(each, atoms) for each in first.operands]

@@ -70,7 +70,7 @@ def list_value(lowering: Lowering, value: Tree) -> Any:
 
 
 def _list_of_rows(lowering: Lowering, value: Tree) -> Any:
-    """The same of a list of containers; of lists of numbers it is a list of lists."""
+    """A list of containers, as one value for each part of these; of lists, one list of lists."""
     if all(map(is_list, map(contents, value.items))):
         items = tuple(as_value(lowering, each) for each in value.items)
         return lowering.builder.call(runtime.list_of, items, {})
@@ -121,7 +121,7 @@ def is_uniform(lowering: Lowering, value: Tree) -> bool:
 
 
 def _has_uniform_parts(lowering: Lowering, value: Tree) -> bool:
-    """The same of containers of one structure: of each of their parts."""
+    """Whether containers have one structure, and each of its parts is uniform over them."""
     opened = [contents(each) for each in value.items]
     if not all(isinstance(each, Tree) for each in opened) or not opened[0].items:
         return False

@@ -256,7 +256,7 @@ def at(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:
 def _one_by_one(
     lowering: Lowering, ufunc: np.ufunc, target: Reference, index: Any, rest: list
 ) -> None:
-    """The same where an element may be named twice: what is written is read again."""
+    """`ufunc.at` where an element may be named twice: what is written is read again."""
     given = index if isinstance(index, tuple) else (index,)
     found = [lowering.builder.call(np.array, (x,), {}) if type(x) is list else x for x in given]
     if any(values.rank_of(lowering.builder.fact(each)) != 1 for each in found):

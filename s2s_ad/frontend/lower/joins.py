@@ -267,7 +267,7 @@ class Join:
         return Tree(template.kind, template.keys, tuple(columns))
 
     def content(self, items: Sequence[Any], hint: Hint) -> Any:
-        """The same of what objects hold."""
+        """The joined value of what objects hold on each path."""
         before, self._bare = self._bare, True
         result = self.value(items, hint)
         self._bare = before
@@ -307,7 +307,7 @@ class Join:
         return symbol
 
     def flag(self, items: Sequence[Any], hint: Hint) -> Any:
-        """The same of a truth that is only ever a condition, as any chooser is."""
+        """The joined value of a truth that is only a condition: maybe that which chose the path."""
         return self.chooser if self._is_chooser(items) else self.value(items, hint)
 
     def _is_chooser(self, items: Sequence[Any]) -> bool:

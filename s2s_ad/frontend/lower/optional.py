@@ -27,7 +27,7 @@ class Optional(tuple):
 
 
 class Lacking(tuple):
-    """The same for an entry; the value is UNDEFINED where the flag says that it is missing."""
+    """The kind of a Tree of a flag and an entry; the entry is UNDEFINED where the flag is True."""
 
     __slots__ = ()
 

@@ -111,7 +111,7 @@ class Outlined:
 
 @dataclass(frozen=True, slots=True)
 class Recursive:
-    """The same for a function that calls itself: each value among its arguments is an operand."""
+    """A kept function that calls itself: each value among its arguments is an operand."""
 
     callee: Callee
     result: Any  # a Tree of Returned and of objects that are known

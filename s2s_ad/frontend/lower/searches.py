@@ -76,7 +76,7 @@ def contains(lowering: Lowering, items: Any, value: Any, equal: Equal) -> Any:
 
 
 def _in_known(lowering: Lowering, items: Any, value: Any) -> Any:
-    """The same of what is known; None where the items are not."""
+    """Whether a known value is among known items; None where these are not known."""
     entries = lowering.captures.entries(items)
     items = items if entries is None else entries
     if isinstance(items, Tree) and items.kind in (dict, set):

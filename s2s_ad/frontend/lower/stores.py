@@ -189,7 +189,9 @@ def updated(lowering: Lowering, old: Symbol, result: Any) -> Any:
 
 
 def either(lowering: Lowering, old: Reference, result: Any) -> Any:
-    """The same where nobody knows whether it is an array or a number: then nobody else may hold it.
+    """What is left behind where nobody knows whether that is an array or a number.
+
+    If it is an array, nobody else may hold it, because a number would not change for them.
 
     What else may hold the array is not readable from now on.
     """
