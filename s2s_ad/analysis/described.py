@@ -165,8 +165,13 @@ class Described:
     def hint(self, name: str) -> Hint:
         """The hint of a value, or what it may be called."""
         hint = self.hints.get(name, TEMPORARY)
-        text = hint.text or self.text(name)
+        text = hint.text or self.text(name) or self._element_text(name)
         return hint if text == hint.text else Hint(text, hint.kind)
+
+    def _element_text(self, name: str) -> str:
+        """What an element is called: `centers_k`."""
+        text = self._element(self.made[name]) if name in self.made else ""
+        return text if text.isidentifier() and len(text) <= LONGEST else ""
 
     def _text(self, name: str, statement: form.Statement) -> str:
         stored = self._stored(name)

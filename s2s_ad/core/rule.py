@@ -94,6 +94,8 @@ class Rule:
     asks_finite = False
     #: compares two numbers: with infinity, or with itself, that asks it, too
     compares = False
+    #: the comparison with one operand that is as true of the result as of the other operand
+    passes: Callable | None = None
     #: of real numbers of Python's the result may be complex
     turns_complex = False
     #: of real numbers the result is never below zero

@@ -83,7 +83,7 @@ elementwise(
     "runtime.where_larger(y_bar, a, b, True)",
     "runtime.where_larger(y_bar, b, a, True)",
     kind=Extreme,
-    alone=("selected(a > b, y_bar)", "selected(b > a, y_bar)"),
+    alone=("selected(y > b, y_bar)", "selected(y > a, y_bar)"),
     largest=True,
     total=True,
 )
@@ -92,7 +92,7 @@ elementwise(
     "runtime.where_smaller(y_bar, a, b, True)",
     "runtime.where_smaller(y_bar, b, a, True)",
     kind=Extreme,
-    alone=("selected(a < b, y_bar)", "selected(b < a, y_bar)"),
+    alone=("selected(y < b, y_bar)", "selected(y < a, y_bar)"),
     largest=False,
     total=True,
 )
@@ -127,7 +127,7 @@ elementwise(
     "runtime.where_larger(y_bar, a, b)",
     "runtime.where_larger(y_bar, b, a)",
     kind=Extreme,
-    alone=("selected(a > b, y_bar)", "selected(b > a, y_bar)"),
+    alone=("selected(y > b, y_bar)", "selected(y > a, y_bar)"),
     largest=True,
     total=True,
 )
@@ -136,7 +136,7 @@ elementwise(
     "runtime.where_smaller(y_bar, a, b)",
     "runtime.where_smaller(y_bar, b, a)",
     kind=Extreme,
-    alone=("selected(a < b, y_bar)", "selected(b < a, y_bar)"),
+    alone=("selected(y < b, y_bar)", "selected(y < a, y_bar)"),
     largest=False,
     total=True,
 )

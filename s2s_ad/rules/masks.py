@@ -200,6 +200,8 @@ class Extreme(Masked):
 
     Where both are it is halved; but a number that is known has no part in it.
 
+    What is larger than a number is so of the result as of the operand, and of nan neither is.
+
     Args:
         alone: the texts of the adjoints where the other operand is a number.
         largest: whether the result is the larger operand.
@@ -208,6 +210,7 @@ class Extreme(Masked):
     def __init__(self, *args: Any, alone: tuple[str, str], largest: bool, **facts: Any):
         super().__init__(*args, **facts)
         self.alone, self.largest = alone, largest
+        self.passes = operator.gt if largest else operator.lt
 
     def least(self, operands: list, of: Callable[[Any], float | None]) -> float | None:
         lows = [low for low in map(of, operands) if low is not None]

@@ -48,7 +48,7 @@ class Passes:
         if not any(self.scattered):
             return [[each] for each in results]
         atoms = dict(zip(self.forward.program.leaves(), operands, strict=True))
-        return gathered(builder, self.scattered, results, atoms)
+        return gathered(builder, self.scattered, results, atoms, self.forward.program.hints)
 
 
 def derived_callee(program: Program, builder_output: Sequence[Any], **changes: Any) -> Callee:

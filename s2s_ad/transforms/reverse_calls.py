@@ -49,13 +49,22 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     results = passes.backward.call(sweep.builder, [*needs, *y_bars])
     adjoints = passes.adjoints(sweep.builder, operands, results)
     returned = passes.active or active
-    atoms = [each for each, flag in zip(args, returned, strict=True) if flag]
-    return [
-        (name, summand)
-        for atom, summands in zip(atoms, adjoints, strict=True)
-        if (name := sweep.name_of(atom)) in sweep.active
-        for summand in summands
-    ]
+    leaves = call.program.leaves()
+    pairs = [(a, leaf) for a, leaf, flag in zip(args, leaves, returned, strict=True) if flag]
+    found = []
+    for (atom, leaf), summands in zip(pairs, adjoints, strict=True):
+        name = sweep.name_of(atom)
+        if name in sweep.active:
+            if not sweep.described.hint(name).text:
+                _name_after(sweep.builder, summands, call.program.hints.get(leaf, TEMPORARY))
+            found += [(name, each) for each in summands]
+    return found
+
+
+def _name_after(builder: Builder, adjoints: list, parameter: Hint) -> None:
+    """Call adjoints after a parameter, as the operand has no name."""
+    for each in adjoints:
+        builder.named(each, Hint(parameter.derived("_bar").text, "temporary"))
 
 
 def _forward(

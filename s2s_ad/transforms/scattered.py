@@ -89,12 +89,14 @@ def gathered(
     parts: Sequence[Scattered | None],
     results: Sequence[Any],
     atoms: Mapping[str, Any],
+    hints: Mapping[str, Hint],
 ) -> list[list]:
     """The adjoints in the caller, each as its summands, of what the function returned.
 
     Args:
         parts: the elements of each adjoint, where it was not returned as a whole.
         atoms: the arguments by the names of the leaves.
+        hints: what the function calls the leaves.
     """
     rest, adjoints = iter(results), []
     for elements in parts:
@@ -102,7 +104,8 @@ def gathered(
             adjoints.append([next(rest)])
             continue
         summands, like = [], atoms[elements.leaf]
-        name = builder.hints.get(like.name, TEMPORARY).text
+        called = builder.hints.get(like.name, TEMPORARY), hints.get(elements.leaf, TEMPORARY)
+        name = called[0].text or called[1].text
         for index in elements.indices:
             part = builder.named(next(rest), Hint(f"part_{name}_bar" if name else "", "derived"))
             where = _translated(builder, index, atoms)
