@@ -519,6 +519,9 @@ class Transformed:
             lower_it = getattr(self.fn, "__s2s_lower__", self._lowered)
             with sizes.fitting():
                 program = lower_it(inside.facts)
+                if numbers := sizes.required_numbers():  # known from the start, they tell more
+                    known = functools.partial(values.with_numbers, numbers=numbers)
+                    program = lower_it(inside.map(known).facts)
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None

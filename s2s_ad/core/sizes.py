@@ -582,6 +582,20 @@ def _assumed(size: Size, relation: str, wanted: bool) -> bool:
     return current.decide(size, relation) is wanted
 
 
+def required_numbers() -> dict[Atom, int]:
+    """The lengths that have to be a number, as Python asks for it: in all calls they are that."""
+    current = _assumptions.get()
+    found = {}
+    for each in () if current is None else current.required:
+        terms = [*each.size.terms]
+        if each.relation == ZERO and len(terms) == 1 and isinstance(terms[0][0], Atom):
+            ((atom, count),) = terms
+            number, rest = divmod(-each.size.constant, count)
+            if not rest:
+                found[atom] = number
+    return found
+
+
 def shared(sizes: Mapping[Atom, Size]) -> bool:
     """Whether a function that is compiled may be called with these sizes, too.
 

@@ -809,6 +809,17 @@ def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     return {atom: length for atom, length in found.items() if atom.not_one}
 
 
+def with_numbers(value: Any, numbers: Mapping[Atom, int]) -> Any:
+    """The abstract value of an input, of which some lengths are known to be these numbers."""
+    if not isinstance(value, Array) or not value.shape:
+        return value
+    atoms = [_only_atom(each.size) if isinstance(each, Dim) else None for each in value.shape]
+    known = [
+        dim if a is None else numbers.get(a, dim) for a, dim in zip(atoms, value.shape, strict=True)
+    ]
+    return replace(value, shape=tuple(known))
+
+
 def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:
     """How the lengths of inputs are written: len(x), x.shape[1], params["W"].shape[1]."""
     names: dict[Atom, str] = {}

@@ -26,7 +26,21 @@ from s2s_ad.simplify.unread import KEEP_UNREAD
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
-    *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, TELL, NEAREST, DEAD, MERGE, DIVIDE, CONTRACT),
+    *(
+        ERASE,
+        PASS_BY,
+        DECIDE,
+        ASK_OPERANDS,
+        DEAD,
+        SINK,
+        DEAD,
+        TELL,
+        NEAREST,
+        DEAD,
+        MERGE,
+        DIVIDE,
+        CONTRACT,
+    ),
     *(COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, OWN_ZEROS, KEEP_UNREAD),
     *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )

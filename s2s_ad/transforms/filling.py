@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,8 @@ def filled(builder: Builder, adjoint: Any) -> Any:
     if not isinstance(fact, values.Array) or not fact.shape or fact.dtype is None:
         return adjoint
     zeros, added = _added(builder, adjoint)
-    taken = [each for index, _ in added if (each := _taken(index, len(fact.shape))) is not None]
+    rank = len(fact.shape)
+    taken = [each for index, _ in added if (each := _taken(builder, index, rank)) is not None]
     axes = {axis for axis, _ in taken}
     if zeros is None or len(taken) < len(added) or len(axes) != 1:
         return adjoint
@@ -58,20 +58,33 @@ def _added(builder: Builder, adjoint: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     return (operands[rule.like_position] if zeros and added else None), added
 
 
-def _taken(index: Any, rank: int) -> tuple[int, Any] | None:
+def _taken(builder: Builder, index: Any, rank: int) -> tuple[int, Any] | None:
     """(axis, number or slice) of an index that takes a part of one axis and all of the others."""
     items = index if isinstance(index, tuple) else (index,)
-    if len(items) > rank or not all(map(_is_constant, items)):
+    if len(items) > rank or not all(_is_plain(builder, each) for each in items):
         return None
-    chosen = [(axis, item) for axis, item in enumerate(items) if item != slice(None)]
+    chosen = [(axis, item) for axis, item in enumerate(items) if not _takes_all(item)]
     return chosen[0] if len(chosen) == 1 else None
 
 
-def _is_constant(item: Any) -> bool:
+def _is_plain(builder: Builder, item: Any) -> bool:
+    """Whether it is a number that is known, or a slice between places that are not below 0."""
     if isinstance(item, slice):
-        bounds = (item.start, item.stop)
-        return item.step is None and all(each is None or _is_count(each) for each in bounds)
+        bounds = [_size(builder, each) for each in (item.start, item.stop) if each is not None]
+        return item.step is None and not values.missing(bounds) and all(map(_is_natural, bounds))
     return _is_count(item)
+
+
+def _takes_all(item: Any) -> bool:
+    return isinstance(item, slice) and all(e is None for e in (item.start, item.stop, item.step))
+
+
+def _size(builder: Builder, bound: Any) -> sizes.Size | None:
+    return builder.size(0 if bound is None else bound)
+
+
+def _is_natural(size: sizes.Size) -> bool:
+    return sizes.at_least(size, sizes.of(0))
 
 
 def _is_count(item: Any) -> bool:
@@ -98,17 +111,31 @@ def _has_length(dim: int | values.Dim, length: int) -> bool:
 
 def _joined(builder: Builder, parts: Parts, zeros: Any, whole: values.Shape, axis: int) -> Any:
     """Slices that follow each other, from the first element to the last."""
-    slices = sorted(parts.values(), key=lambda part: part[0].start or 0)
-    bounds = [(item.start or 0, item.stop) for item, _ in slices]
-    follow = all(a[1] == b[0] for a, b in pairwise(bounds))
-    ends = bounds[-1][1] is None or bounds[-1][1] == whole[axis]
-    if len(slices) < 2 or bounds[0][0] != 0 or not follow or not ends:
+    slices = _in_a_row(builder, parts)
+    if len(slices) < 2:
+        return None
+    last = slices[-1][0].stop
+    if last is not None and _size(builder, last) != values.size_of_dim(whole[axis]):
         return None
     for item, part in slices:
         index = (*(slice(None),) * axis, item) if axis else item
         if not _fits(builder, part, zeros, index, whole, axis):
             return None
     return builder.call(np.concatenate, ([part for _, part in slices],), {"axis": axis})
+
+
+def _in_a_row(builder: Builder, parts: Parts) -> list[tuple[Any, Any]]:
+    """The slices, of which the first begins at 0 and each other one where the one before ends."""
+    starts = {_size(builder, item.start): (item, part) for item, part in parts.values()}
+    found, place = [], sizes.of(0)
+    while place in starts:
+        item, part = starts.pop(place)
+        found.append((item, part))
+        stop = None if item.stop is None else _size(builder, item.stop)
+        if stop is None or not sizes.at_least(stop, place):
+            break
+        place = stop
+    return [] if len(found) < len(parts) else found
 
 
 def _fits(

@@ -358,7 +358,7 @@ class Reverse:
         if values.is_complex(self.program.facts[name]) and self._has_axes(adjoint):
             adjoint = as_complex(adjoint, self.atoms[name])
         adjoint = in_precision(adjoint, self.program.facts[name])
-        if not (self.called and name in self.wanted):  # a function is one, known lengths or not
+        if name not in self.wanted or self._has_numbers(name):
             adjoint = filled(self.builder, adjoint)
         if not isinstance(adjoint, Symbol):
             return adjoint
@@ -366,6 +366,11 @@ class Reverse:
         if hint.kind == "temporary" and adjoint.name in self._primals:
             return adjoint
         return self.builder.named(adjoint, hint)
+
+    def _has_numbers(self, leaf: str) -> bool:
+        """Whether the lengths of a leaf are numbers: a function is one, known lengths or not."""
+        shape = values.shape_of(self.program.facts[leaf]) or ()
+        return not self.called or all(type(dim) is int for dim in shape)
 
     @lazy
     def _primals(self) -> set[str]:

@@ -39,7 +39,8 @@ class Scattered:
 def scattered(
     leaf: str, adjoint: Any, leaves: Sequence[str], *, together: bool = False
 ) -> Scattered | None:
-    """The elements of an adjoint; None where it is another sum, or an index is not at hand.
+    """The elements of an adjoint; None where it is another sum, is needed as a whole, or an index
+    is not at hand.
 
     Several elements at indices that are known now stay `together`, in one array.
     """
@@ -48,7 +49,7 @@ def scattered(
     zeros, sums = adjoint.builder.applied(adjoint, runtime.index_add)
     rule, _, _ = adjoint.builder.definition(zeros)
     known = all(_is_known(params["index"], leaves) for _, params in sums)
-    if rule is None or not rule.zeros or not sums or not known:
+    if rule is None or not rule.zeros or not sums or not known or _is_read(adjoint):
         return None
     elements: dict[Any, list] = {}  # by the index, which elements they are and what is added
     for operands, params in reversed(sums):
@@ -56,6 +57,11 @@ def scattered(
         given.append(operands[1])
     fixed = len(elements) > 1 and all(_is_fixed(index) for index, *_ in elements.values())
     return None if together and fixed else _collected(leaf, elements)
+
+
+def _is_read(value: Symbol) -> bool:
+    """Whether the function computes with it, and so needs all of it."""
+    return any(value.name in each.reads for each in value.builder.body)
 
 
 def _collected(leaf: str, elements: Mapping[Any, list]) -> Scattered:

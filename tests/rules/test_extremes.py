@@ -146,3 +146,16 @@ def test_at_the_number_itself_the_derivative_is_that_of_the_number():
         np.testing.assert_array_equal(grad(lambda x: np.sum(function(x, 0.0)))(zeros), zeros)
         _, tangent = jvp(lambda x: function(0.0, x), zeros, np.ones(3))
         np.testing.assert_array_equal(tangent, zeros)
+
+
+def test_the_mask_is_asked_of_the_value_that_is_there():
+    def of_result(x):
+        h = np.maximum(W @ x, 0.0)
+        return np.sum((W @ h) ** 2)
+
+    def of_operand(x):
+        return np.sum(np.maximum(x, 0.5)) + np.sum(np.minimum(2.0, x))
+
+    for function, mask in ((of_result, "h > 0.0"), (of_operand, "x > 0.5")):
+        assert mask in grad(function).source(X)
+        np.testing.assert_allclose(grad(function)(X), differences(function, X), atol=1e-6)

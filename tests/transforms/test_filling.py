@@ -19,6 +19,21 @@ def three_slices(p):
     return np.sum(p[:1] ** 2) + np.sum(np.exp(p[1:3])) * np.sum(p[3:] ** 2)
 
 
+def thirds(p):
+    q, n = np.sin(p), len(p) // 3
+    return np.sum(q[:n] ** 2) * np.sum(q[n : 2 * n] ** 3) * np.sum(np.exp(q[2 * n :]))
+
+
+def backwards(p):
+    q, n = np.sin(p), len(p) // 2
+    return np.sum(q[n:] ** 2) * np.sum(q[:n] ** 3)
+
+
+def overlapping_by_size(p):
+    q, n = np.sin(p), len(p) // 2
+    return np.sum(q[: n + 1] ** 2) * np.sum(q[n:] ** 3)
+
+
 def columns_of_a_product(m):
     p = m @ np.ones((3, 3))
     return np.sum((p[:, :2] / p[:, 2:]) ** 2)
@@ -54,11 +69,13 @@ def steep_beside_a_gap(p):
 FILLED = {
     halves_of_a_vector: (P, "p_bar = np.concatenate("),
     three_slices: (P, "p_bar = np.concatenate("),
+    thirds: (P, "q_bar = np.concatenate("),
+    backwards: (P, "q_bar = np.concatenate("),
     columns_of_a_product: (M, "axis=1"),
     elements_of_a_display: (P, "q_bar = np.array("),
     columns_of_a_stack: (M, "q_bar = np.stack("),
 }
-OTHERS = [overlapping, with_a_gap, number_into_a_slice, steep_beside_a_gap]
+OTHERS = [overlapping, overlapping_by_size, with_a_gap, number_into_a_slice, steep_beside_a_gap]
 PROGRAMS = [(f, x) for f, (x, _) in FILLED.items()] + [(f, P) for f in OTHERS]
 
 
