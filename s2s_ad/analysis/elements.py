@@ -10,7 +10,7 @@ i' > i, or with i' = i and j' >= j.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from s2s_ad.core.sizes import Atom, Size
 
 Position = tuple[int, ...]
 Span = tuple[Size, Size | None]  # from where to where an axis is taken; None: to its end
+Spans = Sequence[Span | None]  # of the first axes; None where nothing is known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,7 @@ def meets(access: Access, other: Access, time: int, fixed: frozenset[Atom]) -> b
     regions = [_moved(other, place, time, fixed) for place in passes]
     if ahead > 0 if time > 0 else ahead <= 0:
         regions.append(_moved(other, common, 0, fixed))
-    return not all(_are_apart(access.spans, each) for each in regions)
+    return not all(are_apart(access.spans, each) for each in regions)
 
 
 def _ahead(access: Access, other: Access, common: int) -> int:
@@ -188,7 +189,7 @@ class _Renaming:
         return self.renamed[atom]
 
 
-def _are_apart(one: tuple, other: list) -> bool:
+def are_apart(one: Spans, other: Spans) -> bool:
     """Whether there is an axis along which two regions have no index in common."""
     pairs = [(a, b) for a, b in zip(one, other, strict=False) if a and b]
     return any(_is_before(a, b) or _is_before(b, a) for a, b in pairs)

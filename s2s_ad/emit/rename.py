@@ -219,7 +219,11 @@ class Naming:
                 yield self.described.text(atom.id)
 
     def _list_word(self, item: gast.AST) -> str:
-        """What a list is called: `x_saved` keeps values of x."""
+        """What a list is called: `x_saved` keeps values of x, `y_0_saved` those of `y[0]`."""
+        if isinstance(item, gast.Subscript):
+            base = self.shown.get(getattr(item.value, "id", ""), "")
+            text = element(base, item.slice, lambda name: self.shown.get(name.id, ""))
+            return f"{text}_saved" if 0 < len(text) <= LONGEST else ""
         if not isinstance(item, gast.Name):
             return ""
         text = self._hint(self.variables.of(item.id)).text

@@ -10,6 +10,7 @@ from typing import Any
 import gast
 
 from s2s_ad.core import form, sizes, values
+from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.regions import region_of
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
@@ -152,8 +153,19 @@ class Statements:
             return [gast.Expr(call)]
         target = gast.Subscript(array, index, gast.Store())
         if store.kind == "set":
-            return [gast.Assign([target], value, None)]
+            return [self._set(line, target, value)]
         return [_augmented(target, gast.Add(), value)]
+
+    def _set(self, line: Line, target: gast.Subscript, value: gast.AST) -> gast.stmt:
+        """x[i] = value, or x[i] *= 2 where a derivative makes x[i] * 2 of the same dtype."""
+        statement, program = line.statement, self.naming.program
+        plain = isinstance(value, gast.BinOp) and not isinstance(value.op, gast.MatMult)
+        if plain and isinstance(statement, form.Op) and statement.phase in DERIVED:
+            dtypes = [values.strong_dtype(program.fact(each)) for each in statement.operands[:2]]
+            same = not values.missing(dtypes) and dtypes[0] == dtypes[1]
+            if same and _is_read(value.left, target):
+                return _augmented(target, value.op, value.right)
+        return gast.Assign([target], value, None)
 
     def _pop(self, line: Line, array: gast.AST) -> list[gast.stmt]:
         call = gast.Call(gast.Attribute(array, "pop", gast.Load()), [], [])
@@ -305,6 +317,15 @@ def _defined(line: Line) -> list[str]:
 
 def _is_atom(node: gast.AST) -> bool:
     return isinstance(node, gast.Name | gast.Constant)
+
+
+def _is_read(value: gast.AST, target: gast.Subscript) -> bool:
+    """Whether a value is what stands where it is to be stored."""
+    parts = isinstance(value, gast.Subscript) and (value.value, value.slice)
+    return bool(parts) and all(
+        gast.dump(a) == gast.dump(b)
+        for a, b in zip(parts, (target.value, target.slice), strict=True)
+    )
 
 
 def _leaves(block: list[gast.stmt]) -> bool:

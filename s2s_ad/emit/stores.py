@@ -7,6 +7,7 @@ does, the copy that costs least is put in the way.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -15,6 +16,7 @@ import gast
 
 from s2s_ad.analysis.cells import OUTSIDE, Site
 from s2s_ad.analysis.copies import with_copies
+from s2s_ad.analysis.elements import Spans, are_apart, spans
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import items_of
 from s2s_ad.core.program import Program
@@ -117,6 +119,7 @@ class _Stores:
         self.kin: list[tuple[str, str]] = []  # names that the copies brought, and names of others
         self._found: dict[tuple[int, Path], tuple[int, set[str]]] = {}  # see _variables_before
         self._roots: dict[str, str] = {}  # of the results of updates
+        self._parts: dict[str, tuple[str, Spans]] = {}  # a view -> of which array, which elements
         self.stores: dict[str, Store] = {}
         self._walk(program)
         self._add_kin()
@@ -132,7 +135,10 @@ class _Stores:
             name = statement.target
             self._note_kin(statement, items.get(name, {}))
             if name in self.updates:
-                self._enter(statement, items.get(name, {}))
+                self._enter(program, statement, items.get(name, {}))
+            elif statement.function is operator.getitem:
+                array = getattr(statement.operands[0], "id", "")
+                self._parts[name] = self._variable(array), _elements(program, statement)
 
     def _note_kin(self, statement: form.Op, items: Mapping[int, str]) -> None:
         """A name that a copy brought may be memory of what it was read from or handed to."""
@@ -163,7 +169,7 @@ class _Stores:
         """The name whose memory the results of updates before have taken over, one by one."""
         return self._roots.get(name, name)
 
-    def _enter(self, statement: form.Op, items: Mapping[int, str]) -> None:
+    def _enter(self, program: Program, statement: form.Op, items: Mapping[int, str]) -> None:
         name = statement.target
         site, update = self.updates[name]
         base = statement.operands[update.place].id
@@ -176,10 +182,21 @@ class _Stores:
             function, other = statement.function, statement.operands[1 - update.place]
             self.stores[name] = Store("update", base, changed, function, other)
             return
-        self.stores[name] = Store(update.kind, base, changed)
+        self.stores[name] = Store(update.kind, base, changed - self._apart(program, statement))
         if update.kind == "pop" and 1 in items:
             self.stores[items[1]] = Store("same", base)
             self._roots[items[1]] = self._variable(base)
+
+    def _apart(self, program: Program, statement: form.Op) -> set[str]:
+        """The views of the array into which elements are stored that have none of these."""
+        if "index" not in statement.parameters:
+            return set()
+        array, stored = self._variable(statement.operands[0].id), _elements(program, statement)
+        return {
+            name
+            for name, (whole, taken) in self._parts.items()
+            if whole == array and are_apart(taken, stored)
+        }
 
     def _changed(self, site: Site) -> set[str]:
         """The variables there are at this place whose memory the update may change."""
@@ -201,6 +218,12 @@ class _Stores:
             self._found[cell, path] = start + len(names), found
             variables |= found
         return variables
+
+
+def _elements(program: Program, statement: form.Op) -> Spans:
+    """Which elements of an array a statement reads or writes."""
+    array = program.fact(statement.operands[0])
+    return spans(statement.parameters["index"], array, program.fact)
 
 
 def _renamed(program: Program, stores: Mapping[str, Store]) -> Program:

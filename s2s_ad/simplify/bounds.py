@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gast
+
 from s2s_ad.analysis import liveness
 from s2s_ad.analysis.indices import index_text
 from s2s_ad.core import form
-from s2s_ad.core.builder import DERIVED
+from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import everywhere
@@ -31,41 +33,56 @@ def ask_operands(program: Program) -> Program:
             return t2
     """
     made = {each.target: each for each in program.body if isinstance(each, form.Op)}
-    asked = {each.target: _asked(each, made) for each in program.body}
-    if not any(asked.values()):
+    asked = {each.target: found for each in program.body if (found := _asked(each, made))}
+    if not asked:
         return program
     counts = liveness.counts(program.body, program.outputs())
-    counts.subtract(each.operands[0].id for each in program.body if asked[each.target])
+    for name, (_, view) in asked.items():
+        read = view if view and counts[view.target] == 1 else made[name]
+        counts[read.operands[0].id] -= 1
+    facts = dict(program.facts)
 
-    def change(statement: form.Statement) -> form.Statement:
-        bounded = asked.get(statement.target)
-        if bounded is None:
+    def change(statement: form.Statement) -> form.Statement | list[form.Statement]:
+        if statement.target not in asked:
             return statement
-        operands = _turned(statement, bounded)
-        before = getattr(operands[0], "id", "")
+        bounded, view = asked[statement.target]
+        operand, bound = _operand(statement, bounded), statement.operands[1]
+        before = getattr(operand, "id", "")
+        if view is not None and program.fact(operand) != program.facts[bounded.target]:
+            return statement
         if counts[bounded.target] and before in made and counts[before] == 1:
             return statement
-        return statement.with_call(statement.rule, operands)
+        if view is None:
+            return statement.with_call(statement.rule, [operand, bound])
+        part = fresh_name()
+        facts[part] = facts[view.target]
+        taken = statement.beside(part, view.rule, [operand], view.parameters)
+        return [taken, statement.with_call(statement.rule, [form.name(part), bound])]
 
-    return rewritten(program, change)
+    return rewritten(program, change, facts)
 
 
-def _asked(statement: form.Statement, made: dict[str, form.Op]) -> form.Op | None:
-    """What bounds the value that a statement compares with the bound."""
+def _asked(
+    statement: form.Statement, made: dict[str, form.Op]
+) -> tuple[form.Op, form.Op | None] | None:
+    """(what bounds the value that a statement compares with the bound, the view of it or None)."""
     if isinstance(statement, form.Effect) or statement.phase not in DERIVED:
         return None
     bounded = made.get(getattr(statement.operands[0], "id", "")) if statement.operands else None
+    view = None
+    if bounded is not None and bounded.rule.view and len(bounded.operands) == 1:
+        bounded, view = made.get(bounded.operands[0].id), bounded
     passes = None if bounded is None else bounded.rule.passes
     if bounded is None or passes is None or statement.function is not passes:
         return None
-    return bounded if _turned(statement, bounded) else None
+    return (bounded, view) if _operand(statement, bounded) is not None else None
 
 
-def _turned(statement: form.Op, bounded: form.Op) -> list:
-    """The operands of the comparison with the operand for the result; none where it is another."""
+def _operand(statement: form.Op, bounded: form.Op) -> gast.AST | None:
+    """What is bounded by the number that a statement compares with."""
     bound = statement.operands[1]
     others = [each for each in bounded.operands if index_text(each) != index_text(bound)]
-    return [others[0], bound] if len(others) == 1 else []
+    return others[0] if len(others) == 1 and isinstance(bound, gast.Constant) else None
 
 
 ASK_OPERANDS = Pass("ask-operands", everywhere(ask_operands))

@@ -19,7 +19,7 @@ from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.callee import Compound, item_of
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import CopyReason, Program
+from s2s_ad.core.program import TEMPORARY, CopyReason, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
 from s2s_ad.core.rewriting import rewritten
 from s2s_ad.core.rule import ITEM, Item
@@ -103,7 +103,7 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
     for statement in program.body:
         rule = statement.rule
         if rule.length:
-            statement = _nearest_length(program, statement, inputs)
+            statement = _nearest_length(program, statement, inputs, made)
             statement = _before_elementwise(program, statement, 0, made)
         elif rule.like_position is not None:
             statement = _nearest_like(program, statement, rule.like_position, inputs, made)
@@ -137,8 +137,34 @@ def _nearest_like(
     found = next((each for each in inputs if program.facts[each] == fact), None)
     if like.id in inputs:
         return statement
-    found = _before_loop(program, like, made) if found is None else form.name(found)
+    if found is None:
+        found = _before_loop(program, like, made)
+    elif found == _start_of(like, made) and _is_computed(program, like, made):
+        return statement  # the same variable later
+    else:
+        found = form.name(found)
     return statement if found is None else form.substitute(statement, {like.id: found})
+
+
+def _start_of(like: gast.AST, made: Made) -> str | None:
+    """The name of the value before a loop of what the loop ends with."""
+    item = item_of(made[like.id]) if like.id in made else None
+    statement = None if item is None else made.get(item[0])
+    loop = None if statement is None else region_of(statement)
+    if item is None or statement is None or not isinstance(loop, Loop):
+        return None
+    carried = loop.parts(statement.operands).carried
+    return getattr(carried[item[1]], "id", None) if item[1] < len(carried) else None
+
+
+def _is_computed(program: Program, like: gast.AST, made: Made) -> bool:
+    """Whether what a loop ends with is computed for more than its shape."""
+    item = item_of(made[like.id])
+    loop = region_of(made[item[0]])
+    read = _read_for_values(program)
+    found = [(each.target, item_of(each)) for each in made.values()]
+    others = {at[1] for name, at in found if at and at[0] == item[0] and name in read - {like.id}}
+    return like.id in read or _is_carried_for(loop, item[1], others)
 
 
 def _made_directly(
@@ -194,6 +220,8 @@ def _of_known_shape(
     made = position or statement.rule.zeros
     if not (known and filled and made) or getattr(like, "id", None) in inputs:
         return None
+    if like.id not in for_shapes and _goes_on(program, like):
+        return None
     before: list[form.Statement] = []
     nodes = []
     for dim in facts[0].shape:
@@ -211,6 +239,13 @@ def _of_known_shape(
     whole = nodes[0] if single else gast.Tuple(nodes, gast.Load())
     made = statement.with_call(function, [] if value.value in FILLED else [value], {"shape": whole})
     return [*before, made]
+
+
+def _goes_on(program: Program, like: gast.AST) -> bool:
+    """Whether it is what a loop has made of a variable of the user's."""
+    made = next((each for each in program.body if each.target == like.id), None)
+    named = program.hints.get(like.id, TEMPORARY).kind == "user"
+    return made is not None and named and made.rule is ITEM
 
 
 def _axis_of(program: Program, dim: int | values.Dim, inputs: list[str]) -> tuple[str, int] | None:
@@ -274,10 +309,7 @@ def _before_loop(program: Program, like: gast.AST, made: Made) -> gast.AST | Non
         kept and facts[1].dtype is not None and values.is_dtype(facts[0].dtype, facts[1].dtype)
     ):
         return None
-    read = _read_for_values(program)
-    found = [(each.target, item_of(each)) for each in made.values()]
-    others = {at[1] for name, at in found if at and at[0] == item[0] and name in read - {like.id}}
-    return None if _is_carried_for(loop, item[1], others) else start
+    return None if _is_computed(program, like, made) else start
 
 
 def _read_for_values(program: Program) -> set[str]:
@@ -308,12 +340,12 @@ def _is_carried_for(loop: Loop, place: int, others: set[int]) -> bool:
 
 
 def _nearest_length(
-    program: Program, statement: form.Statement, inputs: list[str]
+    program: Program, statement: form.Statement, inputs: list[str], made: Made
 ) -> form.Statement:
     """The length read off an input."""
-    like, params = statement.operands[0].id, _params(statement)
-    fact = program.facts[like]
-    if like in inputs or not _is_array(fact):
+    name, params = statement.operands[0].id, _params(statement)
+    fact = program.facts[name]
+    if name in inputs or not _is_array(fact):
         return statement
     for name in inputs:
         shape = program.facts[name].shape
@@ -323,6 +355,9 @@ def _nearest_length(
             found = {"axis": form.constant(shape.index(fact.shape[params["axis"]]))}
         else:
             continue
+        like = statement.operands[0]
+        if name == _start_of(like, made) and _is_computed(program, like, made):
+            return statement  # the same variable later
         return statement.with_call(statement.function, [form.name(name)], found)
     return statement
 

@@ -195,10 +195,13 @@ def _told(block: Program, handed: Atoms) -> Program:
 def _stands_for(program: Program, atom: gast.AST, fact: values.AbstractValue) -> bool:
     """Whether the atom may be read for a value of this fact.
 
-    A Python float that is carried where numbers of NumPy are is a Python float all the same.
+    A Python float that is carried where numbers of NumPy are is a Python float all the same, and
+    a number of NumPy's where either may be is one of NumPy's.
     """
     is_float = isinstance(atom, gast.Constant) and type(atom.value) is float
     number = values.shape_of(fact) == () and values.is_inexact(fact) is True
+    if isinstance(fact, values.Array) and fact.weak:
+        fact = replace(fact, weak=getattr(program.fact(atom), "weak", False))
     return (is_float and number) or program.fact(atom) == fact
 
 

@@ -7,6 +7,7 @@ from s2s_ad.core.passes import Pass, run
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.simplify.bounds import ASK_OPERANDS
+from s2s_ad.simplify.casts import UNCAST
 from s2s_ad.simplify.common import SHARE_AGAIN
 from s2s_ad.simplify.dead import DEAD
 from s2s_ad.simplify.factors import COLLECT
@@ -26,23 +27,9 @@ from s2s_ad.simplify.unread import KEEP_UNREAD
 
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
-    *(
-        ERASE,
-        PASS_BY,
-        DECIDE,
-        ASK_OPERANDS,
-        DEAD,
-        SINK,
-        DEAD,
-        TELL,
-        NEAREST,
-        DEAD,
-        MERGE,
-        DIVIDE,
-        CONTRACT,
-    ),
-    *(COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN, DEAD, OWN_ZEROS, KEEP_UNREAD),
-    *(JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
+    *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
+    *(MERGE, DIVIDE, CONTRACT, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN),
+    *(UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
 )
 FINAL_CALLED = (*FINAL, OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)

@@ -20,7 +20,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.simplify.pipelines import AFTER
-from s2s_ad.transforms.scattered import Scattered, gathered
+from s2s_ad.transforms.scattered import Handed, Scattered, gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Passes:
         ("output", i) or ("saved", i), the last being outputs of `forward` behind the callee's own.
     seeds: which outputs get an adjoint; these follow.
     active: of which operands it returns the adjoint; without it of those asked for.
-    scattered: of each adjoint the elements, where it returns these alone.
+    scattered: of each adjoint the elements, where it returns these alone, or which of the adjoints
+        that it is given it is.
     relies: whether the backward pass would be another one for adjoints that may be infinite.
     """
 
@@ -40,15 +41,18 @@ class Passes:
     needs: tuple[tuple[str, int], ...]
     seeds: tuple[int, ...]
     active: tuple[bool, ...] | None = None
-    scattered: tuple[Scattered | None, ...] = ()
+    scattered: tuple[Scattered | Handed | None, ...] = ()
     relies: bool = False
 
-    def adjoints(self, builder: Builder, operands: Sequence[Any], results: list) -> list[list]:
+    def adjoints(
+        self, builder: Builder, operands: Sequence[Any], y_bars: Sequence[Any], results: list
+    ) -> list[list]:
         """The adjoints of the operands, each as its summands, of what `backward` returned."""
         if not any(self.scattered):
             return [[each] for each in results]
         atoms = dict(zip(self.forward.program.leaves(), operands, strict=True))
-        return gathered(builder, self.scattered, results, atoms, self.forward.program.hints)
+        hints = self.forward.program.hints
+        return gathered(builder, self.scattered, results, y_bars, atoms, hints)
 
 
 def derived_callee(program: Program, builder_output: Sequence[Any], **changes: Any) -> Callee:

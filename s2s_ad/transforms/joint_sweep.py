@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from s2s_ad.core import form
@@ -13,7 +14,7 @@ from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.halves import adjoint_fact
-from s2s_ad.transforms.scattered import Scattered, scattered
+from s2s_ad.transforms.scattered import Handed, Scattered, handed, scattered
 
 
 class Swept:
@@ -48,7 +49,7 @@ class Swept:
         sweep.entered.update(self.seeds)
         hand_in(self.builder, self.seeds, bounded=bounded)
         adjoints = sweep.backward_sweep()
-        self.scattered: tuple[Scattered | None, ...] = (None,) * len(wanted)
+        self.scattered: tuple[Scattered | Handed | None, ...] = (None,) * len(wanted)
         if not whole:
             chosen = {x for x, flag in zip(self.leaves, together, strict=bool(together)) if flag}
             with self.builder.at(call.program.origin, "backward"):
@@ -56,10 +57,13 @@ class Swept:
                     scattered(name, adjoints[name], self.leaves, together=name in chosen)
                     for name in wanted
                 )
+            given = handed([adjoints[name] for name in wanted], self.seeds)
+            pairs = zip(self.scattered, given, strict=True)
+            self.scattered = tuple(own or other for own, other in pairs)
         self.results = [
             value
             for name, elements in zip(wanted, self.scattered, strict=True)
-            for value in ([adjoints[name]] if elements is None else elements.added)
+            for value in _returned(adjoints[name], elements)
         ]
         self.outputs = [sweep.output(atom) for atom in atoms]
         everything = [*self.outputs, *self.results]
@@ -74,6 +78,13 @@ class Swept:
             name=f"{self.program.name}_backward",
             doc=f"backward pass of {self.program.doc}",
         )
+
+
+def _returned(adjoint: Any, elements: Scattered | Handed | None) -> Sequence[Any]:
+    """What the backward pass returns of an adjoint."""
+    if elements is None:
+        return [adjoint]
+    return elements.added if isinstance(elements, Scattered) else []
 
 
 def backward_stub(program: Program, active: tuple[bool, ...], seeds: tuple[int, ...]) -> Callee:

@@ -47,7 +47,7 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     needs = [known[kind][place] for kind, place in passes.needs]
     y_bars = [sweep.full(given.get(i, 0.0), outputs[i]) for i in passes.seeds]
     results = passes.backward.call(sweep.builder, [*needs, *y_bars])
-    adjoints = passes.adjoints(sweep.builder, operands, results)
+    adjoints = passes.adjoints(sweep.builder, operands, y_bars, results)
     returned = passes.active or active
     leaves = call.program.leaves()
     pairs = [(a, leaf) for a, leaf, flag in zip(args, leaves, returned, strict=True) if flag]

@@ -202,7 +202,7 @@ class _WayBack:
         passes = self.split(self.outer, once, self.flags, self._places())
         operands = [leaves[0], *leaves[ScheduledCallee.numbers :]]
         results = passes.backward.call(builder, [*operands, *bars[:count]])
-        adjoints = passes.adjoints(builder, operands, results)
+        adjoints = passes.adjoints(builder, operands, bars[:count], results)
         return self._added(builder, adjoints, bars[count:])
 
     def _places(self) -> tuple[int, ...]:

@@ -36,6 +36,24 @@ class Scattered:
     indices: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """An adjoint that is just what the function is given as the adjoint of an output.
+
+    Attributes:
+        place: which of the adjoints that it is given.
+    """
+
+    place: int
+
+
+def handed(adjoints: Sequence[Any], given: Sequence[str]) -> list[Handed | None]:
+    """Which adjoints are given ones; None for the others, of which there is at least one."""
+    names = [each.name if isinstance(each, Symbol) else "" for each in adjoints]
+    found = [Handed(given.index(name)) if name in given else None for name in names]
+    return found if None in found else [None for _ in found]
+
+
 def scattered(
     leaf: str, adjoint: Any, leaves: Sequence[str], *, together: bool = False
 ) -> Scattered | None:
@@ -92,8 +110,9 @@ def _is_known(index: Any, leaves: Sequence[str]) -> bool:
 
 def gathered(
     builder: Builder,
-    parts: Sequence[Scattered | None],
+    parts: Sequence[Scattered | Handed | None],
     results: Sequence[Any],
+    y_bars: Sequence[Any],
     atoms: Mapping[str, Any],
     hints: Mapping[str, Hint],
 ) -> list[list]:
@@ -101,6 +120,7 @@ def gathered(
 
     Args:
         parts: the elements of each adjoint, where it was not returned as a whole.
+        y_bars: the adjoints that it was given.
         atoms: the arguments by the names of the leaves.
         hints: what the function calls the leaves.
     """
@@ -108,6 +128,9 @@ def gathered(
     for elements in parts:
         if elements is None:
             adjoints.append([next(rest)])
+            continue
+        if isinstance(elements, Handed):
+            adjoints.append([y_bars[elements.place]])
             continue
         summands, like = [], atoms[elements.leaf]
         called = builder.hints.get(like.name, TEMPORARY), hints.get(elements.leaf, TEMPORARY)

@@ -178,3 +178,36 @@ def test_of_what_is_needed_as_a_whole_no_elements_are_handed_out():
     np.testing.assert_allclose(grad(f)(B), differences(f, B), rtol=1e-6, atol=1e-8)
     text = grad(f).source(B)
     assert "part_z_bar" not in text
+
+
+def test_what_a_helper_is_given_it_does_not_hand_back():
+    square = 0.5 * A[:5]
+
+    def step(p, q):
+        squared = p @ p.T
+        return np.sin(squared) @ squared + q
+
+    def f(p):
+        for _ in range(3):
+            p = step(0.1 * p, p)
+        return np.sum(p**2)
+
+    np.testing.assert_allclose(grad(f)(square), differences(f, square), rtol=1e-6, atol=1e-8)
+    batch = np.stack([square, 0.5 * square])
+    np.testing.assert_allclose(vmap(grad(f))(batch), [grad(f)(each) for each in batch], rtol=1e-11)
+    text = grad(f).source(square)
+    assert ".copy()" not in text
+
+
+def test_an_adjoint_that_is_handed_back_for_two_operands_is_added_twice():
+    def added(p, q):
+        s = p + q
+        return s, np.sin(s[0])
+
+    def f(p):
+        for _ in range(2):
+            p, s = added(p, p * p)
+            p = p * s
+        return np.sum(p**2)
+
+    np.testing.assert_allclose(grad(f)(B), differences(f, B), rtol=1e-6, atol=1e-8)
