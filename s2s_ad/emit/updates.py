@@ -129,8 +129,8 @@ def _is_variable(program: Program, statement: form.Op, base: str) -> bool:
     """Whether the result is worth a statement of its own, not only a part of an expression."""
     name = statement.target
     result, before = (program.hints.get(each) for each in (name, base))
-    named = result is not None and result.text and result.kind != "temporary"
-    if named and before is not None and result.text == before.text:
+    named = result if result is not None and result.kind != "temporary" else None
+    if named is not None and before is not None and named.text and named.text == before.text:
         return True
     handed = any(getattr(atom, "id", None) == name for atom in program.outputs())
     sums = statement.rule.adds

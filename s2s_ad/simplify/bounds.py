@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gast
 
 from s2s_ad.analysis import liveness
@@ -46,7 +48,8 @@ def ask_operands(program: Program) -> Program:
         if statement.target not in asked:
             return statement
         bounded, view = asked[statement.target]
-        operand, bound = _operand(statement, bounded), statement.operands[1]
+        operand: Any = _operand(statement, bounded)
+        bound = statement.operands[1]
         before = getattr(operand, "id", "")
         if view is not None and program.fact(operand) != program.facts[bounded.target]:
             return statement
@@ -78,7 +81,7 @@ def _asked(
     return (bounded, view) if _operand(statement, bounded) is not None else None
 
 
-def _operand(statement: form.Op, bounded: form.Op) -> gast.AST | None:
+def _operand(statement: form.Statement, bounded: form.Op) -> gast.AST | None:
     """What is bounded by the number that a statement compares with."""
     bound = statement.operands[1]
     others = [each for each in bounded.operands if index_text(each) != index_text(bound)]

@@ -59,11 +59,11 @@ def _is_taken(block: Program, name: str) -> bool:
 def _takes(block: Program, statement: form.Statement, name: str) -> bool:
     if isinstance(statement, form.Effect):
         return False
-    if isinstance(region_of(statement), Loop | Branch):
+    region = region_of(statement)
+    if isinstance(region, Loop | Branch):
         leaves = [*_leaves(statement, name)]
-        return statement.reads.count(name) * len(region_of(statement).blocks) == len(leaves) and (
-            all(_is_taken(inner, leaf) for inner, leaf in leaves)
-        )
+        every = len(leaves) == statement.reads.count(name) * len(region.blocks)
+        return every and all(_is_taken(inner, leaf) for inner, leaf in leaves)
     operands = statement.operands
     others = [each for each in operands if getattr(each, "id", None) != name]
     if len(operands) - len(others) != 1 or statement.reads.count(name) != 1:
@@ -85,8 +85,9 @@ def _is_of_numbers(statement: form.Op) -> bool:
 
 def _is_double(fact: values.AbstractValue) -> bool:
     """Whether it is an array, or a number of NumPy's, in double precision."""
-    known = isinstance(fact, values.Array) and not fact.weak and not fact.absent
-    return known and any(values.is_dtype(fact.dtype, each) for each in DOUBLES)
+    if not isinstance(fact, values.Array) or fact.weak or fact.absent:
+        return False
+    return any(values.is_dtype(fact.dtype, each) for each in DOUBLES)
 
 
 def _leaves(statement: form.Op, name: str) -> Iterator[tuple[Program, str]]:

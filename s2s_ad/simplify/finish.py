@@ -159,8 +159,8 @@ def _start_of(like: gast.AST, made: Made) -> str | None:
 
 def _is_computed(program: Program, like: gast.AST, made: Made) -> bool:
     """Whether what a loop ends with is computed for more than its shape."""
-    item = item_of(made[like.id])
-    loop = region_of(made[item[0]])
+    item: Any = item_of(made[like.id])
+    loop: Any = region_of(made[item[0]])
     read = _read_for_values(program)
     found = [(each.target, item_of(each)) for each in made.values()]
     others = {at[1] for name, at in found if at and at[0] == item[0] and name in read - {like.id}}

@@ -71,7 +71,7 @@ def _is_plain(builder: Builder, item: Any) -> bool:
     """Whether it is a number that is known, or a slice between places that are not below 0."""
     if isinstance(item, slice):
         bounds = [_size(builder, each) for each in (item.start, item.stop) if each is not None]
-        return item.step is None and not values.missing(bounds) and all(map(_is_natural, bounds))
+        return item.step is None and all(map(_is_natural, bounds))
     return _is_count(item)
 
 
@@ -83,8 +83,8 @@ def _size(builder: Builder, bound: Any) -> sizes.Size | None:
     return builder.size(0 if bound is None else bound)
 
 
-def _is_natural(size: sizes.Size) -> bool:
-    return sizes.at_least(size, sizes.of(0))
+def _is_natural(size: sizes.Size | None) -> bool:
+    return size is not None and sizes.at_least(size, sizes.of(0))
 
 
 def _is_count(item: Any) -> bool:
