@@ -30,6 +30,7 @@ from s2s_ad.native.nests import nests_of
 from s2s_ad.native.nodes import ListNode, Node, NotNative, SavedNode
 from s2s_ad.native.operations import Operation, node_of_operation
 from s2s_ad.native.order import reordered
+from s2s_ad.native.reusing import reused
 from s2s_ad.native.spelling import Expression, compare, name, number
 from s2s_ad.native.stacks import stacks_of
 from s2s_ad.native.state import captured_by, is_passed, known_now
@@ -53,7 +54,7 @@ class Function(Stores, Lists, Effects, Calls, Blocks):
         value = returned[0] if len(returned) == 1 else gast.Tuple(returned, gast.Load())
         return_ = with_origin(gast.Return(value), None)
         body = fused(coalesced([*self.writer.blocks[0], return_], shown), shown)
-        body = by_columns(reordered(body, shown), shown)
+        body = reused(by_columns(reordered(body, shown), shown), shown)
         body = counted(read_ahead(body, shown))
         parameters = [form.name(each, gast.Param) for each in shown]
         none: list = []

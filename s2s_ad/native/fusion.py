@@ -54,7 +54,7 @@ class Kin:
         They are, until a statement of the block names them as a whole.
         """
         for node in gast.walk(statement):
-            if isinstance(node, gast.AST) and not _is_inside(node):
+            if isinstance(node, gast.AST) and not is_inside(node):
                 for each in gast.iter_child_nodes(node):
                     if isinstance(each, gast.Name):
                         self._forget(each.id)
@@ -112,7 +112,7 @@ def _arrays(body: list[gast.stmt], assignments: list[gast.Assign]) -> set[str]:
     return found - MODULES
 
 
-def _is_inside(node: gast.AST) -> bool:
+def is_inside(node: gast.AST) -> bool:
     """Whether it uses elements or lengths of the arrays that it names, and not these."""
     is_length = isinstance(node, gast.Attribute) and node.attr == "shape"
     is_count = isinstance(node, gast.Call) and getattr(node.func, "id", "") == "len"
