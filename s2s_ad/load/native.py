@@ -15,7 +15,7 @@ import os
 import re
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
@@ -145,9 +145,10 @@ class Native:
         exec(compile(text, file, "exec"), space)
         digest = digest_of(text)
         tell_apart(space, digest)
+        entries = {each: space[each] for each in _entries(name) if each in space}
+        _called_from_python_alone(space, entries)
         if self.cache and not _has_recursion(text):
-            entries = (name, f"{name}_first", f"{name}_rows")  # the others are compiled into these
-            keep_on_disk({each: space[each] for each in entries if each in space}, digest)
+            keep_on_disk(entries, digest)  # the others are compiled into these
         kernel = space[name]
         weakref.finalize(kernel.py_func.__code__, linecache.cache.pop, file, None).atexit = False
         kinds = [(from_dtype(dtype), rank) for dtype, rank in self.kinds]
@@ -167,6 +168,20 @@ class Native:
         (around,) = made.values()
         space[around.__name__] = around
         return around
+
+
+def _entries(name: str) -> tuple[str, ...]:
+    """The functions of a module that Python calls, where it has them."""
+    return name, f"{name}_first", f"{name}_rows"
+
+
+def _called_from_python_alone(space: Mapping[str, Any], entries: Collection[str]) -> None:
+    """Let Numba make the ways in from Python for these functions alone, and none from C."""
+    for name, function in space.items():
+        options = getattr(function, "targetoptions", None)
+        if options is not None:
+            options["no_cfunc_wrapper"] = True
+            options["no_cpython_wrapper"] = name not in entries
 
 
 def _has_recursion(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import Counter
@@ -85,6 +86,11 @@ def _row(statement: gast.AST | None) -> Row:
     return NO_ROW if origin is None else Row((origin,), getattr(statement, "phase", ""))
 
 
+def _kind_of(callee: Callee) -> tuple[str, str]:
+    """What functions that come from one of the user's have in common."""
+    return callee.program.name, callee.program.doc
+
+
 def _called(ready: Any) -> Iterator[Callee]:
     """The functions that a function calls, each as often as it stands there."""
     for line in flat(Opening(ready.stores).body(ready.program)):
@@ -103,11 +109,18 @@ class Module:
     def __init__(self, functions: dict, taken: Collection[str] = ()):
         self.functions, self.taken = functions, {*taken, *RESERVED}
         self.names: dict[Callee, str] = {}
-        for each in functions:
-            if each is not None:
-                self._call(each)
+        callees = [each for each in functions if each is not None]
+        for each in callees:
+            self._call(each)
+        self.first: dict[Callee, Callee] = {}
+        kinds = Counter(map(_kind_of, callees))
+        self.repeated = {each for each in callees if kinds[_kind_of(each)] > 1}
+        self.loops: dict[str, Callee] = {}
+        written = {each: functions[each] for each in [None, *map(self._first, callees)]}
+        self.calls = Counter(
+            self._first(each) for ready in written.values() for each in _called(ready)
+        )
         self.written: set[Callee] = set()
-        self.calls = Counter(each for ready in functions.values() for each in _called(ready))
         self.texts: list[str] = []
         self.rows: list[Row] = []
 
@@ -147,9 +160,30 @@ class Module:
         self.rows += [*between, *[NO_ROW] * DECORATOR.count("\n"), *map(_row, statements)]
         return DECORATOR + text
 
+    def _first(self, callee: Callee) -> Callee:
+        """The first function with the same loops, which stands in the module for all of them.
+
+        Functions are asked for it that come from one of the user's, for arguments of other kinds.
+        """
+        if callee not in self.first:
+            self.first[callee] = callee
+            if callee in self.repeated and not callee.is_recursive:
+                with contextlib.suppress(NotNative):  # who writes the module says so
+                    text = self._loops(callee)
+                    self.first[callee] = self.loops.setdefault(text, callee)
+        return self.first[callee]
+
+    def _loops(self, callee: Callee) -> str:
+        """The text of a function alone, by a name that says nothing."""
+        ready = self.functions[callee]
+        name_of = lambda inner: self.names[self._first(inner)]  # noqa: E731
+        definition = Function(ready, "_", name_of, lambda _: None).write()
+        return print_rows([definition], WIDTH)[0]
+
     def _alone(self, callee: Callee) -> Any:
         """A function that is called in one place: it is compiled with what is around it, once."""
-        return self.functions[callee] if self.calls[callee] == 1 else None
+        first = self._first(callee)
+        return self.functions[first] if self.calls[first] == 1 else None
 
     def _call(self, callee: Callee) -> None:
         """Give a function a name, which no variable of any function has."""
@@ -159,6 +193,7 @@ class Module:
         self.names[callee] = text
 
     def _name_of(self, callee: Callee) -> str:
+        callee = self._first(callee)
         if callee not in self.written:
             self.written.add(callee)
             self.texts.append(self._written(callee, self.names[callee]))

@@ -211,7 +211,9 @@ def roomy(items, count):
     if count < len(items):
         return items
     larger = np.empty((2 * len(items),) + items.shape[1:], items.dtype)
-    larger[: len(items)] = items
+    before, after = items.ravel(), larger.ravel()  # views; a copy of parts takes 3 s to compile
+    for i in range(len(before)):
+        after[i] = before[i]
     return larger
 ''',
     "at": '''@intrinsic
@@ -305,10 +307,12 @@ def smaller(a, b):
 def product(a, b):
     """a @ b of two matrices: by loops where they are small, and by BLAS."""
     n, m, k = len(a), b.shape[1], len(b)
+    result = np.empty((n, m), a.dtype)
     if n * m * k > 1728:
-        return np.dot(a, b)
-    result = np.zeros((n, m), a.dtype)
+        return np.dot(a, b, result)  # what makes room for it itself takes longer to compile
     for i in range(n):
+        for j in range(m):
+            result[i, j] = 0
         for l in range(k):
             for j in range(m):
                 result[i, j] += a[i, l] * b[l, j]
