@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import s2s_ad
+from native_code.watched import bounds_checked, is_out_of_bounds, watched
 from random_programs import paths
 from random_programs.program import Endless, TimeIsUp, limited, namespace, quiet
 from random_programs.values import (
@@ -36,11 +37,15 @@ from s2s_ad.diagnostics import InternalError, S2SError
 SAMPLES = 3
 MANY = 40  # samples to see which shapes there are
 SECONDS = 60  # for one mode of one program
+NATIVE_SECONDS = 240  # Numba takes long on a machine that does something else
 PYTHON_SECONDS = 5  # for one run of it by Python
 MODES = (
     "value", "grad", "value_and_grad", "jvp", "vmap", "vmap(grad)", "jvp(grad)", "grad(grad)",
     "grad(vmap)", "standalone", "determinism",
 )  # fmt: skip
+NATIVE_MODES = tuple(f"native {each}" for each in (
+    "value", "value_and_grad", "jvp", "vmap", "vmap(grad)", "jvp(grad)", "grad(grad)",
+))  # fmt: skip
 
 
 class Mismatch(Exception):
@@ -632,7 +637,16 @@ class Checked:
 
     def mode_grad_grad(self) -> None:
         """By the symmetry of second derivatives; of complex inputs, as those of real pairs."""
-        gradient, args, direction, expected = self.second()
+        expected = self.second()[-1]
+        along, args = self.along_gradient()
+        found = self.as_inputs(s2s_ad.grad(along, self.positions)(*args), args, "second derivative")
+        self.finite(found)
+        for g, e in zip(found, expected, strict=True):
+            _compare(g, e, 1e-4, types=False, where="second derivative")
+
+    def along_gradient(self) -> tuple[Callable, list]:
+        """The part of the gradient along a direction, and what it is called with."""
+        gradient, args, direction, _ = self.second()
         terms, names, k = [], {}, 0
         active = [args[i] for i in self.active]
         for path, leaf in _paths(active[0] if len(active) == 1 else tuple(active), "g"):
@@ -646,11 +660,7 @@ class Checked:
                 k += 1
         params = ", ".join(f"x{i}" for i in range(len(args)))
         text = f"def along({params}):\n    g = gradient({params})\n    return {' + '.join(terms)}\n"
-        along = self.extended(text, gradient=gradient, **names)["along"]
-        found = self.as_inputs(s2s_ad.grad(along, self.positions)(*args), args, "second derivative")
-        self.finite(found)
-        for g, e in zip(found, expected, strict=True):
-            _compare(g, e, 1e-4, types=False, where="second derivative")
+        return self.extended(text, gradient=gradient, **names)["along"], args
 
     def mode_standalone(self) -> None:
         self.derivable()
@@ -687,6 +697,65 @@ class Checked:
             raise Mismatch(
                 "text", "the text of the gradient differs from one compilation to the next"
             )
+
+    # ---- native code -------------------------------------------------------------------------
+
+    def natively(self, function: Callable, args: list) -> None:
+        """The loops give what the text for NumPy gives, and no index is out of bounds."""
+        compiled = s2s_ad.jit(function)
+        with bounds_checked():
+            text = compiled.text(*copy.deepcopy(args))
+        if not text.native and text.cut is None:
+            raise Skipped("no native form")
+        expected = function(*copy.deepcopy(args))
+        found, raised = watched(compiled, *copy.deepcopy(args))
+        if any(map(is_out_of_bounds, raised)):
+            raise Mismatch("memory", f"{raised[0]}\n{text.native}")
+        _compare(found, expected, self.rounding if self.single else 1e-12)
+        if raised:
+            raise Skipped(f"the loops raise {type(raised[0]).__name__}")
+
+    def mode_native_value(self) -> None:
+        self.natively(self.main, self.arguments())
+
+    def mode_native_value_and_grad(self) -> None:
+        self.derivable()
+        self.natively(s2s_ad.value_and_grad(self.main, self.positions), self.arguments())
+
+    def mode_native_jvp(self) -> None:
+        self.derivable()
+        self.natively(*self.forward(self.main))
+
+    def forward(self, main: Callable) -> tuple[Callable, list]:
+        """A function with its derivative along a direction, and what it is called with."""
+        function, inputs = self.on_floats(main, self.arguments())
+        rng = np.random.default_rng([self.seed, 13])
+        along = lambda leaf: random_like(leaf, rng) if is_inexact(leaf) else leaf
+        tangents = [rebuilt(each, along) for each in inputs]
+        text = "def forward(xs, vs):\n    return jvp(function, xs, vs)\n"
+        scope = self.extended(text, jvp=s2s_ad.jvp, function=function)
+        return scope["forward"], [tuple(inputs), tuple(tangents)]
+
+    def mode_native_vmap(self) -> None:
+        self.sample_values
+        if not self.active:
+            raise Skipped("nothing to batch")
+        args, axes = self.batch()
+        self.natively(s2s_ad.vmap(self.main, axes), args)
+
+    def mode_native_vmap_grad(self) -> None:
+        self.sample_gradients
+        args, axes = self.batch()
+        self.natively(s2s_ad.vmap(self.grad, axes), args)
+
+    def mode_native_jvp_grad(self) -> None:
+        self.derivable()
+        self.natively(*self.forward(self.grad))
+
+    def mode_native_grad_grad(self) -> None:
+        self.derivable()
+        main, args = self.along_gradient()
+        self.natively(s2s_ad.grad(main, self.positions), args)
 
     # ---- exceptions --------------------------------------------------------------------------
 
@@ -775,8 +844,8 @@ def check(
             raised = None
         found = []
         for mode in modes:
-            if raised is not None and mode in ("value", "grad"):
-                function = s2s_ad.jit(checked.main) if mode == "value" else checked.grad
+            if raised is not None and mode in ("value", "native value", "grad"):
+                function = checked.grad if mode == "grad" else s2s_ad.jit(checked.main)
                 outcome = _outcome(mode, lambda f=function: checked.as_python(raised, f))
                 outcome.sort += (
                     f" where Python raises {type(raised).__name__}" if outcome.sort else ""
@@ -785,8 +854,9 @@ def check(
             elif raised is not None:
                 found.append(Outcome(mode, "skipped", "Python raises"))
             else:
-                method = "mode_" + mode.replace("(", "_").replace(")", "")
-                found.append(_outcome(mode, getattr(checked, method)))
+                method = "mode_" + re.sub(r"\W+", "_", mode).strip("_")
+                seconds = NATIVE_SECONDS if mode in NATIVE_MODES else SECONDS
+                found.append(_outcome(mode, getattr(checked, method), seconds))
         for code, what, is_so in _to_be_refused(checked):
             asked = [each for each in found if (each.status, each.sort) == ("refused", code)]
             if asked and is_so():
@@ -809,9 +879,9 @@ def _to_be_refused(checked: Checked) -> list[tuple[str, str, Callable[[], bool]]
     ]
 
 
-def _outcome(mode: str, run: Callable[[], None]) -> Outcome:
+def _outcome(mode: str, run: Callable[[], None], seconds: float = SECONDS) -> Outcome:
     try:
-        with limited(SECONDS):
+        with limited(seconds):
             run()
     except Skipped as skipped:
         return Outcome(mode, "skipped", str(skipped))

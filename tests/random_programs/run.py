@@ -6,6 +6,7 @@ import argparse
 import collections
 import dataclasses
 import json
+import os
 import re
 import sys
 import time
@@ -103,14 +104,16 @@ def load(file: Path) -> Iterator[Record]:
             )
 
 
-def run_seeds(seeds: Iterable[int], state: Path | None = None) -> Iterator[Record]:
+def run_seeds(
+    seeds: Iterable[int], state: Path | None = None, modes: tuple[str, ...] = oracle.MODES
+) -> Iterator[Record]:
     """The records of some seeds: those of the state file, and what is run now is added to it."""
     known = {record.seed: record for record in load(state)} if state else {}
     for seed in seeds:
         if seed not in known and state:
             with state.open("a") as file:
-                file.write(line_of(known.setdefault(seed, run(seed))) + "\n")
-        yield known.get(seed) or run(seed)
+                file.write(line_of(known.setdefault(seed, run(seed, modes))) + "\n")
+        yield known.get(seed) or run(seed, modes)
 
 
 def line_of(record: Record) -> str:
@@ -129,13 +132,20 @@ def main(arguments: list[str] | None = None) -> int:
         "--reduce", type=float, default=30.0, help="seconds to make a failing program small"
     )
     parser.add_argument("--show", action="store_true", help="print each program")
+    parser.add_argument(
+        "--native", action="store_true", help="native code with each index checked, beside NumPy"
+    )
     options = parser.parse_args(arguments)
+    if options.native:
+        os.environ |= {"S2S_AD_NATIVE": "1", "S2S_AD_CACHE": "0"}
+        os.environ.setdefault("NUMBA_OPT", "0")  # what is wrong with memory is so without, too
+    modes = oracle.NATIVE_MODES if options.native else oracle.MODES
     first, _, last = options.seeds.partition(":")
     shard, shards = map(int, options.shard.split("/"))
     seeds = range(int(first), int(last) if last else int(first) + 1)[shard - 1 :: shards]
     known = {record.seed for record in (load(options.state) if options.state else ())}
     start, done = time.monotonic(), []
-    for record in run_seeds(seeds, options.state):
+    for record in run_seeds(seeds, options.state, modes):
         done.append(record)
         if options.show:
             made = generate(record.seed)

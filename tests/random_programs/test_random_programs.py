@@ -12,14 +12,22 @@ from random_programs.program import TimeIsUp, limited
 from random_programs.run import report, run_seeds, summary
 from random_programs.statements import generate
 from s2s_ad.core.registry import rule_for
+from s2s_ad.native.support import SUPPORT
 
 SEEDS = (301, 302, 306, 309, 313, 316, 320)
+NATIVE_SEEDS = (301, 309, 316)
 SHARDS = 20
 PROGRAMS = int(os.environ.get("RANDOM_PROGRAMS", "400"))
 STATE = os.environ.get("RANDOM_PROGRAMS_STATE")  # a folder, to go on after an interruption
 MOST_REFUSED = 0.03  # of the programs of a shard
 MOST_FAILED = 0.008  # of many; of a shard of twenty none
 BY_CHANCE = 4  # so many more may be in a shard of twenty
+
+
+@pytest.fixture
+def natively(monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setenv("S2S_AD_NATIVE", "1")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -40,6 +48,29 @@ def test_random_programs(shard):
     assert len(failed) <= MOST_FAILED * len(records), text
     refused = sum(bool(record.refused) for record in records)
     assert refused <= MOST_REFUSED * len(records) + BY_CHANCE, summary(records)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", NATIVE_SEEDS)
+def test_natively_with_each_index_checked(seed, natively):
+    (record,) = run_seeds([seed], modes=oracle.NATIVE_MODES)
+    assert not record.failed, report(record, 0.0)
+    assert sum(each.status == "ok" for each in record.outcomes) > 3, summary([record])
+
+
+PICKED = """
+import numpy as np
+
+def main(x, k):
+    return x[k] * 2.0
+"""
+
+
+def test_an_index_out_of_bounds_is_seen(natively, monkeypatch):
+    beyond = SUPPORT["within"].replace("return index", "return index + 1")
+    monkeypatch.setitem(SUPPORT, "within", beyond)
+    (outcome,), _ = oracle.check(PICKED, ["np.ones(3)", "2"], 0, ("native value",))
+    assert (outcome.status, outcome.sort) == ("failed", "wrong memory")
 
 
 def test_a_seed_makes_one_program():
