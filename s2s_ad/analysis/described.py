@@ -114,6 +114,7 @@ BETWEEN: dict[Callable, Callable[[Word, Word], str]] = {
     operator.truediv: _quotient,
     runtime.contract: _matrix_product,
 }
+SIGNS = {operator.invert: "not", operator.neg: "minus"}
 COMPOUND = BETWEEN.keys() - {operator.pow}
 
 
@@ -246,8 +247,8 @@ class Described:
         if rule.function in BETWEEN and len(args) == 2:
             return BETWEEN[rule.function](*map(self._word, args))
         first = self._word(args[0])
-        if rule.function is operator.neg:
-            return f"minus_{first}" if first else ""
+        if rule.function in SIGNS:
+            return f"{SIGNS[rule.function]}_{first}" if first else ""
         own = getattr(rule.function, "__module__", "") == runtime.__name__  # in no text but ours
         if own or rule.updates or rule.copy or rule.inserts_axes:
             return first if isinstance(first, str) else ""

@@ -230,6 +230,7 @@ class Builder:
         self.constants: dict[str, Any] = {}  # what `constant_value` has found, by name
         self.asked: set[str] = set()  # of which `constant_value` was asked
         self._numbers: dict[str, sizes.Atom] = {}
+        self._counts: dict[str, sizes.Atom] = {}
         self.definitions: dict[str, tuple[Rule, list, dict]] = {}
         self.derived_names: set[str] = set()  # of operations that the user did not write
         self.notes: dict[Any, Any] = {}  # what rules found out of names, by the question
@@ -296,6 +297,11 @@ class Builder:
         """A whole number of NumPy's as a size: it is the same wherever it bounds a slice."""
         atom = self._numbers.setdefault(value.name, sizes.fresh(is_length=False))
         return sizes.of(atom)
+
+    def count(self, mask: Symbol) -> values.Dim:
+        """How many elements a mask takes: as many of each array."""
+        atom = self._counts.setdefault(mask.name, sizes.fresh())
+        return values.Dim(sizes.of(atom))
 
     def is_size(self, value: Symbol, size: Size) -> None:
         """Say which whole number a name is."""

@@ -208,7 +208,8 @@ class _Function:
             if together and place == together[0]:
                 held = [*self.change.taken.get(self.function, ()), *together]
                 leaves = tuple(program.inputs[i].tree for i in held)
-                taken = {other.name for i, other in enumerate(program.inputs) if i not in gone}
+                others = (o for i, o in enumerate(program.inputs) if i not in gone and i != place)
+                taken = {other.name for other in others}
                 taken |= {hint.text for hint in self.hints.values() if hint.kind == "user"}
                 name = next(text for text in _numbered("saved") if text not in taken)
                 each = Input(name, tuple_of(leaves))

@@ -198,7 +198,9 @@ def apart(advanced: Sequence[int]) -> bool:
 
 
 def _block_shape(item: Any) -> values.Shape:
-    return (values.fresh_dim(),) if dtype_kind(item) == "b" else fact_of(item).shape
+    if dtype_kind(item) != "b":
+        return fact_of(item).shape
+    return (item.builder.count(item) if isinstance(item, Symbol) else values.fresh_dim(),)
 
 
 def slice_dim(dim: int | values.Dim, item: slice) -> int | values.Dim:

@@ -14,7 +14,7 @@ import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import values
-from s2s_ad.core.builder import Builder, Symbol, is_same
+from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
 from s2s_ad.core.magnitudes import least
 from s2s_ad.core.rule import Operation
 from s2s_ad.rules import support
@@ -45,12 +45,21 @@ def shared_out(builder: Builder, x: Symbol, axis: Any, keepdims: bool) -> Any:
 
 
 def _of_element(builder: Builder, x: Symbol, keepdims: bool) -> Any:
-    """The sum of shares of which one has a number more: e / sum(e) less one at the label."""
+    """The sum of shares of which one has a number more: e / sum(e) less one at the label.
+
+    Of zeros of which one has a number more it is that number.
+    """
     _, (shares, more), params = builder.definition(x)
-    if x.ndim != 1 or keepdims or not is_integer(params["index"]) or isinstance(more, Symbol):
+    if x.ndim != 1 or keepdims or not is_integer(params["index"]):
         return None
-    total = shared_out(builder, shares, None, keepdims)
-    return None if total is None or isinstance(total, Symbol) else total + more
+    empty = filling_of(builder, shares) == 0.0
+    total = 0.0 if empty else shared_out(builder, shares, None, keepdims)
+    if total is None or values.shape_of(builder.fact(more)) != ():
+        return None
+    negated = builder.operands_of(more, operator.neg)
+    if isinstance(total, Symbol) and negated and is_same(total, negated[0]):
+        return 0.0  # as an adjoint, a number
+    return more if empty else total + more
 
 
 def _of_share(builder: Builder, operands: list, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -90,6 +99,9 @@ def _is_number_of_adjoint(builder: Builder, value: Any) -> bool:
 
 def _is_apart(builder: Builder, y: Any, difference: Any, axes: tuple[int, ...]) -> bool:
     """Whether it is g - sum(g * y), of shares y, whose product with them sums to zero."""
+    name, y_name = (each.name if isinstance(each, Symbol) else "" for each in (difference, y))
+    if name and builder.notes.get("apart", {}).get(name) == (y_name, sorted(axes)):
+        return True
     operands = builder.operands_of(difference, operator.sub)
     parts = builder.operands_of(y, operator.truediv)
     if not operands or not parts:
@@ -118,7 +130,13 @@ def adjoint_of_normalised(operation: Operation, y_bar: Any) -> Any:
         return None
     function, options, root = found
     shared = function(y_bar * y, **options)
-    return (y_bar - (shared * y if root else shared)) / b
+    if root:
+        return (y_bar - shared * y) / b
+    apart, axes = y_bar - shared, support.normal_axes(options.get("axis"), a.ndim)
+    total, kept = _total(builder, b, axes)
+    if isinstance(apart, Symbol) and _is_sum_of(builder, total, a, axes, kept):
+        builder.notes.setdefault("apart", {})[apart.name] = y.name, sorted(axes)
+    return apart / b
 
 
 def is_share(a: Any, b: Any) -> bool:

@@ -17,7 +17,7 @@ from s2s_ad.analysis.copies import Costs, with_copies
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import DERIVED, fresh_name
-from s2s_ad.core.callee import Compound, item_of
+from s2s_ad.core.callee import Compound, callee_of, item_of
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, CopyReason, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of, with_blocks
@@ -63,6 +63,44 @@ def nearest_shapes(program: Program) -> Program:
 def nearest_shapes_in_block(program: Program) -> Program:
     """`nearest_shapes` of a block, whose inputs need not all be there when it runs."""
     return _nearest(program, _read_anyway(program, program.leaves()))
+
+
+def without_shapes(program: Program) -> Program:
+    """What a backward pass would be handed for its shape alone is made of lengths at hand.
+
+    Args:
+        program: both sweeps over a block; its leaves are at hand in the second, too.
+    """
+    inputs = [name for name in program.leaves() if _is_array(program.facts[name])]
+    wanted = _handed_for_shapes(program)
+    if not wanted:
+        return program
+    body, facts = [], dict(program.facts)
+    for statement in program.body:
+        position, made = statement.rule.like_position, None
+        late = statement.phase == "backward" and position is not None and statement.operands
+        if late and getattr(statement.operands[position], "id", None) in wanted:
+            made = _of_known_shape(program, statement, position, inputs, wanted)
+        *before, last = made or [statement]
+        facts |= {each.target: values.Scalar(int) for each in before}
+        body += [*before, last]
+    return program.with_(body=tuple(body), facts=facts)
+
+
+def _handed_for_shapes(program: Program) -> set[str]:
+    """The results of functions that the backward sweep reads for their shape alone."""
+    results = {each.target for each in program.body if item_of(each) or callee_of(each)}
+    read, likes = set(), set()
+    for statement in program.body:
+        if statement.phase == "backward":
+            position = statement.rule.like_position
+            like = None if position is None else statement.operands[position]
+            names = [name for name in statement.reads if name != getattr(like, "id", None)]
+            read.update(names)
+            likes.add(getattr(like, "id", ""))
+    read.update(atom.id for atom in program.outputs() if isinstance(atom, gast.Name))
+    early = {each.target for each in program.body if each.phase != "backward"}
+    return (likes & results & early) - read
 
 
 def _read_anyway(block: Program, leaves: list[str]) -> list[str]:
@@ -225,15 +263,19 @@ def _of_known_shape(
     before: list[form.Statement] = []
     nodes = []
     for dim in facts[0].shape:
-        axis = _axis_of(program, dim, inputs) if like.id in for_shapes else None
         if type(dim) is int:
             nodes.append(form.constant(dim))
-        elif axis is None:
+            continue
+        axis = _axis_of(program, dim, inputs) if like.id in for_shapes else None
+        if axis is None:
             return None
-        else:
-            name, params = fresh_name(), {"axis": form.constant(axis[1])}
-            before.append(statement.beside(name, np.size, [form.name(axis[0])], params))
-            nodes.append(form.name(name))
+        name, params = fresh_name(), {"axis": form.constant(axis[1])}
+        before.append(statement.beside(name, np.size, [form.name(axis[0])], params))
+        if axis[2]:
+            pair = [form.name(name), form.constant(abs(axis[2]))]
+            name, function = fresh_name(), operator.add if axis[2] > 0 else operator.sub
+            before.append(statement.beside(name, function, pair))
+        nodes.append(form.name(name))
     function = FILLED.get(value.value, np.full)
     single = len(nodes) == 1 and function is not np.full  # whose shape is a tuple
     whole = nodes[0] if single else gast.Tuple(nodes, gast.Load())
@@ -248,10 +290,16 @@ def _goes_on(program: Program, like: gast.AST) -> bool:
     return made is not None and named and made.rule is ITEM
 
 
-def _axis_of(program: Program, dim: int | values.Dim, inputs: list[str]) -> tuple[str, int] | None:
-    """An input that has an axis of this length, and which."""
-    shapes = ((name, program.facts[name].shape) for name in inputs)
-    return next(((name, shape.index(dim)) for name, shape in shapes if dim in shape), None)
+def _axis_of(program: Program, dim: values.Dim, inputs: list[str]) -> tuple[str, int, int] | None:
+    """(an input, which axis of it, how much longer than that a length is by a known number)."""
+    found = [
+        (abs(more), name, axis, more)
+        for name in inputs
+        for axis, own in enumerate(program.facts[name].shape)
+        if isinstance(own, values.Dim) and (more := (dim.size - own.size).known) is not None
+    ]
+    nearest = min(found, key=lambda each: each[0], default=None)
+    return None if nearest is None else nearest[1:]
 
 
 def _only_for_shapes(program: Program, made: Made) -> set[str]:

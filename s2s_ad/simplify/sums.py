@@ -220,8 +220,28 @@ def _touches_zeros(program: Program, statement: form.Statement, others: list[gas
     """Whether what is added to is certain to be zero still, and the dtype stays what it is."""
     fact, index = program.fact(statement.operands[0]), statement.parameters["index"]
     plain = index_kind(index, fact, program.fact) in ("number", "row", "slice")
-    apart = all(are_apart(index, other) for other in others)
+    plain = plain or _is_mask(program, index)
+    apart = all(are_apart(index, other) or _is_rest(program, index, other) for other in others)
     return plain and apart and values.is_inexact(fact) is True and _fits(program, statement)
+
+
+def _is_mask(program: Program, index: gast.AST) -> bool:
+    """Whether an index is one mask, which names each element once at most."""
+    fact = program.facts.get(getattr(index, "id", ""))
+    return isinstance(fact, values.Array) and values.is_dtype(fact.dtype, bool)
+
+
+def _is_rest(program: Program, one: gast.AST, other: gast.AST) -> bool:
+    """Whether of two masks one is what the other leaves."""
+    names = [getattr(each, "id", "") for each in (one, other)]
+    if not all(_is_mask(program, each) for each in (one, other)):
+        return False
+    inverted = {
+        each.target: getattr(each.operands[0], "id", "")
+        for each in program.body
+        if each.function is operator.invert
+    }
+    return inverted.get(names[0]) == names[1] or inverted.get(names[1]) == names[0]
 
 
 def clears(program: Program, statement: form.Statement) -> bool:

@@ -19,7 +19,7 @@ from s2s_ad.core.program import Input, Program
 from s2s_ad.core.rule import Rule
 from s2s_ad.core.tree import Tree, tuple_of
 from s2s_ad.simplify.dead import DEAD
-from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block
+from s2s_ad.simplify.finish import nearest_shapes, nearest_shapes_in_block, without_shapes
 from s2s_ad.storage import plan
 
 
@@ -55,11 +55,12 @@ def joint(
     """
     made = swept(builder, block, results)
     if like is None:
-        made = nearest_shapes_in_block(made)
+        made = without_shapes(nearest_shapes_in_block(made))
     else:
-        nearer = nearest_shapes_in_block(made.with_(inputs=leaves(like)))
-        pairs = zip(made.body, nearer.body, strict=True)
-        made = made.with_(body=tuple(b if _is_late(b) else a for a, b in pairs))
+        nearer = without_shapes(nearest_shapes_in_block(made.with_(inputs=leaves(like))))
+        late = [each for each in nearer.body if _is_late(each)]
+        early = [each for each in made.body if not _is_late(each)]
+        made = made.with_(body=(*early, *late), facts=nearer.facts)
     return run(made.with_(inputs=(*block.inputs, *leaves(more))), (DEAD,))
 
 
@@ -67,9 +68,13 @@ def lengths(program: Program, like: Sequence[str]) -> dict[str, form.Op]:
     """How the second half reads lengths off these leaves, of which each has a value of its own."""
     present = [name for name in like if not values.may_be_absent(program.facts[name])]
     nearer = nearest_shapes(program.with_(inputs=leaves(present)))
-    pairs = zip(program.body, nearer.body, strict=True)
-    changed = [b for a, b in pairs if a is not b and not _is_late(b)]
-    return {b.target: b for b in changed if isinstance(b, form.Op) and b.rule.length}
+    before = {each.target: each for each in program.body}
+    early = [each for each in nearer.body if isinstance(each, form.Op) and not _is_late(each)]
+    return {
+        each.target: each
+        for each in early
+        if each.rule.length and before.get(each.target, each) is not each
+    }
 
 
 def swept(builder: Builder, block: Program, results: Iterable[Any]) -> Program:

@@ -63,6 +63,36 @@ def squeezed(x):
     return np.squeeze(top) + np.log(np.sum(np.exp(x[0] - top)))
 
 
+def samples_in_turn(x):
+    total = 0.0
+    for t in range(len(x)):
+        z = np.sin(x[t])
+        z = z - z.max()
+        total -= z[LABELS[t]] - np.log(np.sum(np.exp(z)))
+    return total / len(x)
+
+
+def weighted_samples(x):
+    total = 0.0
+    for t in range(len(x)):
+        top = np.max(x[t])
+        total += W[t] * (top + np.log(np.sum(np.exp(x[t] - top))) - x[t, LABELS[t]])
+    return total
+
+
+def log_of_a_share(x, label=1, scale=1.5):
+    p = np.exp(x[0] - np.max(x[0]))
+    p = p / np.sum(p)
+    return -scale * np.log(p[label])
+
+
+def with_a_number_added(x):
+    """These shares do not sum to one: the maximum has a part."""
+    p = np.exp(x[0] - np.max(x[0]))
+    p = p / (np.sum(p) + 0.1)
+    return -1.5 * np.log(p[1])
+
+
 def weighted(x):
     """A quotient of sums, where nothing comes back."""
     e = np.exp(x)
@@ -85,6 +115,10 @@ def other_axis(x):
         chain,
         by_column,
         squeezed,
+        samples_in_turn,
+        weighted_samples,
+        log_of_a_share,
+        with_a_number_added,
         weighted,
         other_axis,
     ],
@@ -118,7 +152,18 @@ def test_a_number_that_rows_share_is_the_adjoint_of_each():
 
 @pytest.mark.parametrize(
     "fn",
-    [log_sum_exp, of_rows, cross_entropy, of_one_sample, chain, by_column, squeezed],
+    [
+        log_sum_exp,
+        of_rows,
+        cross_entropy,
+        of_one_sample,
+        chain,
+        by_column,
+        squeezed,
+        samples_in_turn,
+        weighted_samples,
+        log_of_a_share,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_the_maximum_is_no_more_than_a_shift(fn):
