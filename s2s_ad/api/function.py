@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from s2s_ad import rules  # noqa: F401  (fills the registry)
+from s2s_ad.analysis.elements import atoms_of_fact
 from s2s_ad.api.aliasing import told_apart, watching
 from s2s_ad.api.arguments import (
     DOUBLE_STAR,
@@ -45,8 +46,9 @@ from s2s_ad.api.transform import Jit, Transform
 from s2s_ad.core import faults, passes, sizes, tree, values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
-from s2s_ad.core.regions import everywhere
+from s2s_ad.core.regions import Loop, everywhere, region_of
 from s2s_ad.core.sharing import lazy
+from s2s_ad.core.sizes import Atom
 from s2s_ad.core.text import Stages
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import (
@@ -519,9 +521,9 @@ class Transformed:
             lower_it = getattr(self.fn, "__s2s_lower__", self._lowered)
             with sizes.fitting():
                 program = lower_it(inside.facts)
-                if numbers := sizes.required_numbers():  # known from the start, they tell more
-                    known = functools.partial(values.with_numbers, numbers=numbers)
-                    program = lower_it(inside.map(known).facts)
+                if known := _learned(program):  # from the start it tells more
+                    told = functools.partial(values.with_lengths, known=known)
+                    program = lower_it(inside.map(told).facts)
         except StaticNeeded as need:
             places = [self.transform.place(each, self._signatures.inner) for each in need.inputs]
             raise StaticNeeded(places, need.error) from None
@@ -1016,3 +1018,28 @@ def _fact_inside(lowering: Any, leaf: Any) -> Any:
         )
     exactly = type(leaf) in (int, bool)
     return values.Static(leaf) if exactly else lowering.builder.fact(unwrap(leaf))
+
+
+def _learned(program: Program) -> dict[Atom, int | Atom]:
+    """What lengths of inputs have to be, where that would tell more about the program.
+
+    Lengths that have to be equal tell more where loops carry arrays whose lengths are not known.
+    """
+    known: dict[Atom, int | Atom] = dict(sizes.required_numbers())
+    if equal := sizes.required_equal():
+        given = {atom for name in program.leaves() for atom in atoms_of_fact(program.facts[name])}
+        if not all(given.issuperset(atoms_of_fact(fact)) for fact in _carried(program)):
+            known |= equal
+    return known
+
+
+def _carried(program: Program) -> Iterator[Any]:
+    """The facts of the arrays that loops carry."""
+    for statement in program.body:
+        region = region_of(statement)
+        for block in () if region is None else region.blocks:
+            yield from _carried(block)
+        if isinstance(region, Loop):
+            leaves = region.leaves(region.body).carried
+            facts = (region.body.facts[leaf] for leaf in leaves)
+            yield from (each for each in facts if isinstance(each, values.Array))

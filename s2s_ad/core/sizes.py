@@ -582,6 +582,27 @@ def _assumed(size: Size, relation: str, wanted: bool) -> bool:
     return current.decide(size, relation) is wanted
 
 
+def required_equal() -> dict[Atom, Atom]:
+    """The lengths that have to be equal to others, as Python asks for it, and to which."""
+    current = _assumptions.get()
+    found: dict[Atom, Atom] = {}
+    for each in () if current is None else current.required:
+        counts = {count: factor for factor, count in each.size.terms}
+        pair = [counts.get(1), counts.get(-1)]
+        atoms = [_latest(found, atom) for atom in pair if isinstance(atom, Atom) and atom.not_one]
+        plain = each.relation == ZERO and not each.size.constant and len(each.size.terms) == 2
+        if plain and len(atoms) == 2 and atoms[0] != atoms[1]:
+            first, other = sorted(atoms, key=lambda atom: atom.serial)
+            found[other] = first
+    return {atom: _latest(found, atom) for atom in found}
+
+
+def _latest(found: Mapping[Atom, Atom], atom: Atom) -> Atom:
+    while atom in found:
+        atom = found[atom]
+    return atom
+
+
 def required_numbers() -> dict[Atom, int]:
     """The lengths that have to be a number, as Python asks for it: in all calls they are that."""
     current = _assumptions.get()

@@ -809,15 +809,16 @@ def lengths_of_inputs(facts: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     return {atom: length for atom, length in found.items() if atom.not_one}
 
 
-def with_numbers(value: Any, numbers: Mapping[Atom, int]) -> Any:
-    """The abstract value of an input, of which some lengths are known to be these numbers."""
+def with_lengths(value: Any, known: Mapping[Atom, int | Atom]) -> Any:
+    """The abstract value of an input, of which some lengths are known to be these."""
     if not isinstance(value, Array) or not value.shape:
         return value
-    atoms = [_only_atom(each.size) if isinstance(each, Dim) else None for each in value.shape]
-    known = [
-        dim if a is None else numbers.get(a, dim) for a, dim in zip(atoms, value.shape, strict=True)
-    ]
-    return replace(value, shape=tuple(known))
+    dims = []
+    for dim in value.shape:
+        atom = _only_atom(dim.size) if isinstance(dim, Dim) else None
+        length = dim if atom is None else known.get(atom, dim)
+        dims.append(Dim(sizes.of(length)) if isinstance(length, Atom) else length)
+    return replace(value, shape=tuple(dims))
 
 
 def names_of_inputs(facts: Mapping[str, Any]) -> dict[Atom, str]:

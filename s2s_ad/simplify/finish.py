@@ -78,8 +78,8 @@ def without_shapes(program: Program) -> Program:
     body, facts = [], dict(program.facts)
     for statement in program.body:
         position, made = statement.rule.like_position, None
-        late = statement.phase == "backward" and position is not None and statement.operands
-        if late and getattr(statement.operands[position], "id", None) in wanted:
+        atoms = statement.operands if statement.phase == "backward" and position is not None else ()
+        if position is not None and atoms and getattr(atoms[position], "id", None) in wanted:
             made = _of_known_shape(program, statement, position, inputs, wanted)
         *before, last = made or [statement]
         facts |= {each.target: values.Scalar(int) for each in before}

@@ -370,3 +370,25 @@ def test_a_length_that_is_none_is_asked_about():
     """Two lengths that are equal by their formulas: a call of another function asked of nothing."""
     assumed = sizes.Assumptions({})
     assert assumed.decide(sizes.Size(()), sizes.ZERO) is True
+
+
+def drift(x, v, m):
+    for _ in range(3):
+        a = np.stack([np.sin(x[:, 0]), x[:, 1] ** 2], axis=1)
+        v = v + 0.1 * a
+        x = x + 0.1 * v
+    return np.sum(m[:, None] * v**2)
+
+
+def test_lengths_that_have_to_be_equal_are_one_in_loops():
+    x, v, m = np.ones((3, 2)), np.full((3, 2), 0.5), np.arange(3.0)
+    steps = [1e-6 * each.reshape(3, 2) for each in np.eye(6)]
+    slopes = [(drift(x + d, v, m) - drift(x - d, v, m)) / 2e-6 for d in steps]
+    np.testing.assert_allclose(grad(drift)(x, v, m).ravel(), slopes, atol=1e-8)
+    text = grad(drift).source(x, v, m)
+    assert "v**2" not in text  # computed to see whether lengths fit
+    for wrong in ((x[:2], v, m), (x, v, m[:2]), (np.ones((3, 3)), v, m)):
+        with pytest.raises(ValueError):  # noqa: PT011
+            grad(drift)(*wrong)
+    x, v, m = (np.concatenate([each, each]) for each in (x, v, m))
+    assert grad(drift)(x, v, m).shape == (6, 2)
