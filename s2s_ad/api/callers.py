@@ -17,6 +17,7 @@ from s2s_ad.core.program import Hint, Program
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attributes import Made
 from s2s_ad.frontend.lower.calls import apply, as_argument
+from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.heap import settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules import support
@@ -46,15 +47,19 @@ def users_function(
     facts: Sequence[Any],
     args: Any = (),
     result: Callable = as_array,
+    slopes: Sequence[Any] = (),
 ) -> Users:
     """The function, called with arguments of these abstract values and then with `args`.
 
-    `result` makes of what it returns what the library makes of it: an array of a list.
+    `result` makes of what it returns what the library makes of it: an array of a list. With
+    `slopes`, functions of the same arguments, it returns a tuple of what it and these return.
     """
     more = _listed(args)
 
     def call(own: list) -> Any:
-        return result(lowering, apply(lowering, function, [*own, *more], {}))
+        functions = [function, *slopes]
+        found = [result(lowering, apply(lowering, f, [*own, *more], {})) for f in functions]
+        return sequence(tuple, found) if slopes else found[0]
 
     names = names_of(function, len(facts))
     local = Local(lowering, Part(label_of(function), names, call))

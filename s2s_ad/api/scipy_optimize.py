@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,9 @@ from s2s_ad.core.builder import Builder
 from s2s_ad.core.callee import Callee
 from s2s_ad.core.callers import Library, in_order
 from s2s_ad.core.program import Program
+from s2s_ad.core.tree import Tree
 from s2s_ad.frontend.lower.calls import HANDLERS
+from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.heap import settled
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.transforms.callers import targets
@@ -101,7 +104,8 @@ def _check_vector(library: Callable, program: Program, like: values.Array) -> No
 
 # ---- equations of one unknown --------------------------------------------------------------------
 
-BRACKET = "f, a, b, args=(), xtol=2e-12, rtol=8.881784197001252e-16, maxiter=100"
+BRACKET = "f, a, b, args=(), xtol=2e-12, rtol=8.881784197001252e-16, maxiter=100, "
+BRACKET += "full_output=False, disp=True"
 
 
 def _bracketed(library: Callable, text: str) -> Callable:
@@ -110,44 +114,107 @@ def _bracketed(library: Callable, text: str) -> Callable:
     def handler(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         found = arguments_of(lowering, library, text, args, kwargs)
         function, more = found.pop("f"), found.pop("args")
+        full = _tells_more(library, found)
         ends = [real_operand(lowering, library, found.pop(each)) for each in "ab"]
         users = users_function(lowering, library, function, [values.Scalar(float)], more)
         check_number(library, users.program)
         options = options_of(library, found, text)
         called = Library(library, options, lambda _: [values.Scalar(float)])
         caller = Implicit(called, users.program, 2, users.program)
-        return _solved(lowering, caller, [*ends, *users.fixed])[0]
+        root = _solved(lowering, caller, [*ends, *users.fixed])[0]
+        return _with_results(library, root, full)
 
     return handler
 
 
-NEWTON = "func, x0, args=(), tol=1.48e-08, maxiter=50, rtol=0.0"
+def _tells_more(library: Callable, found: dict[str, Any]) -> bool:
+    """Whether the call returns an object with the root, too; that it raises is part of the code."""
+    full, raises = (unwrap(found.pop(each)) for each in ("full_output", "disp"))
+    if raises is not True:
+        raise refused(library, "with disp=False", "use root_scalar, and read .converged")
+    return bool(full)
+
+
+def _with_results(library: Callable, root: Any, full: bool) -> Any:
+    return sequence(tuple, [root, Result(library, _converged(root))]) if full else root
+
+
+def _converged(root: Any) -> dict[str, Any]:
+    return {"root": root, "converged": True}
+
+
+NEWTON = "func, x0, fprime=None, args=(), tol=1.48e-08, maxiter=50, fprime2=None, rtol=0.0, "
+NEWTON += "full_output=False, disp=True"
+#: what root_scalar calls the options of newton
+OF_NEWTON = {"tol": "xtol", "maxiter": "maxiter", "rtol": "rtol"}
 
 
 def _newton(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     library = scipy.optimize.newton
-    if len(args) > 2:
-        raise refused(library, "with fprime in its place", "leave it out, or use root_scalar")
     found = arguments_of(lowering, library, NEWTON, args, kwargs)
-    function, more = found.pop("func"), found.pop("args")
+    function, more, full = found.pop("func"), found.pop("args"), _tells_more(library, found)
+    if isinstance(more, Tree) and more.kind is list:  # newton alone takes a list, too
+        more = sequence(tuple, [*more.items])
     start = real_operand(lowering, library, found.pop("x0"))
     if values.shape_of(lowering.builder.fact(start)) != ():
         raise refused(library, "of an array", "use root, which solves for all unknowns at once")
+    slopes = [found.pop(each) for each in ("fprime", "fprime2")]
+    options = options_of(library, found, NEWTON)
+    if unwrap(slopes[0]) is not None:
+        known = {OF_NEWTON[key]: each for key, each in options.items()}
+        own = {"xtol": 1.48e-08} | known
+        root, converged = _by_slopes(lowering, function, start, slopes, more, own)
+        failed = lowering.call(operator.not_, converged)
+        lowering.raise_where(failed, RuntimeError("Failed to converge"))
+        return _with_results(library, root, full)
     users = users_function(lowering, library, function, [FLOAT], more)
     check_number(library, users.program)
-    called = Library(library, options_of(library, found, NEWTON), lambda _: [FLOAT])
+    called = Library(library, options, lambda _: [FLOAT])
     caller = Implicit(called, users.program, 1, users.program)
-    return _solved(lowering, caller, [start, *users.fixed])[0]
+    return _with_results(library, _solved(lowering, caller, [start, *users.fixed])[0], full)
 
 
-SCALAR = "f, args=(), method=None, bracket=None, x0=None, x1=None, xtol=None, rtol=None, "
-SCALAR += "maxiter=None"
+def _by_slopes(
+    lowering: Any, function: Any, start: Any, slopes: list, more: Any, options: dict[str, Any]
+) -> list:
+    """The root that Newton's or Halley's method finds, and whether it does: the function that is
+    called returns its value and its derivatives."""
+    library = scipy.optimize.root_scalar
+    own = [each for each in slopes if unwrap(each) is not None]
+    if unwrap(own[0]) is True:
+        raise refused(library, "with a function that returns its slope", "pass it as fprime=")
+    users = users_function(lowering, library, function, [FLOAT], more, slopes=own)
+    check_number(library, users.program)
+    condition = _changed(
+        users.program, f"{users.program.name}_residual", lambda builder, _, found: found.items[0]
+    )
+    named = dict(zip(("fprime", "fprime2"), (True for _ in own), strict=False))
+    options = {"method": ("newton", "halley")[len(own) - 1], **named, **options}
+    facts = [FLOAT, values.Scalar(bool)]
+
+    def spelled(nodes: list[gast.AST]) -> tuple[list, dict]:
+        return [], {"x0": nodes[0]}
+
+    called = Library(library, options, lambda _: facts, ("root", "converged"), spelled)
+    caller = Implicit(called, users.program, 1, condition, 2)
+    return _solved(lowering, caller, [start, *users.fixed])
+
+
+SCALAR = "f, args=(), method=None, bracket=None, fprime=None, fprime2=None, x0=None, x1=None, "
+SCALAR += "xtol=None, rtol=None, maxiter=None"
 
 
 def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     library = scipy.optimize.root_scalar
     found = arguments_of(lowering, library, SCALAR, args, kwargs)
     function, more = found.pop("f"), found.pop("args")
+    slopes = [found.pop(each) for each in ("fprime", "fprime2")]
+    if unwrap(slopes[0]) is not None and unwrap(found["method"]) in (None, "newton", "halley"):
+        start = real_operand(lowering, library, found.pop("x0"))
+        del found["method"]
+        options = options_of(library, found, SCALAR)
+        root, converged = _by_slopes(lowering, function, start, slopes, more, options)
+        return Result(library, {"root": root, "converged": converged})
     bracket = operands_of(lowering, library, found.pop("bracket"))
     starts = {key: found.pop(key) for key in ("x0", "x1")}
     starts = {key: each for key, each in starts.items() if unwrap(each) is not None}

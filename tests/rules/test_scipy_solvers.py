@@ -20,6 +20,29 @@ ROOTS = [
     case("scipy.optimize.ridder(lambda q: np.cos(q) - s * q, 0.0, 2.0)", s=number(), **LIKE),
     case("scipy.optimize.newton(lambda q: np.cos(q) - s * q, 0.7, tol=1e-14)", s=number(), **LIKE),
     case(
+        "scipy.optimize.newton(lambda q, c: q**3 - c, 0.9, lambda q, c: 3 * q**2, (s,))",
+        s=number(),
+        **LIKE,
+    ),
+    case(
+        "scipy.optimize.newton(lambda q: q**3 - s, 0.9, fprime=lambda q: 3 * q**2, "
+        "fprime2=lambda q: 6 * q, tol=1e-14)",
+        s=number(),
+        **LIKE,
+    ),
+    case(
+        "scipy.optimize.root_scalar(lambda q, c: q**3 - c, args=(s,), x0=0.9, "
+        "fprime=lambda q, c: 3 * q**2, method='newton').root",
+        s=number(),
+        **LIKE,
+    ),
+    case(
+        "(lambda found: found[0] * found[1].root * found[1].converged)"
+        "(scipy.optimize.brentq(lambda q: q**3 - s, 0.0, 2.0, full_output=True))",
+        s=number(),
+        **LIKE,
+    ),
+    case(
         "scipy.optimize.root_scalar(lambda q: q**3 - s, bracket=(0.0, 2.0), xtol=1e-14).root",
         s=number(),
         **LIKE,
@@ -198,6 +221,7 @@ def test_without_a_solution_the_derivative_is_nan(call):
     [
         ("scipy.optimize.brentq(lambda q: q**2 + s, 0.0, 1.0)", ValueError),
         ("scipy.optimize.newton(lambda q: q**2 + s, 1.0)", RuntimeError),
+        ("scipy.optimize.newton(lambda q: q**2 + s, 1.0, lambda q: 2 * q)", RuntimeError),
         (
             "scipy.optimize.fixed_point(lambda q: s / q, 1.3, method='iteration')",
             RuntimeError,
@@ -241,7 +265,9 @@ def test_where_the_library_starts_makes_no_difference():
 @pytest.mark.parametrize(
     "call, said",
     [
-        ("scipy.optimize.newton(lambda q: q**3 - s, 0.9, fprime=lambda q: 3 * q**2)", "fprime="),
+        ("scipy.optimize.newton(lambda q: q**3 - s, 0.9, disp=False)", "disp=False"),
+        ("scipy.optimize.brentq(lambda q: q**3 - s, 0.0, 2.0, disp=False)", "disp=False"),
+        ("scipy.optimize.root_scalar(lambda q: (q - s, 1.0), x0=0.9, fprime=True).root", "slope"),
         ("scipy.optimize.newton(lambda q: q**3 - s, np.ones(2))", "newton of an array"),
         ("np.real(scipy.optimize.newton(lambda q: q**3 - s * 1j, 0.9))", "complex numbers"),
         (
