@@ -253,9 +253,11 @@ def _piecewise(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     """Each function for the elements where its condition holds, the last for the rest."""
     x, conditions, functions, *more = args
     x = as_array(lowering, x)
-    if not _rank(x, "np.piecewise"):
-        raise _refused("np.piecewise of a number", "use if and else")
     found = known_items(lowering, conditions) if isinstance(conditions, Tree) else [conditions]
+    if not _rank(x, "np.piecewise"):  # a number is given to the functions as an array of one
+        ones = [lowering.call(np.reshape, as_array(lowering, each), (1,)) for each in (x, *found)]
+        given = [ones[0], sequence(list, ones[1:]), functions, *more]
+        return lowering.call(np.reshape, _piecewise(lowering, given, kwargs), ())
     chosen = known_items(lowering, functions)
     found = [as_array(lowering, each) for each in found]
     if len(chosen) == len(found) + 1:

@@ -1,4 +1,4 @@
-"""np.poly1d: a polynomial by its coefficients, the one of the highest power first."""
+"""np.poly1d and np.polynomial.Polynomial: polynomials by their coefficients."""
 
 from __future__ import annotations
 
@@ -156,3 +156,123 @@ class poly1d(np.poly1d):
 
     def integ(self, m=1, k=0) -> Any:
         return poly1d(np.polyint(self._all, m, k))
+
+
+# ---- np.polynomial.Polynomial --------------------------------------------------------------------
+
+
+class Polynomial(np.polynomial.Polynomial):
+    """A polynomial by its coefficients, the constant first; `domain` is mapped to `window`."""
+
+    def __init__(self, coef, domain=None, window=None, symbol="x"):
+        self.coef = np.atleast_1d(np.asarray(coef)) + 0.0
+        if self.coef.ndim > 1:
+            raise ValueError("Coefficient array is not 1-d")
+        self._mapped = domain is not None or window is not None
+        self.domain = np.array([-1.0, 1.0]) if domain is None else np.asarray(domain) + 0.0
+        self.window = np.array([-1.0, 1.0]) if window is None else np.asarray(window) + 0.0
+        self._symbol = symbol
+
+    @property
+    def symbol(self) -> Any:
+        return self._symbol
+
+    def _like(self, coef) -> Any:
+        if self._mapped:
+            return Polynomial(coef, self.domain, self.window, self._symbol)
+        return Polynomial(coef, symbol=self._symbol)
+
+    def mapparms(self) -> Any:
+        old, new = self.domain, self.window
+        length = old[1] - old[0]
+        offset = (old[1] * new[0] - old[0] * new[1]) / length
+        return offset, (new[1] - new[0]) / length
+
+    def __call__(self, arg):
+        if not self._mapped:
+            return np.polynomial.polynomial.polyval(arg, self.coef)
+        offset, scale = self.mapparms()
+        return np.polynomial.polynomial.polyval(offset + scale * np.asarray(arg), self.coef)
+
+    def __len__(self):
+        return len(self.coef)
+
+    def __iter__(self):
+        return iter(self.coef)
+
+    def degree(self) -> Any:
+        return len(self.coef) - 1
+
+    def copy(self) -> Any:
+        return self._like(self.coef)
+
+    def _coef_of(self, other) -> Any:
+        if isinstance(other, np.polynomial.Polynomial):
+            if self._mapped or other._mapped:
+                unsupported("Polynomials with domains in an operation", "leave the domains out")
+            return other.coef
+        return np.atleast_1d(np.asarray(other))
+
+    def __neg__(self):
+        return self._like(-self.coef)
+
+    def __pos__(self):
+        return self
+
+    def __add__(self, other):
+        return self._like(_added(self.coef, self._coef_of(other)))
+
+    def __radd__(self, other):
+        return self + other
+
+    def __sub__(self, other):
+        return self._like(_added(self.coef, -self._coef_of(other)))
+
+    def __rsub__(self, other):
+        return self._like(_added(self._coef_of(other), -self.coef))
+
+    def __mul__(self, other):
+        return self._like(np.convolve(self.coef, self._coef_of(other)))
+
+    def __rmul__(self, other):
+        return self * other
+
+    def __truediv__(self, other):
+        if np.ndim(other) > 0:
+            unsupported("a Polynomial divided by more than a number", "use np.polydiv")
+        return self._like(self.coef / other)
+
+    def __pow__(self, other):
+        coef = np.ones(1)
+        for _ in range(other):
+            coef = np.convolve(coef, self.coef)
+        return self._like(coef)
+
+    def __eq__(self, other):
+        unsupported("a comparison of Polynomials", "compare the coefficients")
+
+    def __ne__(self, other):
+        unsupported("a comparison of Polynomials", "compare the coefficients")
+
+    def deriv(self, m=1) -> Any:
+        scale = self.mapparms()[1] if self._mapped else 1.0
+        return self._like(np.polyder(self.coef[::-1], m)[::-1] * scale**m)
+
+    def integ(self, m=1, k=0, lbnd=None) -> Any:
+        if self._mapped or lbnd is not None:
+            unsupported("an integral of a Polynomial with a domain or lbnd=", "use np.polyint")
+        return self._like(np.polyint(self.coef[::-1], m, k)[::-1])
+
+    def roots(self) -> Any:
+        found = np.sort(np.roots(self.coef[::-1]))
+        if not self._mapped:
+            return found
+        offset, scale = self.mapparms()
+        return (found - offset) / scale
+
+
+def _added(a, b) -> Any:
+    """The longer one with the shorter one added to its first items."""
+    count = max(len(a), len(b))
+    sides = [np.concatenate([each, np.zeros(count - len(each))]) for each in (a, b)]
+    return sides[0] + sides[1]

@@ -119,6 +119,11 @@ CALLERS = [
         x=distinct(4),
         **LIKE,
     ),
+    case(
+        "np.piecewise(s, [s < 0.2, s > 5.0], [0.5, np.exp, lambda q: q**2 * np.sum(q)])",
+        s=number(),
+        **LIKE,
+    ),
     case("np.fromfunction(lambda i, j: i * x + j * x**2, (2, 3), dtype=int)", x=number()),
     case("np.fromiter((q * x for q in range(3)), float)", x=number()),
 ]
