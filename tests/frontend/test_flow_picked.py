@@ -101,7 +101,8 @@ def methods_and_partials(x):
     force = SPRING.force if x[0] > 0 else DAMPER.force
     slope = 0.3 if x[1] > 0 else 0.6
     act = functools.partial(leaky, a=slope) if x[2] > 0 else math.exp
-    return force(x[1]) * act(x[4])
+    total = np.sum if x[0] > 0 else np.mean
+    return force(x[1]) * act(x[4]) * total(x)
 
 
 def several_flags(x):
@@ -161,6 +162,13 @@ def functions_in_turn(x):
     for i in np.argsort(x[:4]):
         y = fs[i](y) + 0.1
     return np.sum(y)
+
+
+def where_no_number_is_whole(x):
+    table = [SPRING, DAMPER]
+    if x[0] > 100:
+        return table[x[0]].force(x[1])
+    return table[0].force(x[1])
 
 
 # ---- carried by loops ----------------------------------------------------------------------------
@@ -412,6 +420,7 @@ PROGRAMS = [
     from_dicts,
     one_of_many,
     functions_in_turn,
+    where_no_number_is_whole,
     state_of_functions,
     until_it_stops,
     swapped_in_a_loop,

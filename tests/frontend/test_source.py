@@ -1,6 +1,7 @@
 """Where the source of a function comes from, and that it is what runs."""
 
 import enum
+import functools
 import gc
 import importlib
 import linecache
@@ -285,7 +286,8 @@ def test_what_is_refused_takes_nothing_from_the_others(transform):
         (Plain, "takes no arguments"),
         (enum.Enum, "has to be known when code is generated"),
         (3, "not a function"),
-        (print, "statement of its own"),
+        (print, "returned None"),
+        (functools.partial(print, "x"), "statement of its own"),
     ],
 )
 def test_calls_that_are_refused_say_why(function, words):

@@ -31,7 +31,7 @@ from s2s_ad.frontend.lower.containers import (
     sequence,
     spread,
 )
-from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.functions import Closure, Remembering
 from s2s_ad.frontend.lower.iteration import (
     ITERATORS,
@@ -95,6 +95,8 @@ HANDLERS[functools.partial] = make_partial
 def call(lowering: Lowering, node: gast.Call) -> Any:
     """`f(x, *items, key=value, **entries)` See the next sections for what f may be."""
     function = _callee(lowering, node.func)
+    if HANDLERS[EFFECT](lowering, [node, function], {}):
+        return None
     if isinstance(function, type) and issubclass(function, BaseException):
         return HANDLERS[Thrown](lowering, [node], {})
     args = _rows_turned(lowering, function, node)

@@ -11,6 +11,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from s2s_ad.core.callee import has_effect
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.exits import Exits
@@ -23,17 +24,31 @@ KINDS = ("divide", "over", "under", "invalid")
 
 def quiet_warnings(lowering: Lowering, node: gast.With, item: gast.withitem) -> Exits:
     """`with warnings.catch_warnings()`: filters that are set inside hold up to its end."""
-    call = item.context_expr
-    if call.args or call.keywords or item.optional_vars is not None:
+    call, settings, start = item.context_expr, lowering.settings, len(lowering.builder.body)
+    keeps = [each.arg for each in call.keywords] == ["record"]
+    if call.args or (call.keywords and not keeps) or _is_read(lowering, item.optional_vars):
         help = "filter them: warnings.simplefilter('ignore')"
         raise lowering.refuse(node, "'with warnings.catch_warnings(...)' that keeps them", help)
+    if keeps and lowering.evaluate(call.keywords[0].value) is True:
+        settings = tuple((dict(settings) | dict.fromkeys(KINDS, "ignore")).items())
     before = lowering.filters
     lowering.filters = True
     try:
-        with lowering.under(lowering.settings):
-            return lowering.run(node.body)
+        with lowering.under(settings):
+            left = lowering.run(node.body)
     finally:
         lowering.filters = before
+    if keeps and any(map(has_effect, lowering.builder.body[start:])):
+        what = "a print or a warning where warnings are kept"
+        raise lowering.refuse(node, what, "leave record=True out")
+    return left
+
+
+def _is_read(lowering: Lowering, target: gast.AST | None) -> bool:
+    """Whether the function reads what the context gives."""
+    nodes = gast.walk(lowering.frame.source.node)
+    names = [each for each in nodes if isinstance(each, gast.Name) and each is not target]
+    return target is not None and any(each.id == getattr(target, "id", None) for each in names)
 
 
 def filter_warnings(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> None:

@@ -57,6 +57,8 @@ EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {}
 #: functions that are evaluated while lowering: function -> handler(lowering, args, kwargs)
 HANDLERS: dict[Any, Callable] = {}
 STATEMENTS: dict[type, Callable[[Lowering, Any], Any]] = {}
+#: the handler of a call that may print, warn or log, which says whether it does
+EFFECT = "a call that prints, warns or logs"
 
 DEEPEST = 1000  # functions that are written in place inside of each other
 MOST_OPEN = 8  # calls of one function inside of each other
@@ -155,6 +157,7 @@ class Lowering:
         self.open: dict[Any, Any] = {}  # the same, of those that are being lowered
         self.checkpoints: list[Any] = []  # functions that are, and are being lowered
         self.gave_none: list[gast.Call] = []  # calls that did, in the order that Python has
+        self.outside: dict[tuple[int, str], Any] = {}  # names of modules that are assigned
         self.caught: list[tuple] = []  # what the handlers of the `try`s around are for
 
     @property

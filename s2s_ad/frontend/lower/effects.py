@@ -19,7 +19,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.attempt import Caught
 from s2s_ad.frontend.lower.attributes import Made, Method, Thrown
-from s2s_ad.frontend.lower.core import HANDLERS, Lowering, statement
+from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
 from s2s_ad.frontend.lower.functions import Closure
@@ -153,10 +153,24 @@ def is_effect(lowering: Lowering, node: gast.stmt) -> bool:
 
 def _is_effect_call(lowering: Lowering, function: gast.AST) -> bool:
     """Whether the call prints, warns or logs."""
-    value = _read(lowering, function, {})
+    return _is_effect_function(_read(lowering, function, {}))
+
+
+def _is_effect_function(value: Any) -> bool:
     if isinstance(value, Method) and isinstance(unwrap(value.holder), logging.Logger):
         return getattr(value.function, "__name__", "") in LOGGER_METHODS
     return any(value is each for each in STATEMENTS_ONLY)
+
+
+def _done(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> bool:
+    """Print, warn or log where the value of the call counts, too: it is None."""
+    node, function = args
+    if not _is_effect_function(function):
+        return False
+    return keep_statement(lowering, gast.copy_location(gast.Expr(node), node))
+
+
+HANDLERS[EFFECT] = _done
 
 
 def _acts(lowering: Lowering, node: gast.AST) -> bool:

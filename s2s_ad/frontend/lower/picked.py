@@ -7,7 +7,6 @@ a path of its own (`conditions.for_each_picked`), so an object that is changed i
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +20,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.resolve import Captured
 
 #: objects that are known, of which a value may be one; so may be what the function makes of these
-KNOWN = Captured | type | np.dtype | np.ufunc | range
-KNOWN |= types.FunctionType | types.MethodType | types.BuiltinFunctionType
+KNOWN = Captured | type | np.dtype | range
 
 
 #: the key of the handler of what is done with each of several objects
@@ -58,8 +56,10 @@ def may_be_picked(value: Any) -> bool:
     """Whether it is an object or a function, so that a value may be this one or another."""
     if isinstance(value, Tree):
         return is_picked(value) or is_object(value)
+    if isinstance(value, KNOWN):
+        return True
     made = hasattr(value, "function") or hasattr(value, "new_frame")
-    return isinstance(value, KNOWN) or (hasattr(value, "holds") and made)
+    return made if hasattr(value, "holds") else callable(value)
 
 
 def options(value: Any) -> list[tuple[Any, Any]]:

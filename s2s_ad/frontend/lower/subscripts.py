@@ -131,17 +131,7 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     if is_growing(value) or (is_sequence(value) and _any_item(lowering, value, index)):
         return growing.item(lowering, value, _as_position(index))
     if is_sequence(value):
-        if not value.items and isinstance(index, Symbol):  # whatever the number is
-            raise lowering.there_is_none(_out_of_range(value))
-        if picks(lowering, index) and len(value.items) <= MOST:
-            return position_picked(lowering, value.items, index)
-        position = known_position(lowering, index)
-        if isinstance(position, slice):
-            items = list(value.items[position])
-            return new_list(lowering, items) if value.kind is list else sequence(tuple, items)
-        if not -len(value.items) <= position < len(value.items):
-            raise lowering.there_is_none(_out_of_range(value))
-        return value.items[position]
+        return _of_sequence(lowering, value, index)
     if value.kind is dict and picks(lowering, index) and getattr(value, "factory", None) is None:
         return entry_picked(lowering, value, index)
     if value.kind is dict:
@@ -149,6 +139,24 @@ def _of_container(lowering: Lowering, value: Tree, index: Any) -> Any:
     if is_written(value.kind, "__getitem__"):
         return apply(lowering, read_attribute(lowering, value, "__getitem__"), [index], {})
     raise UnsupportedError("S2S201", f"a subscript of a {value.kind.__name__}")
+
+
+def _of_sequence(lowering: Lowering, value: Tree, index: Any) -> Any:
+    """An item of a list or a tuple whose items are known."""
+    if not value.items and isinstance(index, Symbol):  # whatever the number is
+        raise lowering.there_is_none(_out_of_range(value))
+    if isinstance(index, Symbol) and index.shape == () and values.is_inexact(index.fact):
+        error = TypeError(f"{value.kind.__name__} indices must be integers or slices, not float")
+        raise lowering.there_is_none(error)
+    if picks(lowering, index) and len(value.items) <= MOST:
+        return position_picked(lowering, value.items, index)
+    position = known_position(lowering, index)
+    if isinstance(position, slice):
+        items = list(value.items[position])
+        return new_list(lowering, items) if value.kind is list else sequence(tuple, items)
+    if not -len(value.items) <= position < len(value.items):
+        raise lowering.there_is_none(_out_of_range(value))
+    return value.items[position]
 
 
 def _out_of_range(value: Tree) -> IndexError:
