@@ -68,6 +68,7 @@ from s2s_ad.frontend.called import called
 from s2s_ad.frontend.lower import lower
 from s2s_ad.frontend.lower.core import StaticNeeded
 from s2s_ad.frontend.lower.functions import Closure
+from s2s_ad.frontend.lower.outside import go_into
 from s2s_ad.frontend.lower.program import is_of_library, mentioned
 from s2s_ad.frontend.lower.references import settled
 from s2s_ad.frontend.resolve import WholeLists, unwrap, whole_lists
@@ -981,6 +982,7 @@ OUTER = "outer "  # begins the name of an input that the function around supplie
 def splice(lowering: Any, program: Program, leaves: dict[Any, Any]) -> Any:
     """The program written in place, for these leaves in their order."""
     lowering.derived = True
+    go_into(lowering, program)
     rest = iter(leaves.values())
     named = {}
     for capture in program.captures:

@@ -7,7 +7,7 @@ import inspect
 import operator
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -631,7 +631,8 @@ class Frame:
     `owner` is the function or closure that runs, by which a call of itself is known;
     `is_kept` tells whether it becomes a function of the generated code. `inner` is the scope of
     the comprehension that is lowered, as the lambdas in it see it; `shared` holds the locals that
-    functions inside assign (`nonlocal`).
+    functions inside assign (`nonlocal`), `outside` the names of modules that functions assign
+    (`global`), by the identity of the module's names and the name.
     """
 
     def __init__(
@@ -649,6 +650,7 @@ class Frame:
         self.is_kept = False
         self.inner: Frame | None = None
         self.shared: Any = None
+        self.outside: Mapping[tuple[int, str], Any] = {}
 
     @property
     def scope(self) -> Scope:
@@ -706,6 +708,7 @@ class Comprehension(Frame):
 
     def __init__(self, frame: Frame):
         super().__init__(frame.owner, frame.source, frame.globals, frame.cells, frame.around())
+        self.outside = frame.outside
 
 
 def cells_of(function: types.FunctionType) -> dict[str, types.CellType]:

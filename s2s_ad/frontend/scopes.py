@@ -11,7 +11,7 @@ from s2s_ad.frontend.remembered import remembered
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-ELSEWHERE = (gast.Global, gast.Yield, gast.YieldFrom)
+ELSEWHERE = (gast.Yield, gast.YieldFrom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Scope:
 
     `names` are bound in it somewhere, so reading them before they are assigned is an error.
     `refused` is the first statement that gives the whole function another meaning, wherever it
-    stands: global, yield. `outer` are names of functions around that it binds (nonlocal), and the
+    stands: yield. `module` are the names of the module that it binds (global), and the statements
+    that say so; `outer` are names of functions around that it binds (nonlocal), and the
     statements that say so; `shared` those of its names that functions inside bind in this way.
     """
 
@@ -28,6 +29,7 @@ class Scope:
     refused: gast.AST | None
     outer: Mapping[str, gast.AST] = field(default_factory=dict)
     shared: frozenset[str] = frozenset()
+    module: Mapping[str, gast.AST] = field(default_factory=dict)
 
 
 @remembered
@@ -42,11 +44,13 @@ def scope_of(function: gast.FunctionDef | gast.Lambda) -> Scope:
     refused = next((each for each in nodes if isinstance(each, ELSEWHERE)), None)
     said = [each for each in nodes if isinstance(each, gast.Nonlocal)]
     outer = {name: each for each in said for name in each.names}
-    names -= outer.keys()
+    told = {name: each for each in nodes if isinstance(each, gast.Global) for name in each.names}
+    module = {name: node for name, node in told.items() if name in names}
+    names -= outer.keys() | told.keys()
     inside = {
         name for each in nodes if isinstance(each, FUNCTIONS) for name in _bound_outside(each)
     }
-    return Scope(frozenset(names), refused, outer, frozenset(names & inside))
+    return Scope(frozenset(names), refused, outer, frozenset(names & inside), module)
 
 
 def _bound_outside(function: gast.AST) -> set[str]:

@@ -239,7 +239,53 @@ def kicked_by_each_other(rows):
     return sum(each.v @ each.x for each in bodies)
 
 
+def eliminated(xs):
+    """Rows that are exchanged by the size of what is in them, and changed in place."""
+    a = [[xs[0], 2.0, xs[1]], [1.5, xs[2], 0.3], [xs[3] - 2, 0.1, 3.0]]
+    b = [1.0, xs[4], 2.0]
+    n = len(b)
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(a[i][k]) > abs(a[p][k]):
+                p = i
+        a[k], a[p] = a[p], a[k]
+        b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            f = a[i][k] / a[k][k]
+            for j in range(k, n):
+                a[i][j] -= f * a[k][j]
+            b[i] -= f * b[k]
+    y = [0.0] * n
+    for i in range(n - 1, -1, -1):
+        s = b[i]
+        for j in range(i + 1, n):
+            s -= a[i][j] * y[j]
+        y[i] = s / a[i][i]
+    return sum(v**2 for v in y)
+
+
+def sorted_by_exchange(xs):
+    a = [[xs[0], xs[1]], [xs[2], xs[3]], [xs[4], 1.0]]
+    for i in range(2):
+        for j in range(i + 1, 3):
+            if a[j][0] > a[i][0]:
+                a[i], a[j] = a[j], a[i]
+                a[i][1] *= 2.0
+    return a[0][0] * a[0][1] + 2 * a[1][1] * a[2][0]
+
+
+def held_twice(xs):
+    """A row that stands at two places changes at both."""
+    a = [[xs[0], xs[1]], [xs[2], xs[3]]]
+    k = int(xs[0] > 0)
+    a[k], a[1 - k] = a[k], a[k]
+    a[0][0] *= 3.0
+    return a[0][0] * a[1][0]
+
+
 PROGRAMS = [
+    *((each, (XS,)) for each in (eliminated, sorted_by_exchange)),
     (kicked_by_each_other, (ROWS,)),
     (last_of_none_yet, (XS,)),
     (one_row_three_times, (XS,)),

@@ -21,6 +21,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Path, Tree, tuple_of
 from s2s_ad.core.values import List, Row, Scalar
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
+from s2s_ad.frontend.lower.kinds import is_same
 from s2s_ad.frontend.lower.lengths import OfOpenList, items_needed
 from s2s_ad.frontend.lower.may_alias import Kinship, holds_itself, is_known, link, link_with_kin
 from s2s_ad.frontend.lower.references import (
@@ -85,6 +86,13 @@ def _content(value: Symbol) -> Any:
         value.builder.call(runtime.list_parts, (value,), {"part": part}) for part in parts
     )
     return Tree(Rows, (EACH,), (lists,))
+
+
+def _is_as_it_was(before: Any, now: Any) -> bool:
+    """Whether an object holds the very values that it held."""
+    if not (isinstance(before, Tree) and isinstance(now, Tree)) or before.keys != now.keys:
+        return before is now
+    return all(map(is_same, before.items, now.items))
 
 
 class Memory(Kinship):
@@ -168,9 +176,13 @@ class Memory(Kinship):
             self._keeps = before
 
     def only_keeps(self, mark: Mark) -> bool:
-        """Whether nothing that existed then has changed since but for what it keeps."""
-        since = (each for each in self.journal[mark.changes :] if each.each.born <= mark.clock)
-        return all(each.kept for each in since)
+        """Whether nothing that existed then is another now, but for what it keeps."""
+        since = [each for each in self.journal[mark.changes :] if each.each.born <= mark.clock]
+        first: dict[int, Change] = {}
+        for change in since:
+            if not change.kept:
+                first.setdefault(id(change.each), change)
+        return all(_is_as_it_was(each.before, each.each.content) for each in first.values())
 
     def held(self, mark: Mark) -> dict[int, tuple[Any, Any]]:
         """By identity what the objects that existed then and were changed since hold, and views."""
@@ -204,7 +216,7 @@ class Memory(Kinship):
         if isinstance(value, Box) and is_open(content):
             for each in (value.content, *parts):
                 if isinstance(each, Tree) and not is_rows(each):
-                    self.hold_items(value, each)
+                    self.hold_all(value, each)
         self._hold(value, content)
         self._refresh(value)
 

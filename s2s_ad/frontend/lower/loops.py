@@ -294,7 +294,12 @@ def with_test_inside(node: gast.While) -> gast.While:
 def names_of(lowering: Lowering, node: gast.For | gast.While) -> dict[str, list[str]]:
     """The names that a loop binds and others see, and those of them that it only updates."""
     scope = lowering.frame.scope
-    own = own_names(lowering.frame.source.node, node) | scope.shared | scope.outer.keys()
+    own = (
+        own_names(lowering.frame.source.node, node)
+        | scope.shared
+        | scope.outer.keys()
+        | scope.module.keys()
+    )
     assigned, updated = ([x for x in names if x not in own] for names in bound_names([node]))
     only_updated = [each for each in updated if each not in assigned]
     return {"bound": [*assigned, *only_updated], "updated": only_updated}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from s2s_ad.core.builder import Builder, Symbol
+from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import Array
 from s2s_ad.frontend.lower.references import Box, Reference, changing, holds_numbers, symbols
 
@@ -76,6 +77,18 @@ class Kinship:
                 return True
             seen.append(each)
         return False
+
+    def hold_all(self, box: Box, items: Tree) -> None:
+        """A list whose length is not known holds what it, or one that it came from, held before:
+        of lists none twice, where it is sure that no two of them are one."""
+        own = items.items
+        plain = all(isinstance(x, Box) and x.view is None and not x.refusal for x in own)
+        apart = plain and not any(
+            a is b or any(b is each for each in a.kin) for i, a in enumerate(own) for b in own[:i]
+        )
+        distinct = box.distinct and apart
+        self.hold_items(box, items)
+        box.distinct = box.distinct or distinct
 
     def hold_items(self, box: Box, value: Any, born_after: int = 0) -> None:
         """A list whose length is not known holds these arrays and lists from now on: as values.

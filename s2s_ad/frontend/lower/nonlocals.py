@@ -1,7 +1,7 @@
-"""Locals that functions inside assign: `nonlocal`. They are entries of a dict of the frame.
+"""Locals that functions inside assign, `nonlocal`: entries of a dict of the frame.
 
 So what a function inside does to them, on one path or in one pass, is joined and carried as what is
-done to any object.
+done to any object. So are the names of a module that functions assign (`global`): see `outside`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.entries import held, put_entry, read_entry
 from s2s_ad.frontend.lower.optional import MISSING
+from s2s_ad.frontend.lower.outside import hold
 from s2s_ad.frontend.resolve import Comprehension, Frame
 from s2s_ad.frontend.scopes import bound_names, scope_of
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 def share(lowering: Lowering, frame: Frame) -> None:
     """Put what functions inside assign into a dict, when the function begins."""
+    frame.outside = lowering.outside
+    for name, node in frame.scope.module.items():
+        hold(lowering, frame, name, node)
     for name, node in frame.scope.outer.items():
         if owner_of(frame, name) is None:
             raise lowering.refuse(
@@ -37,9 +41,14 @@ def share(lowering: Lowering, frame: Frame) -> None:
         frame.shared = lowering.memory.box(Tree(dict, tuple(names), values))
 
 
-def owner_of(frame: Frame | None, name: str) -> Frame | None:
-    """The frame among whose shared locals a name is; None where it is any other name."""
+def owner_of(frame: Frame | None, name: str) -> Any:
+    """The frame among whose shared locals a name is, or the `Outside` that it is; None where it is
+    any other name."""
     while frame is not None and name not in frame.locals:
+        if name in frame.scope.module or (frame.parent is None and name not in frame.cells):
+            is_local = name in frame.scope.names or name in frame.scope.shared
+            if name in frame.scope.module or not is_local:
+                return frame.outside.get((id(frame.globals), name))
         if name in frame.scope.shared and frame.shared is not None:
             return frame
         if name in frame.scope.names:
@@ -48,7 +57,7 @@ def owner_of(frame: Frame | None, name: str) -> Frame | None:
     return None
 
 
-def read_shared(lowering: Lowering, owner: Frame, node: gast.Name) -> Any:
+def read_shared(lowering: Lowering, owner: Any, node: gast.Name) -> Any:
     """The value of a shared local."""
     if held(lowering, owner.shared, node.id) is MISSING:
         what = f"the local name {node.id!r} is read before it is assigned"

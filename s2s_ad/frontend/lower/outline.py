@@ -26,6 +26,7 @@ from s2s_ad.frontend.called import name_of_method, name_of_special
 from s2s_ad.frontend.lower.exits import Raises
 from s2s_ad.frontend.lower.kinds import is_number
 from s2s_ad.frontend.lower.optional import Missing
+from s2s_ad.frontend.lower.outside import held_outside
 from s2s_ad.frontend.lower.poisons import is_unreadable
 from s2s_ad.frontend.lower.recursion import (
     NEVER,
@@ -322,6 +323,7 @@ def call_key(lowering: Lowering, function: Any, arguments: dict[str, Any]) -> tu
                 return None, None
             family.append((name, path))
         family.append((name, _structure(value)))
+    family += held_outside(lowering)  # which the function may read
     common = tuple(family)
     return common, (common, tuple(details), values.canonical(facts))
 

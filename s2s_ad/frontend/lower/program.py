@@ -34,6 +34,7 @@ from s2s_ad.frontend.lower.lengths import PURPOSE
 from s2s_ad.frontend.lower.loops import ask_for
 from s2s_ad.frontend.lower.objects import returned
 from s2s_ad.frontend.lower.optional import is_optional
+from s2s_ad.frontend.lower.outside import store_outside
 from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.lower.string_unions import as_result, is_word
 from s2s_ad.frontend.resolve import Captured
@@ -163,6 +164,7 @@ def _program(
         try:
             result = apply(lowering, target, args, kwargs)
             result = _present(lowering, result, _shown(origin, plain))
+            store_outside(lowering)
         except Raises:
             result = float("nan")  # never reached: the body ends with the raise
     return _finished(lowering, name, source.name, origin, inputs, result)

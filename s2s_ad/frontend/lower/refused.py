@@ -28,7 +28,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "AsyncFunctionDef": ("an async function", _AT_ONCE),
     "AsyncWith": ("'async with'", _AT_ONCE),
     "Await": ("'await'", _AT_ONCE),
-    "Global": ("'global'", "pass the value as an argument and return the new one"),
     "TemplateStr": ("a template string", "use an f-string"),
     "TryStar": ("'try' with 'except*'", "let the exception leave the function"),
     "TypeAlias": ("a type alias inside the function", _MODULE),

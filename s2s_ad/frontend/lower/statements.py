@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator as Context
+from contextlib import contextmanager
 from typing import Any
 
 import gast
@@ -42,6 +44,10 @@ from s2s_ad.frontend.remembered import remembered
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.rules.support import may_equal
 
+#: what names a list and a place in it, and does nothing else
+PLAIN = (gast.Subscript, gast.Name, gast.Attribute, gast.Constant, gast.BinOp, gast.UnaryOp)
+PLAIN += (gast.expr_context, gast.operator, gast.unaryop)
+
 LAZY = (Generator, Items, Produced, Reversed)  # iterables whose items are computed when asked for
 
 
@@ -49,9 +55,36 @@ LAZY = (Generator, Items, Produced, Reversed)  # iterables whose items are compu
 def assign(lowering: Lowering, node: gast.Assign) -> Any:
     """`a = (b, *c) = value` Names, elements and attributes, nested and starred."""
     value = lowering.evaluate_any(node.value)
-    for target in node.targets:
-        bind(lowering, target, value)
+    with _exchanged(lowering, node):
+        for target in node.targets:
+            bind(lowering, target, value)
     return CONTINUE
+
+
+@contextmanager
+def _exchanged(lowering: Lowering, node: gast.Assign) -> Context[None]:
+    """Around `a[i], a[j] = a[j], a[i]`: a list holds no item twice where it did not before."""
+    holder = exchanged(node)
+    held = None if holder is None else lowering.evaluate(holder)
+    distinct = isinstance(held, Box) and held.distinct
+    yield
+    if distinct:
+        held.distinct = True
+
+
+@remembered
+def exchanged(node: gast.Assign) -> gast.AST | None:
+    """The list whose items the assignment exchanges, and does nothing else."""
+    sides = [*node.targets, node.value]
+    if len(sides) != 2 or not all(isinstance(each, gast.Tuple) for each in sides):
+        return None
+    items = [each for side in sides for each in side.elts]
+    if not all(isinstance(each, gast.Subscript) for each in items):
+        return None
+    parts = [part for each in items for part in gast.walk(each) if not isinstance(part, PLAIN)]
+    holders = {gast.dump(each.value) for each in items}
+    (after, before) = (sorted(gast.dump(each.slice) for each in side.elts) for side in sides)
+    return items[0].value if not parts and len(holders) == 1 and after == before else None
 
 
 @statement(gast.AnnAssign)
@@ -182,6 +215,12 @@ def names_outside(lowering: Lowering, node: gast.Nonlocal) -> Any:
     return CONTINUE
 
 
+@statement(gast.Global)
+def names_of_module(lowering: Lowering, node: gast.Global) -> Any:
+    """`global x` Numbers, texts and arrays that are other ones at the end are stored."""
+    return CONTINUE
+
+
 @statement(gast.Pass)
 def passed(lowering: Lowering, node: gast.Pass) -> Any:
     """`pass`"""
@@ -201,14 +240,18 @@ def expression_statement(lowering: Lowering, node: gast.Expr) -> Any:
 
 @remembered
 def as_branch(node: gast.Expr) -> gast.If | None:
-    """`print(x) if debug else None`, `debug and print(x)` as an `if`; None of other statements."""
+    """`print(x) if debug else None`, `debug and print(x)`, `quiet or print(x)` as an `if`; None of
+    other statements."""
     value = node.value
     if isinstance(value, gast.IfExp):
         test, parts = value.test, (value.body, value.orelse)
-    elif isinstance(value, gast.BoolOp) and isinstance(value.op, gast.And):
+    elif isinstance(value, gast.BoolOp):
         *before, last = value.values
-        first = before[0] if len(before) == 1 else gast.BoolOp(gast.And(), before)
-        test, parts = gast.copy_location(first, value), (last, None)
+        first = before[0] if len(before) == 1 else gast.BoolOp(value.op, before)
+        stops = isinstance(value.op, gast.Or)
+        test = gast.copy_location(gast.UnaryOp(gast.Not(), first) if stops else first, value)
+        gast.copy_location(first, value)
+        parts = (last, None)
     else:
         return None
     body, orelse = (
