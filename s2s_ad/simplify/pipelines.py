@@ -18,7 +18,7 @@ from s2s_ad.simplify.invariants import PASS_BY, TELL
 from s2s_ad.simplify.merging import MERGE
 from s2s_ad.simplify.nesting import PARTS
 from s2s_ad.simplify.own_zeros import OWN_ZEROS
-from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SHARE
+from s2s_ad.simplify.products import CONTRACT, OWN_NEGATIVES, SCALE_LAST, SHARE
 from s2s_ad.simplify.read_scheduling import READERS_FIRST
 from s2s_ad.simplify.sinking import SINK
 from s2s_ad.simplify.sums import JOIN_SUMS, SET_SUMS, SUMS_FIRST
@@ -28,8 +28,9 @@ from s2s_ad.simplify.unread import KEEP_UNREAD
 AFTER = (DEAD, SINK, DEAD)  # after each transform
 FINAL = (  # before the text is written
     *(ERASE, PASS_BY, DECIDE, ASK_OPERANDS, DEAD, SINK, DEAD, PASS_BY, TELL, NEAREST, DEAD),
-    *(MERGE, DIVIDE, CONTRACT, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS, SHARE_AGAIN),
-    *(UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS, READERS_FIRST),
+    *(MERGE, DIVIDE, CONTRACT, SCALE_LAST, COLLECT, SHARE, OWN_NEGATIVES, KEEP_DIMENSIONS),
+    *(SHARE_AGAIN, UNCAST, DEAD, OWN_ZEROS, KEEP_UNREAD, JOIN_SUMS, SUMS_FIRST, SET_SUMS),
+    READERS_FIRST,
 )
 FINAL_CALLED = (*FINAL, OWN)
 FINAL_DERIVED = (*FINAL, OWN_ITEMS)

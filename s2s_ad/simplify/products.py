@@ -54,6 +54,61 @@ def contract_sums(program: Program) -> Program:
     return summed.with_body([each for each in summed.body if each.target not in gone])
 
 
+def scale_last(program: Program) -> Program:
+    """A number that a matrix is multiplied by for one product goes to a smaller result.
+
+    Example:
+        >>> from s2s_ad.check.passes import after
+        >>> def f(A, x, s):
+        ...     return (s * A) @ x
+        >>> print(after(SCALE_LAST, f, np.ones((2, 3)), np.ones(3), 2.0, derived=True))
+        f(A: f64[n, m], x: f64[p], s: float):
+            t1 = contract(A, x, spec='ab,b->a')
+            t2 = t1 * s
+            return t2
+    """
+    made = {each.target: each for each in program.body if isinstance(each, form.Op)}
+    counts = liveness.counts(program.body, program.outputs())
+    facts, gone = dict(program.facts), set()
+
+    def change(statement: form.Statement) -> form.Statement | list[form.Op]:
+        if statement.function is not runtime.contract or statement.phase not in DERIVED:
+            return statement
+        for position, each in enumerate(statement.operands):
+            name = getattr(each, "id", "")
+            smaller = (values.rank_of(facts[statement.target]) or 0) < (
+                values.rank_of(facts.get(name)) or 0
+            )
+            parts = _scaled(program, made.get(name)) if smaller and counts[name] == 1 else None
+            if parts is None:
+                continue
+            operands, product = list(statement.operands), fresh_name()
+            operands[position], number = parts
+            facts[product] = facts[statement.target]
+            gone.add(name)
+            inner = statement.beside(product, statement.rule, operands, statement.parameters)
+            return [inner, statement.with_call(operator.mul, [form.name(product), number], {})]
+        return statement
+
+    scaled = rewritten(program, change, facts)
+    return scaled.with_body([each for each in scaled.body if each.target not in gone])
+
+
+def _scaled(program: Program, statement: form.Op | None) -> tuple[gast.AST, gast.AST] | None:
+    """(an array, the number) of which a statement makes the product, in the array's precision."""
+    if statement is None or statement.function is not operator.mul:
+        return None
+    for number, array in (statement.operands, statement.operands[::-1]):
+        same = program.fact(array) == program.facts[statement.target]
+        if (
+            same
+            and values.shape_of(program.fact(number)) == ()
+            and values.is_inexact(program.fact(array))
+        ):
+            return array, number
+    return None
+
+
 INNER = {"spec": form.constant("a,a->")}
 
 
@@ -379,6 +434,7 @@ def _multiple(program: Program, statement: form.Statement) -> tuple[float, str] 
     return (number.value, array.id) if isinstance(array, gast.Name) else None
 
 
+SCALE_LAST = Pass("scale-last", everywhere(scale_last))
 CONTRACT = Pass("contract", everywhere(contract_sums))
 SHARE = Pass("share-products", everywhere(share_products))
 OWN_NEGATIVES = Pass("own-negatives", everywhere(own_negatives))
