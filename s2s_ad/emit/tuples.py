@@ -19,7 +19,7 @@ from s2s_ad.core.builder import fresh_name
 from s2s_ad.core.callee import Callee, item_of
 from s2s_ad.core.callers import Caller
 from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
-from s2s_ad.core.regions import Attempt, Branch, Loop, Region
+from s2s_ad.core.regions import Attempt, Branch, Loop, Region, blocks_of
 from s2s_ad.core.rule import ITEM
 from s2s_ad.core.saved import Unpack
 from s2s_ad.core.tree import tuple_of
@@ -139,6 +139,15 @@ class Change:
         return self.callers[caller]
 
 
+def _put_into_lists(program: Program) -> Iterator[str]:
+    """What a program, or a block in it, puts into lists."""
+    for statement in program.body:
+        for block in blocks_of(statement):
+            yield from _put_into_lists(block)
+        if statement.function is runtime.list_append:
+            yield getattr(statement.operands[1], "id", "")
+
+
 class _Function:
     """Writes one function again."""
 
@@ -154,11 +163,12 @@ class _Function:
         program, change = self.ready.program, self.change
         users = {hint.text for hint in self.hints.values() if hint.kind == "user"}
         steps = next((each for each in STEPS if each not in users), STEPS[0])
+        inner = {self._root(name) for name in _put_into_lists(program)}
         for name in self.facts:
             root = change.travels.root(Node(self.function, name))
             if root in change.tuples:
                 self.facts[name] = values.List(values.Saved())
-                self.hints[name] = Hint(steps, "derived")
+                self.hints[name] = Hint(f"inner_{steps}" if root in inner else steps, "derived")
             elif root in change.wholes:
                 self.facts[name] = values.Saved()
                 self.hints[name] = change.wholes[root]

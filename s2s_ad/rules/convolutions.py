@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, static
 from s2s_ad.core.dependence import EVERYTHING, Dependence, Use, from_pairs
 from s2s_ad.core.registry import register
@@ -42,6 +42,8 @@ class Convolve(Rule):
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         lengths, mode = [each.shape[0] for each in operands], params.get("mode", "full")
         dim: Any = values.fresh_dim()
+        if mode == "full":  # of empty arrays it raises
+            dim = values.dim_of_size(sum(map(values.size_of_dim, lengths), start=sizes.of(-1)))
         if all(type(each) is int for each in lengths) and min(lengths):
             least, most = sorted(lengths)
             dim = {"full": least + most - 1, "same": most, "valid": most - least + 1}[mode]

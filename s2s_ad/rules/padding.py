@@ -9,7 +9,7 @@ import gast
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, static
 from s2s_ad.core.registry import register
 from s2s_ad.core.rule import Operation
@@ -99,8 +99,10 @@ def _is_nothing(width: tuple) -> bool:
 def _grown(dim: Any, width: tuple) -> Any:
     if _is_nothing(width):
         return dim
-    known = all(type(each) is int for each in (dim, *width))
-    return dim + sum(width) if known else values.fresh_dim()
+    more = [each.builder.size(each) if isinstance(each, Symbol) else each for each in width]
+    if values.missing(more):
+        return values.fresh_dim()
+    return values.dim_of_size(sum(map(sizes.of, more), start=values.size_of_dim(dim)))
 
 
 def _padded(builder: Builder, x: Symbol, axis: int, width: tuple, mode: Any, given: dict) -> Any:

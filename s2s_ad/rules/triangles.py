@@ -138,7 +138,7 @@ class FromDiagonal(Structural):
 
     def infer(self, operands: list, params: dict[str, Any]) -> values.AbstractValue:
         dim, more = operands[0].shape[0], abs(params.get("k", 0))
-        size = dim + more if isinstance(dim, int) else dim if not more else values.fresh_dim()
+        size = values.dim_of_size(values.size_of_dim(dim) + more)
         return values.with_shape(operands[0], (size, size))
 
     def transposed(self, operation: Operation, y_bar: Any) -> Any:

@@ -104,3 +104,18 @@ def test_the_list_of_what_passes_save_is_no_second_one_of_the_users():
     np.testing.assert_allclose(
         grad(swinging)(X, 3), differences(lambda x: swinging(x, 3), X), atol=1e-6
     )
+
+
+def test_a_list_in_a_list_is_called_the_inner_one():
+    def f(x):
+        total, y = 0.0, x
+        for i in range(3):
+            for j in range(2):
+                a, b = np.sin(y * i), np.exp(y - j)
+                y = y + a * b
+                total = total + np.sum(a / b)
+        return total
+
+    text = grad(f).source(np.ones(3))
+    assert "steps.append(inner_steps)" in text
+    assert "inner_steps = steps.pop()" in text
