@@ -15,6 +15,7 @@ from s2s_ad.emit.provenance import NO_ROW
 from s2s_ad.emit.text import Text
 from s2s_ad.native.module import DECORATOR, Module, Native, functions_of, hint_of, with_native
 from s2s_ad.native.nodes import NotNative
+from s2s_ad.native.rooms import Rooms
 from s2s_ad.native.state import RESERVED, captured_by, is_passed
 
 ROWS, FIRST = "_rows", "_first"
@@ -58,8 +59,9 @@ def native_batch(sample: Program, batch: Program, axes: Sequence[Any]) -> Native
     own = f"{batch.name}_of_one"
     taken = [own, batch.name, batch.name + FIRST, batch.name + ROWS]
     functions = Module(functions_of(sample), taken)
-    module, rows = functions.text(sample.with_(name=own), [batch.name])
-    loops = "\n\n" + _loops(batch.name, own, [*names.values()], mapped, given, outputs)
+    module, rows = functions.text(sample.with_(name=own), [batch.name], many_calls=True)
+    loops = _loops(batch.name, own, [*names.values()], mapped, given, outputs, functions.rooms)
+    loops = f"\n\n{loops}"
     return module + loops, (*rows, *[NO_ROW] * loops.count("\n"))
 
 
@@ -75,7 +77,13 @@ def _named(sample: Program, leaves: Sequence[str]) -> dict[str, str]:
 
 
 def _loops(
-    name: str, own: str, names: list[str], mapped: list[str], given: list[str], outputs: list
+    name: str,
+    own: str,
+    names: list[str],
+    mapped: list[str],
+    given: list[str],
+    outputs: list,
+    rooms: Rooms,
 ) -> str:
     """The functions that allocate, that compute some rows, and that do both."""
     one = "y"
@@ -85,6 +93,11 @@ def _loops(
     arrays = [f"{each}_rows" for each in results]
     head, tail = ", ".join(names), ", ".join(arrays)
     results_of_one = ", ".join(results)
+    firsts = [each.format(0) for each in given]
+    own_names = {*names, *results, *arrays, "n", "start", "stop", "row"}
+    work, lines = rooms.written(firsts, own_names)
+    room = "".join(f"    {line}\n" for text in lines for line in text.split("\n"))
+    given = [*given, *work]
     call = f"{own}({', '.join(given)})"
     made = [
         f"    {array} = np.empty({_shape(y, fact)})\n    {array}[0] = {y}\n"
@@ -97,11 +110,13 @@ def _loops(
         f'    """Arrays for the results of all samples, with those of the first one."""\n'
         f"    n = len({mapped[0]})\n{checks}"
         f"    if n == 0:\n        raise ValueError\n"
+        f"{room}"
         f"    {results_of_one} = {call.format(*[0] * call.count('{}'))}\n"
         f"{''.join(made)}"
         f"    return {tail}\n\n\n"
         f"{DECORATOR}def {name}{ROWS}({head}, {tail}, start, stop):\n"
         f'    """The results of some of the samples."""\n'
+        f"{room}"
         f"    for row in range(start, stop):\n"
         f"        {results_of_one} = {call.replace('{}', 'row')}\n"
         f"{stores}\n\n"

@@ -11,6 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import form, values
 from s2s_ad.emit.lines import Line, flat
+from s2s_ad.emit.provenance import with_origin
 from s2s_ad.native.entries import dtype_of
 from s2s_ad.native.nests import Nest
 from s2s_ad.native.nodes import (
@@ -27,7 +28,9 @@ from s2s_ad.native.spelling import (
     assign,
     binary,
     call,
+    compare,
     element,
+    if_,
     minus,
     name,
     number,
@@ -132,7 +135,9 @@ class Lists(State):
         value = writer.cast(value, dtype)
         count = name(items.count)
         if not items.is_exact:
-            writer.emit(assign(items.text, call("roomy", name(items.text), count)))
+            is_full = compare(count, gast.Eq, call("len", name(items.text)))
+            more = assign(items.text, call("roomy", name(items.text)))
+            writer.emit(if_(is_full, [with_origin(more, *writer.place)]))
         shape = [writer.length(each) for each in values.shape_of(items.item)]
         for one, other in zip(shape, value.shape, strict=True):
             writer.check_equal(one, other)

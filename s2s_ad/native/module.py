@@ -23,6 +23,7 @@ from s2s_ad.emit.text import WIDTH, Text
 from s2s_ad.emit.variables import Opening
 from s2s_ad.native.function import Function
 from s2s_ad.native.nodes import NotNative
+from s2s_ad.native.rooms import Rooms, rooms_of
 from s2s_ad.native.state import RESERVED
 from s2s_ad.native.support import CALLED, INTRINSICS, SUPPORT
 
@@ -122,11 +123,19 @@ class Module:
         )
         self.written: set[Callee] = set()
         self.texts: list[str] = []
+        self.rooms = Rooms()
         self.rows: list[Row] = []
 
-    def text(self, program: Program, taken: Iterable[str] = ()) -> Native:
-        """The module; `taken`: further names of functions that will stand in it."""
-        main = self._written(None, program.name)
+    def text(
+        self, program: Program, taken: Iterable[str] = (), *, many_calls: bool = False
+    ) -> Native:
+        """The module.
+
+        Args:
+            taken: further names of functions that will stand in it.
+            many_calls: the function will be called often: it is given arrays to work in, `rooms`.
+        """
+        main = self._written(None, program.name, many_calls)
         body = "\n\n".join([*self.texts, main])
         used = {each for each in SUPPORT if re.search(rf"(?<![.\w]){each}\(", body)}
         used = used.union(*(CALLED.get(each, ()) for each in used))
@@ -146,12 +155,14 @@ class Module:
         support = "\n\n".join([head, *parts, ""])
         return support + body, (*[NO_ROW] * support.count("\n"), *self.rows)
 
-    def _written(self, key: Any, text: str) -> str:
+    def _written(self, key: Any, text: str, many_calls: bool = False) -> str:
         ready = self.functions[key]
         taken = [own for each, own in self.names.items() if self.calls[each] > 1]
         is_recursive = key is not None and key.is_recursive
         writer = Function(ready, text, self._name_of, self._alone, taken, is_recursive)
         definition = writer.write()
+        if many_calls:
+            self.rooms = rooms_of(definition)
         comment(ready.program, definition.body)
         doc = gast.Expr(gast.Constant(docstring(ready.program), None))
         definition.body.insert(0, doc)

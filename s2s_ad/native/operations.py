@@ -17,7 +17,16 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.native import scalars
 from s2s_ad.native.contracting import contraction, extreme, total
 from s2s_ad.native.indexing import compressed, layout_of, taken
-from s2s_ad.native.nodes import Index, Length, Node, NotNative, Number, constant, variable
+from s2s_ad.native.nodes import (
+    Index,
+    Length,
+    Node,
+    NotNative,
+    Number,
+    constant,
+    constant_of,
+    variable,
+)
 from s2s_ad.native.scalars import cast, spelled
 from s2s_ad.native.spelling import (
     Expression,
@@ -475,8 +484,12 @@ def broadcast_to(writer: Writer, operation: Operation) -> Node:
 def size(writer: Writer, operation: Operation) -> Node:
     x, axis = operation.operands[0], operation.params.get("axis")
     if not isinstance(x, Node):
-        made = call("len", name(x.text))
-        return Node(WHOLE_NUMBER, (), lambda _: made, frozenset({x.text}), 1, is_python=True)
+        if not x.text:  # nothing was ever put there
+            return constant_of(0, WHOLE_NUMBER, ())
+        made = name(x.count) if x.count else call("len", name(x.text))
+        reads = frozenset({x.text, x.count} - {""})
+        many = Node(WHOLE_NUMBER, (), lambda _: made, reads, 1, is_python=True)
+        return writer.named(many, operation.text) if x.count else many  # it is popped from later
     axis = 0 if operation.function is len else axis
     texts = [each.text for each in x.shape] if axis is None else [x.shape[axis].text]
     found: Expression = number(1)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from s2s_ad import runtime
 from s2s_ad.core import form, values
@@ -24,14 +25,15 @@ def stacks_of(
     facts: Mapping[str, Any],
     is_known: Callable[[Any], bool],
 ) -> dict[str, frozenset[str]]:
-    """The lists that are appended to and popped from, and nothing else: with all names of each.
+    """The lists that are appended to, popped from and counted, and nothing else: all names of each.
 
     Args:
         escaped: names that others know, too.
         is_known: whether a length is known from the start of the function on.
     """
     kin = kin_of(lines)
-    escaped = {*escaped, *(each for line in flat(lines) for each in used_otherwise(line))}
+    lines_but_counts = [each for each in flat(lines) if not _is_count(each)]
+    escaped = {*escaped, *(each for line in lines_but_counts for each in used_otherwise(line))}
     lists = {each for each, fact in facts.items() if isinstance(fact, values.List)}
     kept = lists - closed(escaped, kin)
     found: dict[str, frozenset[str]] = {}
@@ -150,6 +152,11 @@ def groups_of(names: set[str], kin: Mapping[str, set[str]]) -> Iterator[set[str]
         group = closed({min(left)}, kin)
         yield group
         left -= group
+
+
+def _is_count(line: Line) -> bool:
+    """Whether it asks how long something is."""
+    return line.kind == "assign" and line.expression.func.value in (np.size, len)
 
 
 def used_otherwise(line: Line) -> set[str]:

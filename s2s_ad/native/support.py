@@ -206,10 +206,8 @@ def cholesky_adjoint(L, L_bar):
     return A_bar
 ''',
     "roomy": '''@njit
-def roomy(items, count):
-    """An array that has room for one more item than so many; twice the room where it has none."""
-    if count < len(items):
-        return items
+def roomy(items):
+    """An array with the same items, and room for as many more."""
     larger = np.empty((2 * len(items),) + items.shape[1:], items.dtype)
     before, after = items.ravel(), larger.ravel()  # views; a copy of parts takes 3 s to compile
     for i in range(len(before)):
