@@ -95,7 +95,9 @@ def _read(function: types.FunctionType) -> Source:
     lines = tuple(linecache.getlines(file, function.__globals__))
     if lines and not _is_of_no_file(file):
         return _read_in(Script(lines), function)
-    for script in [Script(lines)] * bool(lines) + list(of_magics(function.__code__.co_firstlineno)):
+    texts = [lines, _frozen(function)]
+    scripts = [Script(each) for each in texts if each]
+    for script in [*scripts, *of_magics(function.__code__.co_firstlineno)]:
         with contextlib.suppress(SourceError):
             return _read_in(script, function)
     raise SourceError(
@@ -105,6 +107,13 @@ def _read(function: types.FunctionType) -> Source:
         "what is typed into a bare interpreter before Python 3.13",
         help="put the function into a file or a notebook cell",
     )
+
+
+def _frozen(function: types.FunctionType) -> tuple[str, ...]:
+    """The text of a module that is part of Python itself: `<frozen _collections_abc>`."""
+    file = function.__globals__.get("__file__")
+    named = function.__code__.co_filename.startswith("<frozen ")
+    return tuple(linecache.getlines(file)) if named and isinstance(file, str) else ()
 
 
 def _is_of_no_file(file: str) -> bool:

@@ -28,6 +28,7 @@ class Creation(Rule):
     cost = 1
     keeps_array = gives_array = True
     in_c_order = "always"
+    takes_order = False  # after the arguments that its text has
 
     def __init__(
         self, function: Callable, text: str, shape: Callable, dtype: Callable | None = None
@@ -39,6 +40,8 @@ class Creation(Rule):
         self.zeros = function is np.zeros
 
     def bind(self, builder: Builder, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if self.takes_order and len(args) > len(support.signature(self.text).parameters):
+            args = args[:-1]  # how it lies in memory
         plain = {"device": None, "like": None}
         kwargs = {k: v for k, v in kwargs.items() if k not in plain or v != plain[k]}
         kwargs = {k: v for k, v in kwargs.items() if k != "order" or "order" in self.text}
@@ -256,11 +259,11 @@ def _keeps_dtype(x: Symbol, value: Any) -> bool:
 register(
     Creation(np.arange, "start, stop=None, step=None, dtype=None", _arange_shape, _arange_dtype)
 )
-register(Creation(np.empty, "shape, dtype=float", _dims))
-register(Creation(np.eye, "N, M=None, k=0, dtype=float", _square))
+register(Creation(np.empty, "shape, dtype=float", _dims)).takes_order = True
+register(Creation(np.eye, "N, M=None, k=0, dtype=float", _square)).takes_order = True
 register(Creation(np.identity, "N, dtype=float", _square))
-register(Creation(np.ones, "shape, dtype=float", _dims))
-register(Creation(np.zeros, "shape, dtype=float", _dims))
+register(Creation(np.ones, "shape, dtype=float", _dims)).takes_order = True
+register(Creation(np.zeros, "shape, dtype=float", _dims)).takes_order = True
 register(DiagIndices(np.diag_indices, "diag_indices"))
 for _window in (np.bartlett, np.blackman, np.hamming, np.hanning):
     register(Creation(_window, "M", lambda p: (dim_of(p["M"]),)))

@@ -1,6 +1,7 @@
 """Captured dicts of a class of their own, and views of dicts, are read as dicts are."""
 
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import MutableMapping
 from types import MappingProxyType
 
 import numpy as np
@@ -24,6 +25,33 @@ class Registry(dict):
         return self[key] * x
 
 
+class Named(MutableMapping):
+    """Keys in lower case, as libraries have them; the rest is the standard library's."""
+
+    def __init__(self, **data):
+        self._data = {}
+        self.update(data)
+
+    def __getitem__(self, key):
+        return self._data[key.lower()]
+
+    def __setitem__(self, key, value):
+        self._data[key.lower()] = value
+
+    def __delitem__(self, key):
+        del self._data[key.lower()]
+
+    def __len__(self):
+        return len(self._data)
+
+    def __iter__(self):
+        yield from self._data.keys()
+
+    def __contains__(self, key):
+        return key.lower() in self._data
+
+
+NAMED = Named(A=2.0, B=3.0)
 VIEW = MappingProxyType({"a": 2.0, "b": {"c": 3.0}})
 ORDERED = OrderedDict(z=1.0, a=2.0)
 ORDERED.move_to_end("z")
@@ -40,7 +68,14 @@ def through_methods(x):
     return x * SETTINGS.get("none", 4.0) + sum(i * v * x for i, v in enumerate(ORDERED.values()))
 
 
+def of_the_standard_library(x):
+    names = [each.upper() for each in NAMED]
+    total = sum(v * x for v in NAMED.values()) + NAMED.get("q", 4.0) * x
+    return total * len(tuple(NAMED)) if "B" in names and "a" in tuple(NAMED) else x
+
+
 PROGRAMS = {
+    "what yields its keys": (of_the_standard_library, 18.0),
     "a view": (lambda x: x * VIEW["a"] + VIEW["b"]["c"], 2.0),
     "a view spread into a dict": (lambda x: {**VIEW, "a": x}["a"] * VIEW["a"], 2.0),
     "a view spread into a call": (lambda x: weighted(x, **VIEW), 6.0),

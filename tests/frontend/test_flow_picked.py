@@ -140,6 +140,20 @@ def from_a_table_of_pairs(x):
     return weight * el.force(x[1])
 
 
+def from_lists_in_a_list(x):
+    grid = [[np.sin, np.cos], [np.tanh, leaky]]
+    i, j = int(x[0] > 0), float(x[1]) > 0
+    return grid[i][j](x[2])
+
+
+def as_keys_and_members(x):
+    weights = {SPRING: 1.0, DAMPER: 2.0, HARD: 3.0}
+    el = ELEMENTS[int(np.argmax(x[:3]))]
+    some = {SPRING, HARD}
+    place = ELEMENTS.index(el)
+    return weights[el] * x[0] ** 2 + weights.get(el, 0.0) * place + (x[1] if el in some else x[2])
+
+
 def from_dicts(x):
     k = int(np.argmax(x[:3]))
     acts = {0: np.sin, 1: np.cos, 2: leaky}
@@ -417,6 +431,8 @@ PROGRAMS = [
     by_the_largest,
     by_a_number_below_zero,
     from_a_table_of_pairs,
+    from_lists_in_a_list,
+    as_keys_and_members,
     from_dicts,
     one_of_many,
     functions_in_turn,
@@ -478,10 +494,17 @@ def test_what_is_not_there_raises_as_in_python():
     def position(x):
         return [SPRING, DAMPER][int(np.argmax(x)) - 1].force(x[0])
 
+    def truth(x):
+        return [SPRING, DAMPER][x[0] < 1].force(x[0])
+
+    x = np.array([0.0, 1.0, 2.0, 5.0])
+    for call in (truth, jit(truth)):
+        with pytest.raises((TypeError, S2SError), match="list indices must be integers"):
+            call(x)
+
     def attribute(x):
         return (SPRING if x[0] > 0 else DAMPER).k * x[1]
 
-    x = np.array([0.0, 1.0, 2.0, 5.0])
     for function, error in ((entry, KeyError), (position, IndexError), (attribute, AttributeError)):
         for call in (function, jit(function), grad(function)):
             with pytest.raises(error):

@@ -1,4 +1,4 @@
-"""NumPy's own name for its first argument may be used as a keyword."""
+"""NumPy's own name for its first argument may be used as a keyword, and `order` by position."""
 
 from __future__ import annotations
 
@@ -22,9 +22,19 @@ def by_max(x):
     return np.max(a=x)
 
 
+def orders_by_position(x):
+    made = np.ones((2, 2), float, "C") + np.zeros((2, 2), None, "F") + np.eye(2, 2, 0, float, "F")
+    return np.sum(x**2 * made + np.empty(2, float, "C") * 0)
+
+
 @pytest.mark.parametrize(
     "f, expected",
-    [(by_sum, 2 * x * [0, 1]), (by_reshape, 2 * x), (by_max, (x == 4.5) * 1.0)],
+    [
+        (orders_by_position, 2 * x * [[2, 1], [1, 2]]),
+        (by_sum, 2 * x * [0, 1]),
+        (by_reshape, 2 * x),
+        (by_max, (x == 4.5) * 1.0),
+    ],
 )
 def test_the_first_argument_by_keyword(f, expected):
     np.testing.assert_allclose(grad(f)(x), expected)

@@ -14,12 +14,21 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower.builtin import evaluates
 from s2s_ad.frontend.lower.calls import HANDLERS, known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
-from s2s_ad.frontend.lower.containers import known_items, sequence
+from s2s_ad.frontend.lower.containers import known_items, opened, sequence
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.iterables import is_apart, passes_of
-from s2s_ad.frontend.lower.iteration import Generator, Items, Produced, Range, Reversed
+from s2s_ad.frontend.lower.iteration import (
+    Generator,
+    Items,
+    Iterator,
+    Produced,
+    Range,
+    Reversed,
+    is_iterator,
+)
 from s2s_ad.frontend.lower.lengths import PURPOSE, items_needed
 from s2s_ad.frontend.lower.references import Box, symbols
+from s2s_ad.frontend.resolve import Captured
 
 HERE = gast.Constant(value=None, kind=None)
 
@@ -104,6 +113,8 @@ def _unless_apart(kind: type, make: Callable) -> None:
     known = HANDLERS[kind]
 
     def handler(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+        if args and isinstance(args[0], Captured | Box):
+            args = [_iterated(lowering, args[0]), *args[1:]]
         lazy = args and isinstance(args[0], LAZY)
         if lazy and kind is tuple and isinstance(args[0], range):
             return sequence(tuple, [*args[0]])
@@ -112,6 +123,13 @@ def _unless_apart(kind: type, make: Callable) -> None:
         return make(lowering, _generator(lowering, args[0]), **kwargs)
 
     HANDLERS[kind] = handler
+
+
+def _iterated(lowering: Lowering, value: Any) -> Any:
+    """What the `__iter__` of an object of the user's yields, if it yields; else the object."""
+    found = opened(lowering, value)
+    inner = HANDLERS[Iterator](lowering, found) if is_iterator(found) else None
+    return inner if isinstance(inner, Produced) else value
 
 
 def _list(lowering: Lowering, items: Generator) -> Any:

@@ -34,8 +34,11 @@ def picks(lowering: Lowering, index: Any) -> bool:
 def position_picked(lowering: Lowering, items: Sequence[Any], index: Symbol) -> Any:
     """`items[index]` of a list or tuple whose items are known, but not alike."""
     count = len(items)
-    if index.fact == values.Scalar(bool) or values.strong_dtype(index.fact) == np.bool_:
+    if index.fact == values.Scalar(bool):
         index = lowering.call(int, index)
+    elif values.strong_dtype(index.fact) == np.bool_:
+        message = "list indices must be integers or slices, not numpy.bool"
+        raise lowering.there_is_none(TypeError(message))
     if not _is_position(index, count):
         outside = lowering.call(operator.ge, index, count)
         below = lowering.call(operator.lt, index, -count)
