@@ -5,6 +5,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
+from frontend.every_mode import assert_batched, assert_both_modes
 from frontend.flow import lowered
 from s2s_ad import S2SError, grad, jit
 
@@ -285,7 +286,6 @@ def held_twice(xs):
 
 
 PROGRAMS = [
-    *((each, (XS,)) for each in (eliminated, sorted_by_exchange)),
     (kicked_by_each_other, (ROWS,)),
     (last_of_none_yet, (XS,)),
     (one_row_three_times, (XS,)),
@@ -301,6 +301,18 @@ PROGRAMS = [
     (nested, (XS, 0.7)),
     (arrays, (ROWS,)),
 ]
+
+
+@pytest.mark.parametrize("function", [eliminated, sorted_by_exchange])
+def test_rows_that_are_exchanged(function):
+    assert_both_modes(function, (XS,))
+    assert_batched(function, (XS,), (1.0, 0.8, 1.1))
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0])
+def test_a_row_that_stands_at_two_places_is_not_changed(scale):
+    with pytest.raises(S2SError, match="may hold the same array twice"):
+        jit(held_twice)(XS * scale)
 
 
 def test_unpacking_another_number_of_items_raises():
