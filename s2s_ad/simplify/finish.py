@@ -41,10 +41,11 @@ def erase_markers(program: Program) -> Program:
     return rewritten(program, lambda each: each.operands[0] if each.rule.marker else each)
 
 
-def nearest_shapes(program: Program) -> Program:
+def nearest_shapes(program: Program, *, at_hand: bool = True) -> Program:
     """Read a shape off an input of the same shape rather than keep a value for its shape alone.
 
-    In the body of a loop the inputs are what is the same in each pass.
+    In the body of a loop the inputs are what is the same in each pass. What a loop ends with, and
+    is computed for more than that, is read itself if it is `at_hand`: it is a variable.
 
     Example:
         >>> from s2s_ad.check.passes import after
@@ -57,12 +58,12 @@ def nearest_shapes(program: Program) -> Program:
             t1 = np.ones_like(x)
             return t1
     """
-    return _nearest(program, program.leaves())
+    return _nearest(program, program.leaves(), at_hand=at_hand)
 
 
 def nearest_shapes_in_block(program: Program) -> Program:
     """`nearest_shapes` of a block, whose inputs need not all be there when it runs."""
-    return _nearest(program, _read_anyway(program, program.leaves()))
+    return _nearest(program, _read_anyway(program, program.leaves()), at_hand=False)
 
 
 def without_shapes(program: Program) -> Program:
@@ -109,17 +110,17 @@ def _read_anyway(block: Program, leaves: list[str]) -> list[str]:
     return [leaf for leaf in leaves if leaf in read]
 
 
-def _nearest(program: Program, leaves: list[str]) -> Program:
+def _nearest(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
     """The program with shapes read off these leaves; one that stays as it is remembers them."""
-    if program.__dict__.get("nearest_are") == leaves:
+    if program.__dict__.get("nearest_are") == (leaves, at_hand):
         return program
-    made = _read_off(program, leaves)
+    made = _read_off(program, leaves, at_hand=at_hand)
     if made is program:
-        program.__dict__["nearest_are"] = leaves
+        program.__dict__["nearest_are"] = leaves, at_hand
     return made
 
 
-def _read_off(program: Program, leaves: list[str]) -> Program:
+def _read_off(program: Program, leaves: list[str], *, at_hand: bool) -> Program:
     body = []
     for statement in program.body:
         region = region_of(statement)
@@ -127,7 +128,9 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
             loop = region if isinstance(region, Loop) else None
             blocks = [
                 _nearest(
-                    each, _read_anyway(each, loop.leaves(each).fixed if loop else each.leaves())
+                    each,
+                    _read_anyway(each, loop.leaves(each).fixed if loop else each.leaves()),
+                    at_hand=at_hand,
                 )
                 for each in region.blocks
             ]
@@ -141,10 +144,12 @@ def _read_off(program: Program, leaves: list[str]) -> Program:
     for statement in program.body:
         rule = statement.rule
         if rule.length:
-            statement = _nearest_length(program, statement, inputs, made)
+            if not (at_hand and _is_end(program, statement, 0, made, inputs)):
+                statement = _nearest_length(program, statement, inputs)
             statement = _before_elementwise(program, statement, 0, made)
         elif rule.like_position is not None:
-            statement = _nearest_like(program, statement, rule.like_position, inputs, made)
+            if not (at_hand and _is_end(program, statement, rule.like_position, made)):
+                statement = _nearest_like(program, statement, rule.like_position, inputs, made)
             statement = _made_directly(program, statement, rule.like_position, made)
             if statement.operands:
                 *before, statement = _with_known_shape(
@@ -175,24 +180,30 @@ def _nearest_like(
     found = next((each for each in inputs if program.facts[each] == fact), None)
     if like.id in inputs:
         return statement
-    if found is None:
-        found = _before_loop(program, like, made)
-    elif found == _start_of(like, made) and _is_computed(program, like, made):
-        return statement  # the same variable later
-    else:
-        found = form.name(found)
+    found = _before_loop(program, like, made) if found is None else form.name(found)
     return statement if found is None else form.substitute(statement, {like.id: found})
 
 
-def _start_of(like: gast.AST, made: Made) -> str | None:
-    """The name of the value before a loop of what the loop ends with."""
-    item = item_of(made[like.id]) if like.id in made else None
-    statement = None if item is None else made.get(item[0])
-    loop = None if statement is None else region_of(statement)
-    if item is None or statement is None or not isinstance(loop, Loop):
-        return None
-    carried = loop.parts(statement.operands).carried
-    return getattr(carried[item[1]], "id", None) if item[1] < len(carried) else None
+def _is_end(
+    program: Program,
+    statement: form.Statement,
+    position: int,
+    made: Made,
+    starts: list[str] | None = None,
+) -> bool:
+    """Whether an operand is what a loop ends with, and is computed for more than its shape.
+
+    Args:
+        starts: where they are given, what the loop starts from has to be one of these.
+    """
+    like = statement.operands[position]
+    item = item_of(made[like.id]) if getattr(like, "id", "") in made else None
+    source = None if item is None else made.get(item[0])
+    loop = None if source is None else region_of(source)
+    if item is None or source is None or not isinstance(loop, Loop) or item[1] >= loop.carried:
+        return False
+    start = getattr(loop.parts(source.operands).carried[item[1]], "id", "")
+    return (starts is None or start in starts) and _is_computed(program, like, made)
 
 
 def _is_computed(program: Program, like: gast.AST, made: Made) -> bool:
@@ -388,7 +399,7 @@ def _is_carried_for(loop: Loop, place: int, others: set[int]) -> bool:
 
 
 def _nearest_length(
-    program: Program, statement: form.Statement, inputs: list[str], made: Made
+    program: Program, statement: form.Statement, inputs: list[str]
 ) -> form.Statement:
     """The length read off an input."""
     name, params = statement.operands[0].id, _params(statement)
@@ -403,9 +414,6 @@ def _nearest_length(
             found = {"axis": form.constant(shape.index(fact.shape[params["axis"]]))}
         else:
             continue
-        like = statement.operands[0]
-        if name == _start_of(like, made) and _is_computed(program, like, made):
-            return statement  # the same variable later
         return statement.with_call(statement.function, [form.name(name)], found)
     return statement
 

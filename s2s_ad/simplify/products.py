@@ -87,7 +87,9 @@ def scale_last(program: Program) -> Program:
             facts[product] = facts[statement.target]
             gone.add(name)
             inner = statement.beside(product, statement.rule, operands, statement.parameters)
-            return [inner, statement.with_call(operator.mul, [form.name(product), number], {})]
+            factors = [form.name(product), number]
+            factors = factors[::-1] if isinstance(number, gast.Constant) else factors
+            return [inner, statement.with_call(operator.mul, factors, {})]
         return statement
 
     scaled = rewritten(program, change, facts)

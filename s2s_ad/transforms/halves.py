@@ -67,7 +67,7 @@ def joint(
 def lengths(program: Program, like: Sequence[str]) -> dict[str, form.Op]:
     """How the second half reads lengths off these leaves, of which each has a value of its own."""
     present = [name for name in like if not values.may_be_absent(program.facts[name])]
-    nearer = nearest_shapes(program.with_(inputs=leaves(present)))
+    nearer = nearest_shapes(program.with_(inputs=leaves(present)), at_hand=False)
     before = {each.target: each for each in program.body}
     early = [each for each in nearer.body if isinstance(each, form.Op) and not _is_late(each)]
     return {

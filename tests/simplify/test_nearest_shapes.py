@@ -192,3 +192,22 @@ def test_no_result_of_a_helper_is_kept_for_its_shape():
     assert "flux_bar = np.zeros(len(h_bar) - 1)" in text
     assert "flux" not in text[text.index("# backward") :].replace("flux_", "")
     assert grad(program)(h.astype(np.float32), 0.4).dtype == np.float32
+
+
+def test_shapes_are_read_off_what_loops_end_with_where_that_is_computed():
+    def settled(a, b):
+        a = a.copy()
+        for i in range(1, len(b)):
+            a[i] = a[i] * np.sin(a[i - 1])
+        y = np.zeros_like(b)
+        for i in range(1, len(b)):
+            y[i] = b[i] - a[i] * y[i - 1]
+        return np.sum(y)
+
+    b = np.array([0.4, 1.2, -0.9])
+    steps = 1e-6 * np.eye(3)
+    differences = [(settled(X + d, b) - settled(X - d, b)) / 2e-6 for d in steps]
+    np.testing.assert_allclose(grad(settled)(X, b), differences, rtol=1e-7, atol=1e-9)
+    text = grad(settled).source(X, b)
+    assert "    a = a.copy()" in text
+    assert "y_bar = np.ones_like(y)" in text
