@@ -264,7 +264,7 @@ class Backward:
         return cost + sum(cost_of_keeping(facts[name]) or 0 for name in arrays) / TYPICAL
 
     def _lasting(self, joint: Program) -> set[str]:
-        """The values that are the same in each pass and too dear to compute again."""
+        """The values that are the same in each pass and dearer to compute again than to keep."""
         known = {*self.leaves.fixed, *(each.name for each in joint.captured())}
         found = set()
         for each in joint.body:
@@ -274,7 +274,9 @@ class Backward:
                 continue
             name = each.target
             known.add(name)
-            if item_of(each) or cost_of_computing(each, joint.facts[name]) is None:
+            fact = joint.facts[name]
+            keep, again = cost_of_keeping(fact), cost_of_computing(each, fact)
+            if item_of(each) or again is None or (keep is not None and again > keep):
                 found.add(name)
         return found - {name for name in found if isinstance(joint.facts[name], Tree)}
 
