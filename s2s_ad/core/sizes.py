@@ -16,6 +16,7 @@ from typing import Any
 _serials = itertools.count()
 
 MOST_TERMS = 12  # of an expression; a longer one is a size that nothing is known of
+HEAVIEST = 24  # atoms and operations in an expression; of a heavier one nothing is known either
 DEEPEST = 8  # bounds that are put in for each other in a proof
 
 
@@ -148,18 +149,34 @@ def newest() -> Atom:
 # ---- what is computed ----------------------------------------------------------------------------
 
 
+def _computed(factor: Factor) -> Size:
+    """A factor as a size; one that nothing is known of where the expression is too heavy.
+
+    Views of views, as a function that calls itself makes them, would double with each level.
+    """
+    if _weight(factor) <= HEAVIEST:
+        return of(factor)
+    return of(fresh(is_length=isinstance(factor, Clamped | Between)))
+
+
+def _weight(factor: Factor) -> int:
+    """The atoms and operations in a factor."""
+    inside = (each for size in sizes_inside(factor) for each, _ in size.terms)
+    return 1 + sum(map(_weight, inside))
+
+
 def clamped(size: Size) -> Size:
     """max(size, 0)."""
     if is_natural(size):
         return size
-    return of(max(size.constant, 0)) if size.known is not None else of(Clamped(size))
+    return of(max(size.constant, 0)) if size.known is not None else _computed(Clamped(size))
 
 
 def product(one: Size, other: Size) -> Size:
     for a, b in ((one, other), (other, one)):
         if a.known is not None:
             return b.times(a.known)
-    return of(Product(*sorted((one, other), key=order)))
+    return _computed(Product(*sorted((one, other), key=order)))
 
 
 def quotient(size: Size, divisor: int) -> Size:
@@ -170,7 +187,7 @@ def quotient(size: Size, divisor: int) -> Size:
         return Size(terms, size.constant // divisor)
     if size.known is not None:
         return of(size.known // divisor)
-    return of(Quotient(size, divisor))
+    return _computed(Quotient(size, divisor))
 
 
 def least(one: Size, other: Size) -> Size:
@@ -178,7 +195,7 @@ def least(one: Size, other: Size) -> Size:
     for a, b in ((one, other), (other, one)):
         if is_natural(b - a):
             return a
-    return of(Least(*sorted((one, other), key=order)))
+    return _computed(Least(*sorted((one, other), key=order)))
 
 
 def between(size: Size, start: Size | None, stop: Size | None) -> Size:
@@ -190,12 +207,12 @@ def between(size: Size, start: Size | None, stop: Size | None) -> Size:
     elif at_least(first, of(0)):
         begin = first
     else:
-        return of(Between(size, first, last))
+        return _computed(Between(size, first, last))
     if at_least(of(-1), last):
         return size + last - begin
     if stop is None or at_least(last, of(0)):
         return (last if at_least(size, last) else least(size, last)) - begin
-    return of(Between(size, first, last))
+    return _computed(Between(size, first, last))
 
 
 def backwards(size: Size, start: Size | None, stop: Size | None) -> Size | None:
