@@ -7,7 +7,7 @@ not hold for what a pass leaves, it becomes more general.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core import values
@@ -44,12 +44,13 @@ from s2s_ad.frontend.lower.picked import (
     are_several,
     are_the_same,
     flag_of,
+    members,
     names_of,
     picked,
     table,
 )
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
-from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows
+from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows, held
 from s2s_ad.frontend.lower.string_unions import Word, is_text, text_of, word
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
         return _optional(lowering, template, end, hint, kind, alike)
     several = are_several((template, end), is_of_one_kind)
     if several and not are_the_same(template, end, is_of_one_kind):
+        if _is_made_of(lowering, end, members(template)):
+            raise Kinds(f"{describe(template)} before the loop and made of that after a pass")
         return _picked(lowering, template, end, hint, alike)
     if isinstance(template, Reference):
         template = Leaf(builder.fact(template), hint)
@@ -128,6 +131,32 @@ def _content(lowering: Lowering, opened: Any, content: Any, hint: Hint, alike: A
     if all(map(rows.is_list_of_any, (opened, content))):
         return rows.general_rows(lowering.builder, (opened, content), hint)
     return None
+
+
+def _is_made_of(lowering: Lowering, value: Any, before: Sequence[Any]) -> bool:
+    """Whether an object of a pass holds one that was there before it: `step = twice(step)` is
+    another one in each pass, and no code holds for all of them."""
+    known, waiting, seen = set(_frames(lowering)), [value], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if each is not value and any(each is one for one in before):
+            return True
+        waiting += held(each)
+        frame = getattr(each, "frame", None)
+        if frame is not None and frame not in known:
+            waiting += frame.locals.values()
+    return False
+
+
+def _frames(lowering: Lowering) -> Iterator[Any]:
+    """The frames of the function that is lowered, and of those around it."""
+    frame = lowering.frame
+    while frame is not None:
+        yield frame
+        frame = frame.parent
 
 
 def _picked(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alike) -> Any:
