@@ -256,9 +256,12 @@ def checks(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:
     nobody reads its result."""
     if statement.phase in DERIVED:
         return False
-    rule = statement.rule
-    asks = rule.checks or rule.waits_for_lengths([*map(fact, statement.operands)])
-    return asks and may_raise(statement, fact)
+    if not statement.rule.checks:
+        if isinstance(statement, form.Effect):
+            return False
+        if not statement.rule.waits_for_lengths([*map(fact, statement.operands)]):
+            return False
+    return may_raise(statement, fact)
 
 
 def may_raise(statement: form.Statement, fact: Callable[[gast.AST], Any]) -> bool:

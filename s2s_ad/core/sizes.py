@@ -127,7 +127,9 @@ def _sum(coefficients: Mapping[Factor, int], constant: int) -> Size:
 def of(value: Size | Factor | int) -> Size:
     if isinstance(value, Size):
         return value
-    return Size(frozenset(), value) if isinstance(value, int) else Size(frozenset([(value, 1)]))
+    if hasattr(value, "__index__"):  # of Python's, or of NumPy's
+        return Size(frozenset(), int(value))
+    return Size(frozenset([(value, 1)]))
 
 
 def fresh(

@@ -95,7 +95,7 @@ def general(lowering: Lowering, template: Any, end: Any, hint: Hint, alike: Alik
         return _optional(lowering, template, end, hint, kind, alike)
     several = are_several((template, end), is_of_one_kind)
     if several and not are_the_same(template, end, is_of_one_kind):
-        if _is_made_of(lowering, end, members(template)):
+        if any(_is_made_of(lowering, each, members(template)) for each in members(end)):
             raise Kinds(f"{describe(template)} before the loop and made of that after a pass")
         return _picked(lowering, template, end, hint, alike)
     if isinstance(template, Reference):
