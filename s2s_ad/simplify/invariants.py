@@ -136,8 +136,8 @@ def tell(program: Program) -> Program:
             x_bar.3 = for i in reversed range(t1) with x_bar = t2:
                 t3 = x[i]
                 t4 = 2 * t3
-                t5 = 2.0 * t3
-                x_bar.2 = index_add(x_bar, t5, index=i)
+                x_i_bar = 2.0 * t3
+                x_bar.2 = index_add(x_bar, x_i_bar, index=i)
                 next x_bar.2
             return x_bar.3
     """

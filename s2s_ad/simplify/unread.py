@@ -50,7 +50,7 @@ def keep_unread(program: Program) -> Program:
         ...         b[i] = 0.0
         ...     return a
         >>> print(after(KEEP_UNREAD, f, np.ones(4), 4, derived=True))
-        f(a: f64[n], n: int):
+        f(a: f64[4], n: int):
             b = np.zeros(shape=5)
             b.2 = index_set(b, a, index=:4)
             a.4, b.4 = for i in range(n) with a.2 = a, b.3 = b.2:

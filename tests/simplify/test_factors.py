@@ -120,6 +120,7 @@ def test_tangents():
     np.testing.assert_allclose(jvp(grad(norm), (X,), (A,))[1], second @ A)
 
 
+@pytest.mark.slow
 def test_a_chain_of_thousands_is_no_deep_recursion(tmp_path):
     lines = "".join(f"        x = x * s[{i % 3}]\n" for i in range(2000))
     f = load(
