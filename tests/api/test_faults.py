@@ -81,11 +81,18 @@ def test_what_is_no_error_of_code_passes(monkeypatch, error):
         jit(loss)(X)
 
 
+def without_the_first(x):
+    y = x * 1.0
+    del y[0]
+    return np.sum(y)
+
+
 @pytest.mark.parametrize(
     "function, says",
     [
         (lambda x: np.sum(x, axis=7), "axis"),
         (lambda x: np.reshape(x, "four"), "Python refuses this|shape"),
+        (without_the_first, "cannot delete array elements"),
         (lambda x: x + "a", "unsupported operands"),
         (lambda x: np.transpose(x, (0, 1)), "axes don't match"),
         (lambda x: x * np.sum(np.add.at(np.ones(3), 0, x[0])), r"np.add.at\(...\) gives None"),

@@ -228,6 +228,8 @@ def delete_item(lowering: Lowering, value: Any, index: Any) -> None:
     elif isinstance(value, Tree) and value.kind is dict:
         key = known_key(lowering, index)
         drop_entry(lowering, changeable(value), key, KeyError(key))
+    elif isinstance(value, Symbol):
+        raise lowering.python_raises(ValueError("cannot delete array elements"))
     else:
         _by_method(lowering, value, "__delitem__", [index])
 
