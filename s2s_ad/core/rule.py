@@ -120,6 +120,8 @@ class Rule:
     reduction = False
     #: the sum of the elements along `axis`
     sums = False
+    #: with its first argument alone it is an identity matrix
+    gives_identity = False
     #: the result is the position of an element of the first operand, along `axis`
     locates = False
     #: the result is what is left when the first operand is divided by the second

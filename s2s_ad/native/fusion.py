@@ -34,7 +34,7 @@ class Kin:
         self.parent: dict[str, str] = {}
         self.fresh: list[set[str]] = [set()]
         self.join(["", *parameters])
-        assignments = [each for each in _every(body) if isinstance(each, gast.Assign)]
+        assignments = [each for each in every_statement(body) if isinstance(each, gast.Assign)]
         arrays = _arrays(body, assignments)
         for node in assignments:
             targets = arrays.intersection(_stored_names(node))
@@ -352,7 +352,7 @@ def is_own(name: str, body: list[gast.stmt]) -> bool:
 def _without_arrays(body: list[gast.stmt]) -> list[gast.stmt]:
     """The statements in which an array of which one pass reads what it stored is a number."""
     made = {}
-    for node in _every(body):
+    for node in every_statement(body):
         if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
             name = node.targets[0].id
             empty = _is_allocation(node.value) and node.value.func.attr == "empty"
@@ -445,13 +445,14 @@ def _as_numbers(node: Any, gone: dict[str, Any]) -> Any:
     return node
 
 
-def _every(body: list[gast.stmt]) -> Iterator[gast.stmt]:
+def every_statement(body: Sequence[gast.stmt]) -> Iterator[gast.stmt]:
+    """The statements of a block, and those in their blocks."""
     for each in body:
         yield each
         for block in ("body", "orelse"):
             inner = getattr(each, block, None)
             if isinstance(inner, list):
-                yield from _every(inner)
+                yield from every_statement(inner)
 
 
 def _stored_names(node: gast.Assign) -> list[str]:

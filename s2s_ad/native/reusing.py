@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import gast
 
 from s2s_ad.emit.provenance import with_origin
-from s2s_ad.native.fusion import ALLOCATIONS, is_inside
+from s2s_ad.native.fusion import ALLOCATIONS, every_statement, is_inside
 from s2s_ad.native.spelling import assign, call, name, names_in, number, same
 
 
 def reused(body: list[gast.stmt], parameters: Iterable[str]) -> list[gast.stmt]:
     """The statements of a function in which loops carry as few arrays as they may."""
     while True:
-        loops = [each for each in _walked(body) if isinstance(each, gast.For | gast.While)]
+        loops = [each for each in every_statement(body) if isinstance(each, gast.For | gast.While)]
         known = _Known(body, parameters)
         if not any(_reuse(loop, known) for loop in loops):
             return body
@@ -86,7 +86,7 @@ class _Known:
         self.whole = Counter(_whole(body[:-1] if isinstance(body[-1], gast.Return) else body))
         self.returned = set(_whole(body[-1:]))
         top = {id(each) for each in body}
-        for node in _walked(body):
+        for node in every_statement(body):
             for each in _targets(node):
                 self.assigned.setdefault(each, []).append(node)
                 if id(node) in top and isinstance(node, gast.Assign):
@@ -103,7 +103,7 @@ class _Known:
         """Whether a name is a new array of the same kind and lengths each time a loop begins."""
         if before in self.parameters or new in self.returned:
             return False
-        inner = {id(each) for each in _walked([loop])}
+        inner = {id(each) for each in every_statement([loop])}
         others = [each for each in self.assigned[before] if each is not move]
         if not others or any(id(each) in inner for each in others):
             return False
@@ -223,9 +223,7 @@ def _goes_along(nest: gast.For, before: str, new: str) -> bool:
         return False  # some stand elsewhere
     if any(isinstance(each.ctx, gast.Store) for each in _elements([nest], before)):
         return False
-    changed = {
-        each for statement in block for node in _walked([statement]) for each in _targets(node)
-    }
+    changed = {each for node in every_statement(block) for each in _targets(node)}
     first = next(each for each in block if _elements(each, new))
     return not changed & indices and _stores(first, new)
 
@@ -319,12 +317,3 @@ def _write(loop: gast.For | gast.While, found: _Reuse) -> None:
         target.elts, value.elts = map(list, zip(*left, strict=True))
     elif left:
         found.move.targets, found.move.value = [left[0][0]], left[0][1]
-
-
-def _walked(body: Sequence[gast.stmt]) -> Iterator[gast.stmt]:
-    for each in body:
-        yield each
-        for block in ("body", "orelse"):
-            inner = getattr(each, block, None)
-            if isinstance(inner, list):
-                yield from _walked(inner)

@@ -11,7 +11,7 @@ import numpy as np
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol, static
-from s2s_ad.core.registry import register
+from s2s_ad.core.registry import RULES, register
 from s2s_ad.core.rule import Operation, Rule
 from s2s_ad.rules import support
 from s2s_ad.rules.composite import composed, composite
@@ -264,6 +264,8 @@ register(Creation(np.eye, "N, M=None, k=0, dtype=float", _square)).takes_order =
 register(Creation(np.identity, "N, dtype=float", _square))
 register(Creation(np.ones, "shape, dtype=float", _dims)).takes_order = True
 register(Creation(np.zeros, "shape, dtype=float", _dims)).takes_order = True
+for _identity in (np.eye, np.identity):
+    RULES[_identity].gives_identity = True
 register(DiagIndices(np.diag_indices, "diag_indices"))
 for _window in (np.bartlett, np.blackman, np.hamming, np.hanning):
     register(Creation(_window, "M", lambda p: (dim_of(p["M"]),)))

@@ -162,7 +162,7 @@ class _Product:
             return None
         for x, identity in (self.statement.operands, self.statement.operands[::-1]):
             source, own = self.made.get(getattr(identity, "id", "")), self.program.fact(x)
-            if source is None or source.function is not np.eye or [*source.parameters] != ["N"]:
+            if source is None or not source.rule.gives_identity or len(source.parameters) != 1:
                 continue
             if own != fact or values.rank_of(fact) != 2:
                 continue

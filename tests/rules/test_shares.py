@@ -105,24 +105,22 @@ def other_axis(x):
     return np.sum(np.sum(x * e / np.sum(e, axis=0), axis=1) ** 2)
 
 
+SHIFTED = [
+    log_sum_exp,
+    of_rows,
+    cross_entropy,
+    of_one_sample,
+    chain,
+    by_column,
+    squeezed,
+    samples_in_turn,
+    weighted_samples,
+    log_of_a_share,
+]
+
+
 @pytest.mark.parametrize(
-    "fn",
-    [
-        log_sum_exp,
-        of_rows,
-        cross_entropy,
-        of_one_sample,
-        chain,
-        by_column,
-        squeezed,
-        samples_in_turn,
-        weighted_samples,
-        log_of_a_share,
-        with_a_number_added,
-        weighted,
-        other_axis,
-    ],
-    ids=lambda f: f.__name__,
+    "fn", [*SHIFTED, with_a_number_added, weighted, other_axis], ids=lambda f: f.__name__
 )
 def test_derivatives_are_right(fn):
     slopes, direction = differences(fn, X), np.cos(3 * X)
@@ -150,22 +148,7 @@ def test_a_number_that_rows_share_is_the_adjoint_of_each():
     np.testing.assert_allclose(grad(shifted_rows)(x, 0.7), 0.7 * shares)
 
 
-@pytest.mark.parametrize(
-    "fn",
-    [
-        log_sum_exp,
-        of_rows,
-        cross_entropy,
-        of_one_sample,
-        chain,
-        by_column,
-        squeezed,
-        samples_in_turn,
-        weighted_samples,
-        log_of_a_share,
-    ],
-    ids=lambda f: f.__name__,
-)
+@pytest.mark.parametrize("fn", SHIFTED, ids=lambda f: f.__name__)
 def test_the_maximum_is_no_more_than_a_shift(fn):
     """Nothing asks where it is; where several are largest the derivative is the same."""
     assert "==" not in grad(fn).source(X)

@@ -32,7 +32,7 @@ from s2s_ad.frontend.lower.iteration import Generator, Produced, is_iterator
 from s2s_ad.frontend.lower.iterators import finish, is_read_whole, step_by_step, taken
 from s2s_ad.frontend.lower.lengthening import index_by_index, may_change_length, watched
 from s2s_ad.frontend.lower.loop_fixpoint import Rolled, Rolling, TestChanges
-from s2s_ad.frontend.lower.meeting import branch, unless_left
+from s2s_ad.frontend.lower.meeting import branch, branch_for_each, unless_left
 from s2s_ad.frontend.lower.picked import is_picked, options
 from s2s_ad.frontend.lower.poisons import StructureChanges, may_be_known
 from s2s_ad.frontend.lower.references import Box, parts_of
@@ -62,7 +62,8 @@ def for_(lowering: Lowering, node: gast.For) -> Exits:
 def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
     """The loop over anything but an iterator."""
     if is_picked(value):
-        return _over_each(lowering, node, options(value))
+        each = functools.partial(for_value, lowering, node)
+        return branch_for_each(lowering, options(value), each)
     schedule = None
     if isinstance(value, Segmented):
         value, schedule = value.items, value
@@ -77,15 +78,6 @@ def for_value(lowering: Lowering, node: gast.For, value: Any) -> Exits:
     for each in produced:
         each.check(lowering)
     return left
-
-
-def _over_each(lowering: Lowering, node: gast.For, choices: list) -> Exits:
-    """The loop over one of several objects: one loop for each."""
-    (flag, member), *rest = choices
-    if not rest:
-        return for_value(lowering, node, member)
-    sides = lambda: for_value(lowering, node, member), lambda: _over_each(lowering, node, rest)
-    return branch(lowering, flag, *sides)
 
 
 def refuse_rebinding(lowering: Lowering, node: gast.For, items: Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from s2s_ad.frontend.lower.comprehensions import private
 from s2s_ad.frontend.lower.containers import is_sequence, mapping, sequence
 from s2s_ad.frontend.lower.core import Lowering, statement
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits, rearranged
-from s2s_ad.frontend.lower.meeting import branch
+from s2s_ad.frontend.lower.meeting import branch_for_each
 from s2s_ad.frontend.lower.picked import is_picked, one_of_several, options
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.versions import ARRAYS_ARE_SEQUENCES
@@ -29,16 +30,8 @@ THEMSELVES = (bool, bytes, dict, float, int, list, str, tuple)
 def match(lowering: Lowering, node: gast.Match) -> Exits:
     """`match value:` Literals, captures, sequences, mappings, classes, alternatives, guards."""
     subject = lowering.certain(lowering.evaluate_any(node.subject), "a match on")
-    return _of_each(lowering, node, options(subject))
-
-
-def _of_each(lowering: Lowering, node: gast.Match, choices: list) -> Exits:
-    """The match for each of several objects that the subject may be."""
-    (flag, subject), *rest = choices
-    if not rest:
-        return _matched(lowering, node, subject)
-    sides = lambda: _matched(lowering, node, subject), lambda: _of_each(lowering, node, rest)
-    return branch(lowering, flag, *sides)
+    each = functools.partial(_matched, lowering, node)
+    return branch_for_each(lowering, options(subject), each)
 
 
 def _matched(lowering: Lowering, node: gast.Match, subject: Any) -> Exits:

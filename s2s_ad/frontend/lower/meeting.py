@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.program import Program
@@ -32,6 +32,16 @@ def branch(lowering: Lowering, condition: Symbol, *sides: Callable[[], Exits]) -
     """Lower the two sides of a branch on a condition that is not known now."""
     paths = [where(lowering, condition, *each) for each in zip((True, False), sides, strict=True)]
     return meet(lowering, condition, paths)
+
+
+def branch_for_each(
+    lowering: Lowering, choices: Sequence[tuple[Symbol, Any]], act: Callable[[Any], Exits]
+) -> Exits:
+    """Do something with the one of several objects whose flag is true: a branch for each."""
+    (flag, member), *rest = choices
+    if not rest:
+        return act(member)
+    return branch(lowering, flag, lambda: act(member), lambda: branch_for_each(lowering, rest, act))
 
 
 def where(lowering: Lowering, condition: Symbol, truth: bool, run: Callable[[], Exits]) -> Path:

@@ -298,10 +298,10 @@ def parts_of(value: Any) -> Iterator[Any]:
         if isinstance(each, Box):
             seen.add(id(each))
         yield each
-        waiting += reversed(held(each))
+        waiting += reversed(held_by(each))
 
 
-def held(value: Any) -> list:
+def held_by(value: Any) -> list:
     """What a value holds directly."""
     if isinstance(value, slice):
         return [value.start, value.stop, value.step]

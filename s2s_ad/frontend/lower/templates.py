@@ -50,7 +50,7 @@ from s2s_ad.frontend.lower.picked import (
     table,
 )
 from s2s_ad.frontend.lower.poisons import after_pass, is_unreadable
-from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows, held
+from s2s_ad.frontend.lower.references import Box, Each, Reference, Rows, held_by
 from s2s_ad.frontend.lower.string_unions import Word, is_text, text_of, word
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _is_made_of(lowering: Lowering, value: Any, before: Sequence[Any]) -> bool:
         seen.add(id(each))
         if each is not value and any(each is one for one in before):
             return True
-        waiting += held(each)
+        waiting += held_by(each)
         frame = getattr(each, "frame", None)
         if frame is not None and frame not in known:
             waiting += frame.locals.values()
