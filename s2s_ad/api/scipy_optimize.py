@@ -38,7 +38,7 @@ from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.transforms.callers import targets
 from s2s_ad.transforms.calls import derived_callee, without_effects
 from s2s_ad.transforms.gradients import gradient
-from s2s_ad.transforms.implicit import Implicit
+from s2s_ad.transforms.implicit import AT_MINIMUM, AT_ROOT, Implicit, Near
 
 FLOAT = values.Array(np.dtype(float), ())
 
@@ -86,6 +86,13 @@ def _changed(program: Program, name: str, change: Callable[[Builder, list, Any],
     return derived_callee(made, [output], name=name, doc=name).program
 
 
+def _near(options: dict[str, Any], usual: Near = AT_ROOT) -> Near:
+    """How near a solution has to be (see Implicit), where less may be asked of the library."""
+    asked = [options.get(key) or 0.0 for key in ("rtol", "xtol", "tol")]
+    part, least = usual
+    return max(part, 10 * asked[0]), max(least, 10 * max(asked[1:]))
+
+
 def _slope(program: Program) -> Program:
     """The gradient with respect to the unknowns, which is zero at an optimum."""
     made = gradient(without_effects(program), targets(program, [0])[0])
@@ -120,7 +127,7 @@ def _bracketed(library: Callable, text: str) -> Callable:
         check_number(library, users.program)
         options = options_of(library, found, text)
         called = Library(library, options, lambda _: [values.Scalar(float)])
-        caller = Implicit(called, users.program, 2, users.program)
+        caller = Implicit(called, users.program, 2, users.program, _near(options))
         root = _solved(lowering, caller, [*ends, *users.fixed])[0]
         return _with_results(library, root, full)
 
@@ -170,7 +177,7 @@ def _newton(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     users = users_function(lowering, library, function, [FLOAT], more)
     check_number(library, users.program)
     called = Library(library, options, lambda _: [FLOAT])
-    caller = Implicit(called, users.program, 1, users.program)
+    caller = Implicit(called, users.program, 1, users.program, _near(options))
     return _with_results(library, _solved(lowering, caller, [start, *users.fixed])[0], full)
 
 
@@ -196,7 +203,7 @@ def _by_slopes(
         return [], {"x0": nodes[0]}
 
     called = Library(library, options, lambda _: facts, ("root", "converged"), spelled)
-    caller = Implicit(called, users.program, 1, condition, 2)
+    caller = Implicit(called, users.program, 1, condition, _near(options), 2)
     return _solved(lowering, caller, [start, *users.fixed])
 
 
@@ -230,7 +237,7 @@ def _root_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     options = options_of(library, found, SCALAR)
     facts = [number, values.Scalar(bool)]
     called = Library(library, options, lambda _: facts, ("root", "converged"), spelled)
-    caller = Implicit(called, users.program, len(given), users.program, 2)
+    caller = Implicit(called, users.program, len(given), users.program, _near(options), 2)
     root, converged = _solved(lowering, caller, [*given, *users.fixed])
     return Result(library, {"root": root, "converged": converged})
 
@@ -288,7 +295,7 @@ def _system(
         in_order,
         alone,
     )
-    caller = Implicit(called, users.program, 1, users.program, 2)
+    caller = Implicit(called, users.program, 1, users.program, _near(options), 2)
     x, success = _solved(lowering, caller, [start, *users.fixed])
     return x, success, users
 
@@ -313,7 +320,7 @@ def _fixed_point(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     )
     options = options_of_rest(library, found, FIXED_POINT)
     called = Library(library, options, lambda operands: [_of_float(operands[0])])
-    caller = Implicit(called, users.program, 1, condition)
+    caller = Implicit(called, users.program, 1, condition, _near(options))
     return _solved(lowering, caller, [start, *users.fixed])[0]
 
 
@@ -372,7 +379,7 @@ def _minimize(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         if options.get("method") not in WITH_BOUNDS:
             raise refused(library, f"by {options['method']} with bounds=", "use L-BFGS-B")
         condition = _within(condition, list(zip(*map(tuple, options["bounds"]), strict=True)))
-    caller = Implicit(called, users.program, 1, condition, 2)
+    caller = Implicit(called, users.program, 1, condition, _near(options, AT_MINIMUM), 2)
     x, success = _solved(lowering, caller, [start, *users.fixed])
     return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
 
@@ -393,7 +400,7 @@ def _minimize_scalar(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
     condition = _slope(users.program)
     if "bounds" in options:
         condition = _within(condition, [(each,) for each in options["bounds"]])
-    caller = Implicit(called, users.program, 0, condition, 2)
+    caller = Implicit(called, users.program, 0, condition, _near(options, AT_MINIMUM), 2)
     x, success = _solved(lowering, caller, users.fixed)
     return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
 
@@ -421,7 +428,7 @@ def _least_squares(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
         lambda operands: [_like_start(operands), values.Scalar(bool)],
         ROOT_FIELDS,
     )
-    caller = Implicit(called, users.program, 1, _slope(half), 2)
+    caller = Implicit(called, users.program, 1, _slope(half), _near(options, AT_MINIMUM), 2)
     x, success = _solved(lowering, caller, [start, *users.fixed])
     return Result(library, {"x": x, "success": success} | _value(lowering, users, x))
 

@@ -16,13 +16,15 @@ import gast
 
 from s2s_ad.analysis.cells import OUTSIDE, Site
 from s2s_ad.analysis.copies import with_copies
-from s2s_ad.analysis.elements import Spans, are_apart, spans
+from s2s_ad.analysis.elements import Span, are_apart, spans
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import items_of
 from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Path, map_blocks, region_of
 from s2s_ad.emit.copying import CopyPlan
 from s2s_ad.emit.updates import updates_in
+
+Elements = tuple[Span | None, ...]  # which of an array, axis by axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class _Stores:
         self.kin: list[tuple[str, str]] = []  # names that the copies brought, and names of others
         self._found: dict[tuple[int, Path], tuple[int, set[str]]] = {}  # see _variables_before
         self._roots: dict[str, str] = {}  # of the results of updates
-        self._parts: dict[str, tuple[str, Spans]] = {}  # a view -> of which array, which elements
+        self._parts: dict[str, dict[Elements, set[str]]] = {}  # of an array, by elements: its views
         self.stores: dict[str, Store] = {}
         self._walk(program)
         self._add_kin()
@@ -138,7 +140,8 @@ class _Stores:
                 self._enter(program, statement, items.get(name, {}))
             elif statement.function is operator.getitem:
                 array = getattr(statement.operands[0], "id", "")
-                self._parts[name] = self._variable(array), _elements(program, statement)
+                parts = self._parts.setdefault(self._variable(array), {})
+                parts.setdefault(_elements(program, statement), set()).add(name)
 
     def _note_kin(self, statement: form.Op, items: Mapping[int, str]) -> None:
         """A name that a copy brought may be memory of what it was read from or handed to."""
@@ -192,11 +195,8 @@ class _Stores:
         if "index" not in statement.parameters:
             return set()
         array, stored = self._variable(statement.operands[0].id), _elements(program, statement)
-        return {
-            name
-            for name, (whole, taken) in self._parts.items()
-            if whole == array and are_apart(taken, stored)
-        }
+        parts = self._parts.get(array, {}).items()
+        return set().union(*(names for taken, names in parts if are_apart(taken, stored)))
 
     def _changed(self, site: Site) -> set[str]:
         """The variables there are at this place whose memory the update may change."""
@@ -220,10 +220,10 @@ class _Stores:
         return variables
 
 
-def _elements(program: Program, statement: form.Op) -> Spans:
+def _elements(program: Program, statement: form.Op) -> Elements:
     """Which elements of an array a statement reads or writes."""
     array = program.fact(statement.operands[0])
-    return spans(statement.parameters["index"], array, program.fact)
+    return tuple(spans(statement.parameters["index"], array, program.fact))
 
 
 def _renamed(program: Program, stores: Mapping[str, Store]) -> Program:

@@ -216,6 +216,48 @@ def test_without_a_solution_the_derivative_is_nan(call):
     assert np.isnan(slope_of(call, 1.0))
 
 
+#: solutions where what is solved jumps: their derivative is another one, or there is none
+AT_JUMPS = [
+    "scipy.optimize.brentq(lambda q: np.where(q < s, -1.0 - q * s, 2.0 + q), 0.0, 3.0)",
+    "scipy.optimize.brentq(lambda q: -1.0 - q * s if q < s else 2.0 + q, 0.0, 3.0)",
+    "scipy.optimize.bisect(lambda q: np.sign(q - s) + 0.1 * q, 0.0, 3.0, xtol=1e-3)",
+    "scipy.optimize.root_scalar(lambda q: (q > s) - 0.5 + 0.1 * q, bracket=(-1.0, 2.0)).root",
+    "scipy.optimize.minimize_scalar(lambda q: np.abs(q - s) + 0.1 * q**2).x",
+    "scipy.optimize.minimize(lambda q: np.sum((q - 0.1 * s) ** 2 + np.abs(q)), np.full(2, 0.3), "
+    "method='Nelder-Mead').x",
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", AT_JUMPS)
+def test_at_a_jump_of_what_is_solved_the_derivative_is_nan(call):
+    f = module(f"def f(s):\n    return np.sum({call})\n").f
+    assert np.isfinite(f(0.8))
+    found = [grad(f)(0.8), jvp(f, (0.8,), (1.0,))[1], grad(grad(f))(0.8)]
+    assert np.isnan([*found, *vmap(grad(f))(np.array([0.8, 0.9]))]).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "call, slope",
+    [
+        ("scipy.optimize.brentq(lambda q: s * q - 8 if q < 1 else s * q**2 - 8, 0, 5)", -0.5),
+        ("scipy.optimize.bisect(lambda q: abs(q) * q - s, 0.0, 3.0, xtol=1e-3)", 0.3535),
+        ("scipy.optimize.newton(lambda q: max(q, 0.1) ** 2 - s, 1.0)", 0.3535),
+        ("scipy.optimize.fsolve(lambda q: np.where(q > 0, 2 * q, q) - s, np.ones(2))", 1.0),
+        ("scipy.optimize.minimize_scalar(lambda q: np.where(q > 0, 2, 1) * q**2 - s * q).x", 0.25),
+        (
+            "scipy.optimize.minimize(lambda q: np.sum((q - s) ** 2 + np.abs(q)), np.ones(1), "
+            "method='Nelder-Mead').x",
+            1.0,
+        ),
+    ],
+)
+def test_a_solution_away_from_kinks_has_its_derivative(call, slope):
+    """By hand: of s q**2 = 8, q**2 = s, 2 q = s twice, 4 q = s and 2 (q - s) = -1, at s = 2."""
+    assert slope_of(call, 2.0) == pytest.approx(slope, rel=2e-3)
+
+
 @pytest.mark.parametrize(
     "call, error",
     [
