@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 _serials = itertools.count()
@@ -300,6 +301,32 @@ def _value_of_factor(factor: Factor, lengths: Mapping[Atom, int]) -> int | None:
     if isinstance(factor, Between):
         return len(range(*slice(*numbers[1:]).indices(numbers[0])))
     return min(numbers) if isinstance(factor, Least) else numbers[0] * numbers[1]
+
+
+def share(part: Size, whole: Size) -> Fraction:
+    """Which part of a size that grows another one is: 1/2 of n // 2 and n, 1 of n - 2 and n.
+
+    It is 0 where the forms do not tell.
+    """
+    if whole.known is not None:
+        return Fraction(0 if part.known is None else part.known, max(whole.known, 1))
+    ours, all_ = _leading(part), _leading(whole)
+    if any(count < 0 for count in (*ours.values(), *all_.values())):
+        return Fraction(0)
+    return min(ours.get(factor, Fraction(0)) / count for factor, count in all_.items())
+
+
+def _leading(size: Size) -> dict[Factor, Fraction]:
+    """The coefficients of a size, without what is lost against them where all are large."""
+    found: dict[Factor, Fraction] = {}
+    for factor, count in size.terms:
+        inside, rest = {factor: Fraction(1)}, Fraction(count)
+        if isinstance(factor, Quotient | Clamped):
+            inside = _leading(factor.size)
+            rest /= factor.divisor if isinstance(factor, Quotient) else 1
+        for each, own in inside.items():
+            found[each] = found.get(each, Fraction(0)) + rest * own
+    return {factor: count for factor, count in found.items() if count}
 
 
 # ---- what is certain -----------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class Refold:
             self.bases.add(line.store.base)
             if line.store.kind == "add":
                 self.summed.update(form.reads(line.expression))
-            if line.store.kind in ("set", "add"):
+            if line.store.kind in ("set", "add", "update"):
                 self.stored[getattr(line.expression, "id", "")] = line.statement.target
         for name, atom in line.moves:
             self.bases.add(name)
@@ -190,6 +190,8 @@ class Refold:
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
+        if rule.length and all(self.sizes.get(each, 0) <= 1 for each in form.reads(line.expression)):
+            return True  # of an array, or of a view that is written again
         again = rule.cheap or is_plain_view(line.expression) or self._is_short(line, readers)
         if (again or self._is_subtracted(line)) and not any(
             self.sizes.get(each, 0) for each in form.reads(line.expression)

@@ -13,14 +13,15 @@ from s2s_ad.core import form, sizes, values
 from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.regions import region_of
+from s2s_ad.core.sizes import Size
 from s2s_ad.emit.choices import as_alternative, as_condition, chosen, negated
 from s2s_ad.emit.coalesce import ordered
-from s2s_ad.emit.folding import length_of, negative_of, settings_of
+from s2s_ad.emit.folding import negative_of, settings_of
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.provenance import Node, mark, with_origin
 from s2s_ad.emit.rename import Naming
 from s2s_ad.emit.stores import Store
-from s2s_ad.emit.sugar import sweetened, turned_round
+from s2s_ad.emit.sugar import part_of, shortened, sweetened, turned_round
 from s2s_ad.emit.surface import BINARY, Surface, dotted
 
 #: what the head of a loop may call
@@ -204,16 +205,17 @@ class Statements:
         start, stop, step = (self._renamed(each) for each in line.expression)
         bounds = [start, stop, step]
         if _is(step, 1):
-            bounds = [stop] if _is(start, 0) else [start, stop]
+            end = shortened(stop)
+            bounds = [end] if _is(start, 0) else [start, end]
         source = gast.Call(form.name("range"), bounds, [])
         if line.backwards and not _is_unread(self.naming, line.name):
             source = gast.Call(form.name("reversed"), [source], [])
         loop = gast.For(self._target(line.name), source, body, [], None)
         if line.name not in self.naming.read:
             return [loop]
-        sources = self._as_long_as(line)
-        if sources:
-            length = gast.Call(form.name("len"), [form.name(sources[0])], [])
+        sources = self._as_long_as(line) or part_of(stop)
+        if sources and isinstance(sources[0], gast.Name) and not isinstance(bounds[0], gast.Name):
+            length = gast.Call(form.name("len"), [sources[0]], [])
             (loop.iter.args[0] if line.backwards else loop.iter).args = [length]
         made = sweetened(loop, reads=self._reads_of_index(line), equal=sources)
         return [turned_round(made) if line.backwards and self._counts_python(line) else made]
@@ -232,29 +234,32 @@ class Statements:
             return sys.maxsize  # it may be read after the loop
         return sum(each.reads().count(line.name) for each in flat(line.blocks[0]))
 
-    def _as_long_as(self, line: Line) -> list[str]:
+    def _as_long_as(self, line: Line) -> list[gast.AST]:
         """The arrays in whose rows a loop goes to the end, which may be said of another array."""
-        start, stop, step = line.expression
-        dim = self._dim(stop)
-        if not _is(start, 0) or not _is(step, 1) or dim is None:
+        start, _, step = line.expression
+        count = self._count(line)
+        if not _is(start, 0) or not _is(step, 1) or count is None:
             return []
         made = {name for each in flat(line.blocks[0]) for name in each.assigns()}
-        found: dict[str, None] = {}
+        found: dict[str, gast.AST] = {}
         for each in line.blocks[0]:
             row = each.expression if each.kind == "assign" else None
             if isinstance(row, gast.Subscript) and getattr(row.slice, "id", None) == line.name:
-                source = getattr(row.value, "id", "")
-                shape = values.shape_of(self.surface.facts.get(source))
-                if shape and _are_equal(shape[0], dim) and source not in made:
-                    found[self.naming.shown[source]] = None
-        return [*found]
+                shape = values.shape_of(self.surface.fact(each.statement.operands[0]))
+                changed = made.intersection(form.reads(row.value))
+                if shape and not changed and _are_equal(values.size_of_dim(shape[0]), count):
+                    found[gast.dump(row.value)] = self._renamed(row.value)
+        return [*found.values()]
 
-    def _dim(self, length: gast.AST) -> values.Dim | None:
-        """The symbol that `len(x)` or `x.shape[axis]` stands for."""
-        source, axis = length_of(length)
-        shape = values.shape_of(self.surface.facts.get(source))
-        dim = None if shape is None or axis >= len(shape) else shape[axis]
-        return dim if isinstance(dim, values.Dim) else None
+    def _count(self, line: Line) -> Size | None:
+        """How often a loop runs, where that is a length, and no number that the user has named."""
+        if region_of(line.statement) is None:
+            return None
+        stop = line.statement.operands[1]
+        fact, hints = self.surface.fact(stop), self.naming.program.hints
+        named = hints.get(getattr(stop, "id", ""), TEMPORARY).kind == "user"
+        size = fact.size if isinstance(fact, values.Scalar) and not named else None
+        return size if size is not None and size.known is None else None
 
     def _while(self, line: Line) -> list[gast.stmt]:
         test, body = (self.of(block) for block in line.blocks)
@@ -303,10 +308,9 @@ def _computes(statement: gast.stmt) -> bool:
     )
 
 
-def _are_equal(one: int | values.Dim, other: values.Dim) -> bool:
+def _are_equal(one: Size, other: Size) -> bool:
     """Whether two lengths are equal, by their forms or by what was assumed."""
-    sized = map(values.size_of_dim, (one, other))
-    return one == other or sizes.are_taken_for_equal(*sized)
+    return one == other or sizes.are_taken_for_equal(one, other)
 
 
 def _defined(line: Line) -> list[str]:

@@ -11,7 +11,7 @@ from s2s_ad.core import form
 from s2s_ad.emit.provenance import absorb
 
 
-def sweetened(loop: gast.For, *, reads: int, equal: Sequence[str] = ()) -> gast.For:
+def sweetened(loop: gast.For, *, reads: int, equal: Sequence[gast.AST] = ()) -> gast.For:
     """Before: `for i in range(len(xs)): x = xs[i]`; after: `for x in xs:`.
 
     Where the index is read for something else too: `for i, x in enumerate(xs):`. Of the shortest
@@ -19,15 +19,17 @@ def sweetened(loop: gast.For, *, reads: int, equal: Sequence[str] = ()) -> gast.
 
     Args:
         reads: how often the index is read.
+        equal: arrays in whose rows the loop goes to the end.
     """
-    if len(equal) > 1:
-        made = _over(loop, equal, reads)
+    shortest = [form.name(each) for each in sources_of(_forwards(loop.iter))]
+    for sources in ([*equal], [*equal[:1]], shortest):
+        made = _over(loop, sources, reads)
         if made is not loop:
             return made
-    return _over(loop, sources_of(_forwards(loop.iter)), reads)
+    return loop
 
 
-def _over(loop: gast.For, sources: Sequence[str], reads: int) -> gast.For:
+def _over(loop: gast.For, sources: Sequence[gast.AST], reads: int) -> gast.For:
     """The loop over the rows of these; itself where it is not that."""
     backwards = _forwards(loop.iter) is not loop.iter
     rows = _Rows(loop, sources)
@@ -80,11 +82,45 @@ def _moved(bound: gast.AST, by: int) -> gast.AST:
     return gast.BinOp(bound, gast.Add() if by > 0 else gast.Sub(), form.constant(abs(by)))
 
 
+def shortened(stop: Any) -> gast.AST:
+    """`len(x) - 2` for `len(x[1:-1])`, as where a range ends: below 0 it is as empty as at 0."""
+    for part in part_of(stop):
+        return _end(part, stop)
+    return stop
+
+
+def part_of(stop: Any) -> list[gast.Subscript]:
+    """x[1:-1] of `len(x[1:-1])`."""
+    part = stop.args[0] if _is_call(stop, "len") else None
+    if not isinstance(part, gast.Subscript) or not isinstance(part.slice, gast.Slice):
+        return []
+    return [part]
+
+
+def _end(part: gast.Subscript, stop: gast.Call) -> gast.AST:
+    taken: Any = part.slice
+    first = 0 if taken.lower is None else getattr(taken.lower, "value", None)
+    last = 0 if taken.upper is None else _below(taken.upper)
+    if taken.step or type(first) is not int or first < 0 or type(last) is not int:
+        return stop
+    return _moved(gast.Call(stop.func, [part.value], []), last - first)
+
+
+def _below(bound: gast.AST) -> int | None:
+    """The number that it is, if that is below 0."""
+    if isinstance(bound, gast.UnaryOp) and isinstance(bound.op, gast.USub):
+        number = getattr(bound.operand, "value", None)
+        return -number if type(number) is int else None
+    number = getattr(bound, "value", None)
+    return number if type(number) is int and number < 0 else None
+
+
 class _Rows:
     """The statements of a loop that take a row of each source, and the rest."""
 
-    def __init__(self, loop: gast.For, sources: Sequence[str]):
+    def __init__(self, loop: gast.For, sources: Sequence[gast.AST]):
         self.loop, self.sources = loop, sources
+        self.read = set().union(*map(names_of, sources))
         self.taking: list[gast.Assign] = []
         for source in sources:
             found = (s for s in loop.body if _takes_row(s, source, loop.target.id))
@@ -96,13 +132,14 @@ class _Rows:
         """Whether the rows may as well be taken by the loop, before all else."""
         if len(self.taking) < len(self.sources) or not self.rest:
             return False
-        if len({*self.names, self.loop.target.id, *self.sources}) < 2 * len(self.names) + 1:
+        bound = {*self.names, self.loop.target.id}
+        if len(bound) < len(self.names) + 1 or bound & self.read:
             return False
         last = max(self.loop.body.index(each) for each in self.taking)
         before = [each for each in self.loop.body[:last] if each not in self.taking]
         if not all(map(_is_plain, before)) or set(self.names) & _names_in(before):
             return False
-        return not any(map(_changes, self.rest, [set(self.sources)] * len(self.rest)))
+        return not any(_changes(each, self.read) for each in self.rest)
 
 
 def _forwards(iterable: gast.AST) -> Any:
@@ -110,13 +147,12 @@ def _forwards(iterable: gast.AST) -> Any:
     return iterable.args[0] if _is_call(iterable, "reversed") else iterable
 
 
-def _together(names: Sequence[str], sources: Sequence[str]) -> tuple:
+def _together(names: Sequence[str], sources: Sequence[gast.AST]) -> tuple:
     """(x, y), zip(xs, ys), or x, xs of one alone."""
     targets = [form.name(each, gast.Store) for each in names]
-    items = [form.name(each) for each in sources]
-    if len(items) == 1:
-        return targets[0], items[0]
-    return gast.Tuple(targets, gast.Store()), gast.Call(form.name("zip"), items, [])
+    if len(sources) == 1:
+        return targets[0], sources[0]
+    return gast.Tuple(targets, gast.Store()), gast.Call(form.name("zip"), [*sources], [])
 
 
 def sources_of(iterable: gast.AST) -> list[str]:
@@ -141,15 +177,15 @@ def _is_call(node: Any, name: str) -> TypeGuard[gast.Call]:
     return isinstance(node, gast.Call) and getattr(node.func, "id", None) == name
 
 
-def _takes_row(statement: gast.stmt, source: str, index: str) -> bool:
+def _takes_row(statement: gast.stmt, source: gast.AST, index: str) -> bool:
     """`x = xs[i]`"""
     if not isinstance(statement, gast.Assign) or not isinstance(statement.targets[0], gast.Name):
         return False
     value = statement.value
     return (
         isinstance(value, gast.Subscript)
-        and getattr(value.value, "id", None) == source
         and getattr(value.slice, "id", None) == index
+        and gast.dump(value.value) == gast.dump(source)
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import gast
 
 from s2s_ad.core import form
-from s2s_ad.core.builder import fresh_name
+from s2s_ad.core.builder import DERIVED, fresh_name
 from s2s_ad.core.passes import Pass
 from s2s_ad.core.program import TEMPORARY, Program
 from s2s_ad.core.regions import Loop, everywhere, region_of
@@ -39,15 +39,18 @@ def own_zeros(program: Program) -> Program:
         for each in program.body
         if isinstance(each, form.Op) and makes_zeros(each)
     }
-    filled = [name for each in program.body for name in _fills(each)] if made else []
-    shared = {name for name in made if filled.count(name) > 1}
+    if not made:
+        return program
+    filled = [name for each in program.body for name in _fills(each)]
+    others = _others(program, made)
+    shared = others | {name for name in made if filled.count(name) > 1}
     if not shared:
         return program
     facts, hints, met = dict(program.facts), dict(program.hints), set()
     body: list[form.Statement] = []
     for statement in program.body:
         for name in [each for each in _fills(statement) if each in shared]:
-            if name not in met:
+            if name not in met | others:
                 met.add(name)
                 continue
             own = fresh_name()
@@ -56,7 +59,8 @@ def own_zeros(program: Program) -> Program:
             operands, given = zeros.operands, zeros.parameters
             body.append(statement.beside(own, zeros.function, operands, given))
             statement = _with_own(statement, name, own)
-        body.append(statement)
+        if getattr(statement, "target", None) not in others:
+            body.append(statement)
     return program.with_(body=tuple(body), facts=facts, hints=hints)
 
 
@@ -64,6 +68,18 @@ def makes_zeros(statement: form.Op) -> bool:
     """Whether it makes an array of zeros."""
     known = [each.value if isinstance(each, gast.Constant) else each for each in statement.operands]
     return statement.rule.filled_with(known) == 0
+
+
+def _others(program: Program, made: Mapping[str, form.Op]) -> set[str]:
+    """Zeros of the user's with which only adjoints begin: none of them is that variable."""
+    hints, outputs = program.hints, {getattr(atom, "id", "") for atom in program.outputs()}
+    found = {each for each in made if hints.get(each, TEMPORARY).kind == "user"} - outputs
+    begun: set[str] = set()
+    for statement in program.body if found else ():
+        fills = set(_fills(statement)) if statement.phase in DERIVED else set()
+        begun |= fills
+        found -= set(statement.reads) - fills
+    return found & begun
 
 
 def _fills(statement: form.Statement) -> Iterator[str]:

@@ -20,7 +20,7 @@ from s2s_ad.core.program import TEMPORARY, Hint, Input, Program
 from s2s_ad.core.regions import everywhere
 from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.simplify.pipelines import AFTER
-from s2s_ad.transforms.scattered import Handed, Scattered, gathered
+from s2s_ad.transforms.scattered import Handed, Scattered, Whole, gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Passes:
     scattered: of each adjoint the elements, where it returns these alone, or which of the adjoints
         that it is given it is.
     relies: whether the backward pass would be another one for adjoints that may be infinite.
+    extents: what those of the operands have at least to be; without it they have no say.
     """
 
     forward: Callee
@@ -43,6 +44,7 @@ class Passes:
     active: tuple[bool, ...] | None = None
     scattered: tuple[Scattered | Handed | None, ...] = ()
     relies: bool = False
+    extents: tuple[Whole, ...] = ()
 
     def adjoints(
         self, builder: Builder, operands: Sequence[Any], y_bars: Sequence[Any], results: list

@@ -14,7 +14,7 @@ from s2s_ad.core.tree import one_or_tuple
 from s2s_ad.transforms import halves
 from s2s_ad.transforms.calls import derived_callee, with_inputs
 from s2s_ad.transforms.halves import adjoint_fact
-from s2s_ad.transforms.scattered import Handed, Scattered, handed, scattered
+from s2s_ad.transforms.scattered import Handed, Scattered, Whole, handed, handed_out
 
 
 class Swept:
@@ -23,8 +23,11 @@ class Swept:
     Args:
         again: whether the backward pass runs the whole function again, and is handed nothing.
         whole: whether each adjoint is returned as a whole, and not its elements alone.
-        together: the operands for which that is so where elements are at indices that are known.
+        extents: for each operand when that is so of elements.
         bounded: whether the adjoints that it is given are finite.
+
+    Attributes:
+        extents: what they have at least to be for each leaf, so that this is right.
     """
 
     def __init__(
@@ -36,7 +39,7 @@ class Swept:
         *,
         again: bool = False,
         whole: bool = False,
-        together: tuple[bool, ...] = (),
+        extents: tuple[Whole, ...] = (),
         bounded: bool = False,
     ):
         self.program, self.builder = call.program, Builder()
@@ -50,16 +53,16 @@ class Swept:
         hand_in(self.builder, self.seeds, bounded=bounded)
         adjoints = sweep.backward_sweep()
         self.scattered: tuple[Scattered | Handed | None, ...] = (None,) * len(wanted)
+        self.extents = dict.fromkeys(self.leaves, Whole.NEVER)
         if not whole:
-            chosen = {x for x, flag in zip(self.leaves, together, strict=bool(together)) if flag}
+            known = dict(zip(self.leaves, extents, strict=True))
             with self.builder.at(call.program.origin, "backward"):
-                self.scattered = tuple(
-                    scattered(name, adjoints[name], self.leaves, together=name in chosen)
-                    for name in wanted
-                )
+                made = [handed_out(x, adjoints[x], self.leaves, known[x]) for x in wanted]
+            adjoints |= {name: each for name, (each, _, _) in zip(wanted, made, strict=True)}
+            self.extents |= {name: extent for name, (_, _, extent) in zip(wanted, made, strict=True)}
             given = handed([adjoints[name] for name in wanted], self.seeds)
-            pairs = zip(self.scattered, given, strict=True)
-            self.scattered = tuple(own or other for own, other in pairs)
+            pairs = zip(made, given, strict=True)
+            self.scattered = tuple(own or other for (_, own, _), other in pairs)
         self.results = [
             value
             for name, elements in zip(wanted, self.scattered, strict=True)

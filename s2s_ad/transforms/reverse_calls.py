@@ -6,7 +6,7 @@ Where the backward pass needs no more than arguments and outputs, the forward pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
@@ -25,6 +25,7 @@ from s2s_ad.transforms.joint_sweep import Swept, backward_stub
 from s2s_ad.transforms.refusals import refuse_twice
 from s2s_ad.transforms.reverse_recursion import nested_passes
 from s2s_ad.transforms.reverse_schedules import scheduled_passes
+from s2s_ad.transforms.scattered import Whole
 
 MOST_SAVED = 8  # values; more of them are computed again by the backward pass
 LONG = 150  # statements; a function that has more would save more values than that
@@ -38,8 +39,8 @@ def reverse_call(sweep: Any, statement: form.Op, call: Callee, given: dict[int, 
     operands = [sweep.output(each) for each in args]
     active = tuple(sweep.name_of(each) in sweep.active for each in args)
     bounded = all(stays_finite(sweep.builder, each) for each in given.values())
-    whole = _worked_on(sweep, args)
-    passes = split(sweep, call, active, tuple(sorted(given)), whole, bounded=bounded)
+    extents = _extents(sweep, args)
+    passes = split(sweep, call, active, tuple(sorted(given)), extents, bounded=bounded)
     for each in given.values() if passes.relies else ():
         rely_on(sweep.builder, each)
     outputs, saved = _forward(sweep, result, call, passes.forward, operands)
@@ -95,14 +96,18 @@ def _forward(
     return outputs, saved
 
 
-def _worked_on(sweep: Any, args: Sequence[gast.AST]) -> tuple[bool, ...]:
-    """Of which operands the block that calls has to do with all elements in any case.
+def _extents(sweep: Any, args: Sequence[gast.AST]) -> tuple[Whole, ...]:
+    """When the adjoint of an operand may be one of all elements, of which some are read.
 
-    It computes the array, or computes with it: there an adjoint of all elements costs no more.
+    Where the block that calls computes the array, or computes with it, it costs no more.
     """
-    found = [each for each in args if sweep.name_of(each) in sweep.whole_arrays]
-    steep = {each.id for each in found if may_be_steep(sweep.builder, sweep.output(each))}
-    return tuple(each in found and each.id not in steep for each in args)
+    return tuple(_extent(sweep, each) for each in args)
+
+
+def _extent(sweep: Any, operand: gast.AST) -> Whole:
+    if may_be_steep(sweep.builder, sweep.output(operand)):
+        return Whole.NEVER
+    return Whole.ALWAYS if sweep.name_of(operand) in sweep.whole_arrays else Whole.MANY
 
 
 def split(
@@ -110,29 +115,25 @@ def split(
     call: Callee,
     active: tuple[bool, ...],
     seeds: tuple[int, ...],
-    whole: tuple[bool, ...] = (),
+    extents: tuple[Whole, ...] = (),
     *,
     bounded: bool = False,
 ) -> Passes:
     """The two passes of a callee for these active operands and seeded outputs.
 
-    `whole` marks the operands whose adjoint may as well be that of all elements; `bounded` says
-    that the adjoints of the outputs are finite.
+    `extents` says when the adjoint of an operand is one of all elements; `bounded` that the
+    adjoints of the outputs are finite.
     """
     if isinstance(call, CustomCallee):
         return custom_passes(sweep, call, active, seeds)
     if isinstance(call, ScheduledCallee):
         return scheduled_passes(split, sweep, call, active, seeds)
-    bounded = bounded and not call.is_recursive
-    key = ("reverse", active, seeds, sweep.repeated, sweep.saves, whole)
-    other = call.derived.get((*key, not bounded))
-    if other is not None and not other.relies:
-        return other
-    key = (*key, bounded)
-    if key not in call.derived:
-        asked = Asked(active, seeds, whole, key, bounded)
-        call.derived[key] = _way(sweep, call)(sweep, call, asked)
-    return call.derived[key]
+    if call.is_recursive:
+        bounded, extents = False, ()
+    extents = extents or (Whole.NEVER,) * len(active)
+    asked = Asked(active, seeds, sweep.repeated, sweep.saves, extents, bounded)
+    known = (each for key, each in call.derived.items() if asked.is_met(key, each))
+    return next(known, None) or _way(sweep, call)(sweep, call, asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +142,27 @@ class Asked:
 
     Attributes:
         active, seeds: the operands that have an adjoint, and the outputs that are given one.
-        whole: the operands whose adjoint may as well be that of all elements.
-        key: by which the function knows them.
+        repeated, saves: as of the sweep that asks.
+        extents: of which operands the adjoint is one of all elements, and when.
         bounded: whether the adjoints that they are given are finite.
     """
 
     active: tuple[bool, ...]
     seeds: tuple[int, ...]
-    whole: tuple[bool, ...]
-    key: Any
+    repeated: bool
+    saves: bool
+    extents: tuple[Whole, ...]
     bounded: bool
+
+    def is_met(self, other: Any, passes: Any) -> bool:
+        """Whether the passes that were made for something else do for this, too."""
+        if not isinstance(other, Asked):
+            return False
+        if replace(other, extents=self.extents, bounded=self.bounded) != self:
+            return False
+        pairs = zip(passes.extents, self.extents, strict=bool(passes.extents))
+        fits = all(least <= extent for least, extent in pairs)
+        return fits and (other.bounded is self.bounded or not passes.relies)
 
 
 def _way(sweep: Any, call: Callee) -> Callable[[Any, Callee, Asked], Passes]:
@@ -169,14 +181,14 @@ def _nested(outer: Any, call: Callee, asked: Asked) -> Passes:
         sweep = outer.inner(Builder(), call.program, [], (), saves=False)
         return split(sweep, call, asked.active, asked.seeds).backward
 
-    return nested_passes(outer, call, asked.active, asked.seeds, asked.key, plain)
+    return nested_passes(outer, call, asked.active, asked.seeds, asked, plain)
 
 
 def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
     if len(call.program.body) > LONG and not call.effects:
         return _recomputed(outer, call, asked)
-    handed = {"together": asked.whole, "bounded": asked.bounded}
+    handed = {"extents": asked.extents, "bounded": asked.bounded}
     swept = Swept(outer, call, asked.active, asked.seeds, **handed)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
@@ -202,7 +214,8 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     backward = swept.backward(made, needed, unnamed).judged_by(swept.results)
     needs = tuple(places[name] for name in needed)
     scattered, relying = swept.scattered, relies(swept.builder)
-    return Passes(forward, backward, needs, asked.seeds, scattered=scattered, relies=relying)
+    passes = Passes(forward, backward, needs, asked.seeds, scattered=scattered, relies=relying)
+    return _noted(call, asked, passes, swept)
 
 
 def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
@@ -210,8 +223,8 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     program, active, seeds = call.program, asked.active, asked.seeds
     needs = tuple(("argument", i) for i in range(len(program.leaves())))
     stub = backward_stub(program, active, seeds)
-    call.derived[asked.key] = Passes(call, stub, needs, seeds)  # for the calls of itself
-    handed = {"together": asked.whole, "bounded": asked.bounded}
+    call.derived[asked] = Passes(call, stub, needs, seeds)  # for the calls of itself
+    handed = {"extents": asked.extents, "bounded": asked.bounded}
     swept = Swept(outer, call, active, seeds, again=True, whole=call.is_recursive, **handed)
     again = without_effects(swept.joint.with_(tried=False))
     refuse_twice(again, call.program.name)
@@ -219,7 +232,15 @@ def _recomputed(outer: Any, call: Callee, asked: Asked) -> Passes:
     backward = stub.define(swept.backward(made, swept.leaves, {}).program)
     backward.judged_by(swept.results)
     scattered, relying = swept.scattered, relies(swept.builder)
-    return Passes(call, backward, needs, seeds, scattered=scattered, relies=relying)
+    passes = Passes(call, backward, needs, seeds, scattered=scattered, relies=relying)
+    return _noted(call, asked, passes, swept)
+
+
+def _noted(call: Callee, asked: Asked, passes: Passes, swept: Swept) -> Passes:
+    """The passes, known to the function from now on."""
+    passes = replace(passes, extents=tuple(swept.extents.values()))
+    call.derived[asked] = passes
+    return passes
 
 
 def _places(leaves: list[str], outputs: list) -> dict[str, tuple[str, int]]:

@@ -2,23 +2,45 @@
 
 Of `y = A[i]` in a function the adjoint of A is `zeros; A_bar[i] += y_bar`. The backward pass
 returns `y_bar` alone, and the caller adds it to what it has of A_bar: a loop of such calls costs no
-more a pass for a larger A.
+more a pass for a larger A. What is a considerable part of A together, as `A[1:]` and `A[:-1]`, is
+one A_bar: nothing is gained by handing out its parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from s2s_ad import runtime
-from s2s_ad.core import values
+from s2s_ad.core import sizes, values
 from s2s_ad.core.builder import Builder, Symbol, key_of
 from s2s_ad.core.callee import Compound
 from s2s_ad.core.program import TEMPORARY, Hint
+from s2s_ad.core.registry import rule_of
 from s2s_ad.core.rule import ITEM
+from s2s_ad.core.sizes import Size
+from s2s_ad.transforms.filling import filled
+
+MANY = Fraction(1, 8)  # of an array; elements that are fewer are handed out for themselves
+
+
+class Whole(IntEnum):
+    """When the adjoint of an array of which elements at several indices are read is one array.
+
+    NEVER, as zeros where nobody reads would be numbers to multiply by; where they are MANY; or
+    ALWAYS, as who calls has to do with all elements in any case.
+    """
+
+    NEVER, MANY, ALWAYS = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +76,44 @@ def handed(adjoints: Sequence[Any], given: Sequence[str]) -> list[Handed | None]
     return found if None in found else [None for _ in found]
 
 
-def scattered(
-    leaf: str, adjoint: Any, leaves: Sequence[str], *, together: bool = False
-) -> Scattered | None:
-    """The elements of an adjoint; None where it is another sum, is needed as a whole, or an index
-    is not at hand.
+def handed_out(
+    leaf: str, adjoint: Any, leaves: Sequence[str], whole: Whole
+) -> tuple[Any, Scattered | None, Whole]:
+    """An adjoint as a function hands it out: (the adjoint, its elements where these are handed out
+    alone, what `whole` has at least to be for that).
 
-    Several elements at indices that are known now stay `together`, in one array.
+    It is handed out as a whole where it is another sum than one of elements, is needed as a whole,
+    or an index is not at hand; and where `whole` says so.
     """
+    elements = _elements_of(adjoint, leaves)
+    if not elements:
+        return adjoint, None, Whole.NEVER
+    indices = [index for index, *_ in elements.values()]
+    if len(elements) > 1 and whole is not Whole.NEVER:
+        made = filled(adjoint.builder, adjoint)
+        many = made is not adjoint or _are_many(indices, adjoint.fact)
+        if not many and whole is Whole.MANY:
+            many = _are_many_here(indices, adjoint.fact)
+        if many or whole is Whole.ALWAYS:
+            adjoint.builder.named(made, adjoint.builder.hints[adjoint.name])
+            return made, None, Whole.MANY if many else Whole.ALWAYS
+    return adjoint, _collected(leaf, elements), Whole.NEVER
+
+
+def _elements_of(adjoint: Any, leaves: Sequence[str]) -> dict[Any, list]:
+    """Of a sum of elements alone, by the key of an index: the index, and what is added there."""
     if not isinstance(adjoint, Symbol) or not isinstance(adjoint.fact, values.Array):
-        return None
+        return {}
     zeros, sums = adjoint.builder.applied(adjoint, runtime.index_add)
     rule, _, _ = adjoint.builder.definition(zeros)
     known = all(_is_known(params["index"], leaves) for _, params in sums)
-    if rule is None or not rule.zeros or not sums or not known or _is_read(adjoint):
-        return None
-    elements: dict[Any, list] = {}  # by the index, which elements they are and what is added
+    if rule is None or not rule.zeros or not known or _is_read(adjoint):
+        return {}
+    elements: dict[Any, list] = {}
     for operands, params in reversed(sums):
         given = elements.setdefault(key_of(params["index"]), [params["index"]])
         given.append(operands[1])
-    fixed = len(elements) > 1 and all(_is_fixed(index) for index, *_ in elements.values())
-    return None if together and fixed else _collected(leaf, elements)
+    return elements
 
 
 def _is_read(value: Symbol) -> bool:
@@ -89,8 +128,53 @@ def _collected(leaf: str, elements: Mapping[Any, list]) -> Scattered:
     return Scattered(leaf, added, indices)
 
 
+def _are_many(indices: Sequence[Any], array: values.Array) -> bool:
+    """Whether elements at several indices are together a considerable part of a large array."""
+    counts = filter(None, (_counts(index, array) for index in indices))
+    lengths = _lengths(array)
+    parts = (math.prod(map(sizes.share, each, lengths)) for each in counts)
+    return sum(parts, start=Fraction(0)) >= MANY
+
+
+def _are_many_here(indices: Sequence[Any], array: values.Array) -> bool:
+    """Whether that is so in the call that is compiled for, of indices that stay the same."""
+    counts = [_counts(index, array) if _is_fixed(index) else None for index in indices]
+    if None in counts:
+        return False
+    total = sum((_product(each) for each in counts if each), start=sizes.of(0))
+    return sizes.at_least(total.times(MANY.denominator), _product(_lengths(array)))
+
+
+def _lengths(array: values.Array) -> list[Size]:
+    return [values.size_of_dim(dim) for dim in array.shape or ()]
+
+
+def _counts(index: Any, array: values.Array) -> list[Size] | None:
+    """How many elements an index of numbers and slices takes along each axis of an array."""
+    items = index if isinstance(index, tuple) else (index,)
+    if not all(isinstance(each, slice) or _is_number(each) for each in items):
+        return None
+    taken = rule_of(operator.getitem).infer([array], {"index": index})
+    lengths = iter(_lengths(taken))
+    counts = [next(lengths) if isinstance(each, slice) else sizes.of(1) for each in items]
+    return [*counts, *lengths]
+
+
+def _product(lengths: Iterable[Size]) -> Size:
+    return functools.reduce(sizes.product, lengths, sizes.of(1))
+
+
+def _is_number(index: Any) -> bool:
+    return type(index) is int or (isinstance(index, Symbol) and index.fact == values.Scalar(int))
+
+
 def _is_fixed(index: Any) -> bool:
-    return all(type(each) is int for each in (index if isinstance(index, tuple) else (index,)))
+    """Whether an index stays the same from call to call."""
+    if isinstance(index, tuple):
+        return all(map(_is_fixed, index))
+    if isinstance(index, slice):
+        return all(map(_is_fixed, (index.start, index.stop, index.step)))
+    return index is None or type(index) is int
 
 
 def _is_known(index: Any, leaves: Sequence[str]) -> bool:

@@ -81,6 +81,43 @@ def first_ones(b, i):
     return x * b[0] - np.sin(b[1] * b[0])
 
 
+def stencil(c, k):
+    inner = c[1:-1]
+    return k * (c[2:] + c[:-2] - 2 * inner) - np.sin(inner) * c[1:-1]
+
+
+def plume(b):
+    c = b.copy()
+    for _ in range(3):
+        c[1:-1] += stencil(c, 0.1)
+    return np.sum(c**2)
+
+
+def halves(b, k):
+    m = len(b) // 2
+    low, high = b[:m], b[m:]
+    return k * np.sum(np.sin(low)) * np.sum(high * high)
+
+
+def of_both(b):
+    total = 0.0
+    for k in range(3):
+        total += halves(b, k) * halves(np.exp(b), k)
+    return total
+
+
+def rates(y, theta):
+    growth = theta[0] * y - theta[1] * y * y
+    return growth + np.sin(theta[2])
+
+
+def rated(theta):
+    y = 0.5
+    for _ in range(4):
+        y = y + 0.1 * rates(y, theta)
+    return y * y
+
+
 def oscillator(y, p):
     force = -y[0] * y[1] + np.sin(y[0])
     return np.array([y[1] * p, force])
@@ -96,6 +133,9 @@ def midpoint(y):
 PROGRAMS = [
     (sum_of(first_ones), B),
     (midpoint, B[:2].copy()),
+    (plume, B),
+    (of_both, B),
+    (rated, B[:3].copy()),
     (sum_of(element), B),
     (sum_of(slope), B),
     (sum_of(conditional), B),
@@ -165,6 +205,27 @@ def test_elements_of_what_is_computed_as_a_whole_come_as_one_array():
     assert "zeros_like" not in main
     assert "zeros_like" not in helper
     assert helper.count("y_bar = np.array(") == 1
+
+
+def test_slices_of_most_of_an_array_are_one_adjoint():
+    for x in (B, rng.normal(size=60)):
+        main, helper = grad(plume).source(x).split("def stencil_backward")
+        assert "    c_bar += stencil_backward(" in main
+        assert helper.count("c_bar = np.zeros_like(c)") == 1
+        assert helper.rstrip().endswith("return c_bar")
+
+
+def test_elements_of_a_short_vector_are_one_adjoint():
+    main, helper = grad(rated).source(B[:3]).split("def rates_backward")
+    assert "zeros" not in helper
+    assert main.count("theta_bar += ") == 1
+    assert "np.array(" in helper
+    text = grad(rated).source(rng.normal(size=40))
+    assert "theta_bar[2] +=" in text.split("def rates(")[0]
+
+
+def test_a_helper_has_one_backward_pass_where_one_does():
+    assert grad(of_both).source(B).count("def halves_backward") == 1
 
 
 def test_of_what_is_needed_as_a_whole_no_elements_are_handed_out():
