@@ -190,12 +190,11 @@ class Refold:
         if name in self.outputs:
             fits = size <= LARGEST or self._is_users(statement)
             return self.counts[name] == 1 and fits
-        if rule.length and all(self.sizes.get(each, 0) <= 1 for each in form.reads(line.expression)):
+        sizes = [self.sizes.get(each, 0) for each in form.reads(line.expression)]
+        if rule.length and max(sizes, default=0) <= 1:
             return True  # of an array, or of a view that is written again
         again = rule.cheap or is_plain_view(line.expression) or self._is_short(line, readers)
-        if (again or self._is_subtracted(line)) and not any(
-            self.sizes.get(each, 0) for each in form.reads(line.expression)
-        ):
+        if (again or self._is_subtracted(line)) and not any(sizes):
             return True  # shorter to write again than to name
         if name in self.read_by_effect or name in readers.nested:
             return False

@@ -73,9 +73,16 @@ class Statements:
         if self.surface.facts.get(line.name) == values.Static(None):
             return [gast.Expr(self._renamed(line.expression))]
         target, value = self._target(line.name), self._renamed(line.expression)
+        derived = line.statement.phase in DERIVED and self._is_number(line.name)
+        added = _added_to(value, target.id) if derived else None
+        if added is not None:
+            return [_augmented(target, gast.Add(), added)]
         made = self._assigned(line.name, target, value)
         made.beside = self._beside(line) if isinstance(made, gast.Assign) else None
         return [made]
+
+    def _is_number(self, name: str) -> bool:
+        return name in self.naming.shown and self.naming.is_number(name)
 
     def _beside(self, line: Line) -> Any:
         """Which line of the user's gives a name of his its value: its assignments stay on one."""
@@ -88,7 +95,7 @@ class Statements:
         """target = value, or target += value where that is the same."""
         if not isinstance(value, gast.BinOp) or isinstance(value.op, gast.MatMult):
             return gast.Assign([target], value, None)  # of arrays, though the result is a number
-        if name in self.naming.shown and self.naming.is_number(name):
+        if self._is_number(name):
             if getattr(value.left, "id", None) == target.id:
                 return _augmented(target, value.op, value.right)
             swaps = isinstance(value.op, gast.Add | gast.Mult)
@@ -347,6 +354,22 @@ def _is(node: gast.AST, value: int) -> bool:
 
 def _is_unread(naming: Naming, name: str) -> bool:
     return name not in naming.read
+
+
+def _added_to(value: gast.AST, name: str) -> gast.AST | None:
+    """b - c of `a + b - c`, and of `a - c + b`, where `a` has this name."""
+    added: list[gast.AST] = []
+    taken: list[gast.AST] = []
+    first: gast.AST = value
+    while isinstance(first, gast.BinOp) and isinstance(first.op, gast.Add | gast.Sub):
+        (added if isinstance(first.op, gast.Add) else taken).insert(0, first.right)
+        first = first.left
+    if getattr(first, "id", None) != name or not added or len(added) + len(taken) < 2:
+        return None
+    rest, *more = added
+    for operator, term in [(gast.Add(), x) for x in more] + [(gast.Sub(), x) for x in taken]:
+        rest = gast.BinOp(rest, operator, term)
+    return rest
 
 
 def _augmented(target: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AugAssign:

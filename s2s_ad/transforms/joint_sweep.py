@@ -58,8 +58,8 @@ class Swept:
             known = dict(zip(self.leaves, extents, strict=True))
             with self.builder.at(call.program.origin, "backward"):
                 made = [handed_out(x, adjoints[x], self.leaves, known[x]) for x in wanted]
-            adjoints |= {name: each for name, (each, _, _) in zip(wanted, made, strict=True)}
-            self.extents |= {name: extent for name, (_, _, extent) in zip(wanted, made, strict=True)}
+            for name, (adjoint, _, extent) in zip(wanted, made, strict=True):
+                adjoints[name], self.extents[name] = adjoint, extent
             given = handed([adjoints[name] for name in wanted], self.seeds)
             pairs = zip(made, given, strict=True)
             self.scattered = tuple(own or other for (_, own, _), other in pairs)

@@ -9,7 +9,6 @@ one A_bar: nothing is gained by handing out its parts.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence

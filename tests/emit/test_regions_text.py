@@ -369,6 +369,76 @@ def test_a_loop_takes_rows_where_only_they_are_read(before, after):
     assert written == laid_out(after or before)
 
 
+def without_first(w, a):
+    h = 0.3
+    for x in a[1:]:
+        h = np.tanh(w * h) * x
+    return h
+
+
+def inner_ones(w, a):
+    h = 0.3
+    for x in a[1:-1]:
+        h = np.tanh(w * h) * x
+    return h
+
+
+def from_the_end(w, a):
+    h = 0.3
+    for x in a[::-1]:
+        h = np.tanh(w * h) * x
+    return h
+
+
+def neighbours(w, a):
+    h = 0.3
+    for x, y in zip(a[1:], a[:-1], strict=True):
+        h = np.tanh(w * h) * x * y
+    return h
+
+
+def unread(w, a):
+    h = 0.3
+    for _ in a[2:-1]:
+        h = np.tanh(w * h)
+    return h
+
+
+PARTS = [
+    (without_first, "x in a[1:]", "x in reversed(a[1:])"),
+    (inner_ones, "x in a[1:-1]", "x in reversed(a[1:-1])"),
+    (from_the_end, "x in a[::-1]", "x in reversed(a[::-1])"),
+    (neighbours, "x, y in zip(a[1:], a[:-1])", "i in range(len(a) - 2, -1, -1)"),
+    (unread, "_ in range(len(a) - 3)", "_ in range(len(a) - 3)"),
+]
+
+
+@pytest.mark.parametrize("length", [7, 5, 1, 0])
+@pytest.mark.parametrize("f, forwards, backwards", PARTS)
+def test_a_loop_over_a_part_of_an_array_says_so(f, forwards, backwards, length):
+    a = np.linspace(0.3, 0.9, length)
+    derived = grad(f)
+    loops = re.findall("for (.*):", derived.source(0.7, a))
+    assert loops == [forwards, backwards] or length < 2
+    expected = (f(0.7 + 1e-6, a) - f(0.7 - 1e-6, a)) / 2e-6
+    np.testing.assert_allclose(derived(0.7, a), expected, rtol=1e-6)
+    values = [float(each) for each in a]
+    np.testing.assert_allclose(derived(0.7, values), derived(0.7, a))
+
+
+def added_and_subtracted(w, a):
+    total = 0.0
+    for x in a:
+        e = x - w * x
+        total += e * e * np.exp(w)
+    return total
+
+
+def test_what_several_terms_are_added_to_is_updated():
+    text = grad(added_and_subtracted).source(0.7, xs)
+    assert re.search(r"w_bar \+= .* - ", text)
+
+
 def test_an_index_that_is_read_elsewhere_stays():
     (loop,) = gast.parse("for i in range(len(a)): x = a[i]; f(x)").body
     written = print_statements([sweetened(loop, reads=2)])
