@@ -395,6 +395,8 @@ class _Lengths:
             return f"({', '.join(kind.__name__ for kind in fact.kinds)})"
         if isinstance(fact, values.Word):
             return "str"
+        if isinstance(fact, values.Error):
+            return " | ".join(sorted(each.__name__ for each in fact.kinds))
         if isinstance(fact, values.Array):
             kind = "any" if fact.dtype is None else f"{fact.dtype.kind}{8 * fact.dtype.itemsize}"
             kind = "bool" if kind == "b8" else kind

@@ -176,6 +176,15 @@ class Word:
 ANY_TEXT = Word(None)
 
 
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An exception that was caught, of one of these classes."""
+
+    kinds: frozenset[type]
+    shape = ()
+    rank = 0
+
+
 class Undefined:
     """The value of a name on a path that does not assign it; nothing reads it there."""
 
@@ -185,7 +194,7 @@ class Undefined:
 
 UNDEFINED = Undefined()
 
-AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Row | Word
+AbstractValue = Array | Scalar | Static | Unknown | List | Saved | Row | Word | Error
 
 PYTHON_NUMBERS = (bool, int, float, complex)
 LISTED = (float, int)  #: kinds of numbers of which a long list may be one input
@@ -295,7 +304,7 @@ def is_inexact(value: Any) -> bool | None:
         return value.kind in (float, complex)
     if isinstance(value, Array) and value.dtype is not None:
         return value.dtype.kind in "fc"
-    if isinstance(value, Static | Saved | Row | Word):
+    if isinstance(value, Static | Saved | Row | Word | Error):
         return False
     if isinstance(value, List):
         return is_inexact(value.item)
@@ -547,6 +556,8 @@ def join(a: Any, b: Any) -> Any:
         return Scalar(max(a.kind, b.kind, key=PYTHON_NUMBERS.index))
     if isinstance(a, List) and isinstance(b, List):
         return List(join_items((a.item, b.item)))
+    if isinstance(a, Error) and isinstance(b, Error):
+        return Error(a.kinds | b.kinds)
     texts = options_of(a), options_of(b)
     if all(texts):
         return Word(texts[0] | texts[1])

@@ -423,7 +423,9 @@ class Operation:
 
 def shaped(fact: Any) -> Value:
     """A value of which no more is known than its abstract value, lengths included."""
-    if values.shape_of(fact) is None and not isinstance(fact, values.Static | values.Word):
+    if values.shape_of(fact) is None and not isinstance(
+        fact, values.Static | values.Word | values.Error
+    ):
         raise shape_decided("the shape of a result")
     if not _has_lengths(fact):
         raise shape_decided("a length")

@@ -13,6 +13,7 @@ from s2s_ad.storage.cut import Value
 
 KEEP = 12  # a number put into a list and taken out again
 NUMBER = 3  # the most that a function of single numbers costs, next to what Python spends on it
+SINGLE = values.Scalar | values.Static | values.Saved | values.Row | values.Word | values.Error
 TYPICAL = 64  # the length of an axis, or of a list
 
 
@@ -20,7 +21,7 @@ def size(fact: values.AbstractValue) -> int:
     """About how many numbers a value holds."""
     if isinstance(fact, values.List):
         return TYPICAL * size(fact.item)
-    if isinstance(fact, values.Scalar | values.Static | values.Saved | values.Row | values.Word):
+    if isinstance(fact, SINGLE):
         return 1
     shape = values.shape_of(fact)
     count = 1

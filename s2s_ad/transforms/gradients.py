@@ -235,7 +235,7 @@ def _typed(builder: Builder, program: Program, y: Any, y_dot: Any) -> Any:
     Text for arguments of which nothing is known leaves it as it is.
     """
     symbols = isinstance(y, Symbol) and isinstance(y_dot, Symbol)
-    if not symbols or isinstance(y.fact, values.List | values.Word):
+    if not symbols or isinstance(y.fact, values.List | values.Word | values.Error):
         return y_dot
     general = any(isinstance(program.facts[leaf], values.Unknown) for leaf in program.leaves())
     known = [values.strong_dtype(each.fact) for each in (y, y_dot)]

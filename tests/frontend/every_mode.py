@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from s2s_ad import grad, jvp, linearize, value_and_grad, vjp, vmap
+from s2s_ad import grad, jit, jvp, linearize, value_and_grad, vjp, vmap
 from s2s_ad.check import central_differences
 
 
@@ -52,3 +52,21 @@ def assert_in_halves(function, args):
     np.testing.assert_allclose(value, function(*args))
     change = linear(np.ones_like(args[0]) if isinstance(args[0], np.ndarray) else 1.0)
     np.testing.assert_allclose(change, np.sum(expected), atol=1e-12)
+
+
+def assert_as_a_whole(function, *args):
+    """A number of one number or array (the first argument), in all modes and as text alone."""
+    x, rest = args[0], args[1:]
+    np.testing.assert_allclose(jit(function)(*args), function(*args), rtol=1e-12)
+    assert_both_modes(function, args)
+    assert_batched(function, args, (1.0, 1.01, 0.99))
+
+    def slope(x):
+        return np.sum(np.sin(grad(function)(x, *rest)))
+
+    expected = central_differences(lambda x: slope(x), [x])[0]
+    np.testing.assert_allclose(grad(slope)(x), expected, rtol=1e-4, atol=1e-5)
+    text, names = grad(function).source(*args, standalone=True), {}
+    exec(text, names)
+    made = next(each for name, each in names.items() if name == f"{function.__name__}_grad")
+    np.testing.assert_allclose(made(*args), grad(function)(*args), rtol=1e-12)

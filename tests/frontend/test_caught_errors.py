@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+from frontend.every_mode import assert_as_a_whole
 from s2s_ad import S2SError, grad, jit, jvp, value_and_grad, vmap
 
 logger = logging.getLogger(__name__)
@@ -150,19 +151,220 @@ def test_the_text_has_the_users_name():
     assert "bound when it was compiled" not in text
 
 
-def kept_as_a_value(x):
+# ---- as values -----------------------------------------------------------------------------------
+
+
+def message(x):
+    text = "none"
+    try:
+        y = math.log(x)
+    except ValueError as e:
+        text = str(e)
+        y = 0.5 * x
+    print(text.upper(), "domain" in text)
+    return y * y
+
+
+def described(x):
+    try:
+        return {"value": math.log(x), "error": None}
+    except ValueError as e:
+        return {"value": 0.5 * x, "error": f"{type(e).__name__}: {e}"}
+
+
+def asks_the_result(x):
+    result = described(x)
+    if result["error"] is not None:
+        warnings.warn(result["error"], RuntimeWarning, stacklevel=1)
+        return result["value"] ** 2
+    return result["value"]
+
+
+def tries_again(x):
     last = None
     for k in range(3):
         try:
             return math.sqrt(x + k)
         except ValueError as error:
             last = error
-    raise last
+    raise RuntimeError("no attempt left") from last
 
 
-def test_as_a_value_it_is_refused():
-    with pytest.raises(S2SError, match="the exception that was caught, as a value"):
-        grad(kept_as_a_value)(0.5)
+def raises_the_last(x):
+    last = None
+    for k in range(2):
+        try:
+            y = math.sqrt(x + k)
+            break
+        except ValueError as error:
+            last = RuntimeError(str(error))
+    else:
+        raise last
+    return y * x
+
+
+def keeps_all(x):
+    texts, errors, total = [], [], 0.0
+    for k in range(3):
+        try:
+            total += math.log(x + k)
+        except ValueError as e:
+            texts.append(str(e))
+            errors.append(e)
+    if texts:
+        print("; ".join(texts), texts, len(errors))
+    if len(errors) > 1:
+        raise RuntimeError("twice") from errors[-1]
+    return total * x
+
+
+def by_name(x):
+    errors = {}
+    total = 0.0
+    for name, shift in (("near", 0.0), ("far", 1.0)):
+        try:
+            total += math.log(x + shift)
+        except ValueError as e:
+            errors[name] = str(e)
+    if errors:
+        print(len(errors), "near" in errors)
+    return total + 0.1 * len(errors) * x
+
+
+def of_which_class(x):
+    try:
+        y = math.log(x) / (x - 1.0)
+    except Exception as e:
+        print(type(e).__name__)
+        if isinstance(e, ZeroDivisionError):
+            y = 1.0
+        elif type(e) is ValueError and "domain" in e.args[0]:
+            y = 3.0 * x
+        else:
+            raise RuntimeError(type(e).__name__) from e
+    return y * y
+
+
+def handed_back(x):
+    def attempt(x):
+        try:
+            return math.log(x), None
+        except ValueError as e:
+            return 0.5 * x, e
+
+    y, error = attempt(x)
+    if error is not None:
+        logger.warning("no logarithm: %s", error)
+        y = 2.0 * y
+    return y * x
+
+
+class TooSmall(RuntimeError):
+    pass
+
+
+def class_of_two(x):
+    kind = TooSmall if x > -1.0 else RuntimeError
+    if x < 0.0:
+        raise kind(f"bad value {x}")
+    return x * x
+
+
+def made_before(x):
+    problem = None
+    if x < -1.0:
+        problem = RuntimeError(f"far below: {x}")
+    elif x < 0.0:
+        problem = TooSmall("below")
+    if problem is not None:
+        raise problem
+    return x**3
+
+
+VALUES = [message, asks_the_result, tries_again, raises_the_last, keeps_all, by_name]
+VALUES += [of_which_class, handed_back, class_of_two, made_before]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", VALUES, ids=lambda f: f.__name__)
+def test_values_in_each_mode(f, mode, capsys, caplog):
+    said = []
+    for x in (2.0, -0.5, -1.5, -4.0):
+        expected = seen(lambda: f(x), capsys, caplog)
+        found = seen(lambda: MODES[mode](f, x), capsys, caplog)
+        said.append(any(found))
+        if mode != "batch" or expected[0] is not None or not any(expected):
+            assert found == expected
+        else:  # the batch has another sample, which may say something as well
+            assert all(set(a) >= set(b) for a, b in zip(found[2:], expected[2:], strict=True))
+    assert any(said), "nothing was said"
+
+
+@pytest.mark.parametrize("x", [2.0, -0.5])
+@pytest.mark.parametrize("f", VALUES, ids=lambda f: f.__name__)
+def test_derivatives_of_values(f, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            f(x)
+        except RuntimeError:
+            pytest.skip("raises here")
+        assert_as_a_whole(f, x)
+
+
+def test_a_result_may_hold_the_text_or_none():
+    for x in (2.0, -0.5):
+        assert jit(described)(x) == described(x)
+
+
+def test_a_value_that_an_exception_carries_is_refused():
+    class Failed(ValueError):
+        def __init__(self, value):
+            super().__init__("failed")
+            self.value = value
+
+    def carried(x):
+        try:
+            if x > 1.0:
+                raise Failed(x)
+            return x
+        except Failed as e:
+            return 3.0 * e.value
+
+    with pytest.raises(S2SError, match="the attribute 'value' of an exception that was caught"):
+        grad(carried)(2.0)
+
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __enter__(self):
+        return self.scale
+
+    def __exit__(self, *what):
+        return False
+
+
+class Doubled(Scaled):
+    def __enter__(self):
+        self.scale = 2.0 * self.scale
+        return self.scale
+
+    def __exit__(self, *what):
+        self.scale = 0.0
+
+
+def under_one_of_two(x):
+    manager = Scaled(x) if x > 1.0 else Doubled(3.0 * x)
+    with manager as scale:
+        y = scale * x
+    return y + manager.scale
+
+
+@pytest.mark.parametrize("x", [2.0, 0.5])
+def test_with_one_of_two_managers(x):
+    assert_as_a_whole(under_one_of_two, x)
 
 
 def test_nothing_is_written_behind_a_raise():

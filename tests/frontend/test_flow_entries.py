@@ -5,7 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from s2s_ad import S2SError, grad
+from s2s_ad import S2SError, grad, jit
+from s2s_ad.check import central_differences
 
 XS = np.array([1.0, -2.0, 3.0, 0.5])
 
@@ -135,7 +136,20 @@ def keys(d):
     return sum(1.0 for key in d if key != "b")
 
 
-@pytest.mark.parametrize("of_all", [values, number, keys])
+def test_the_number_of_entries_is_known_when_the_code_runs():
+    def function(xs):
+        d = {"b": xs[0]}
+        for x in xs:
+            if x > 0:
+                d["a"] = x * x
+        return number(d) * d.get("a", xs[1]) if len(d) > 1 and d else xs[0]
+
+    for xs in (XS, -np.abs(XS)):
+        np.testing.assert_allclose(jit(function)(xs), function(xs))
+        np.testing.assert_allclose(grad(function)(xs), central_differences(function, [xs])[0])
+
+
+@pytest.mark.parametrize("of_all", [values, keys])
 def test_what_needs_all_entries_and_their_order_is_refused(of_all):
     def function(xs):
         d = {"b": xs[0]}

@@ -19,6 +19,7 @@ from s2s_ad.frontend.lower import (  # noqa: F401
     copies,
     decorators,
     effects,
+    errors,
     facts,
     functions,
     generators,

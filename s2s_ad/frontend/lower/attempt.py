@@ -23,6 +23,7 @@ from s2s_ad.core.regions import Attempt
 from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.caught import Caught
 from s2s_ad.frontend.lower.chosen import Taken
 from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import Lowering, statement
@@ -35,7 +36,13 @@ from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.paths import Path, explore
 from s2s_ad.frontend.lower.poisons import Unjoined
 from s2s_ad.frontend.lower.references import Poison, Reference, symbols
-from s2s_ad.frontend.lower.try_splitting import CHANGES, half_done, in_parts, values_of_change
+from s2s_ad.frontend.lower.try_splitting import (
+    CHANGES,
+    half_done,
+    in_parts,
+    up_to_last,
+    values_of_change,
+)
 from s2s_ad.frontend.resolve import unwrap
 
 UPDATES = gast.AugAssign | gast.AnnAssign
@@ -52,23 +59,10 @@ class Unreadable(Unjoined):
         return UnsupportedError("S2S201", self.what, origin=origin, help=self.help)
 
 
-class Caught(Unreadable):
-    """The exception that a handler has caught, which the handler's effects may show.
-
-    Attributes:
-        shown: the expression for it there; None where there is none.
-    """
-
-    def __init__(self, shown: gast.AST | None):
-        what = "the exception that was caught, as a value"
-        super().__init__(what, "print it, log it, or raise another one that shows it")
-        self.shown = shown
-
-
 @statement(gast.Try)
 def try_(lowering: Lowering, node: gast.Try) -> Exits:
     """`try: ... except Error: ... else: ... finally: ...` A handler sees what was done by then.
-    What it has caught it may print, log, and raise another exception from.
+    What it has caught is a value: it is shown, kept, asked for its class, and raised later.
     """
     if node.finalbody:
         return with_finally(lowering, node)
@@ -227,7 +221,7 @@ def run_handler(lowering: Lowering, handler: gast.ExceptHandler, shown: gast.AST
     """The statements of a handler; `shown` is the expression for what it has caught."""
     names = lowering.frame.locals
     if handler.name is not None:
-        names[handler.name.id] = Caught(shown)
+        names[handler.name.id] = Caught(shown, errors_of(lowering, handler))
     left = lowering.run(handler.body)
     if handler.name is not None:
         lowering.frame.locals.pop(handler.name.id, None)
@@ -236,7 +230,7 @@ def run_handler(lowering: Lowering, handler: gast.ExceptHandler, shown: gast.AST
 
 def changed_early(lowering: Lowering, node: gast.Try, body: Path) -> list:
     """The objects that the body may or may not have changed where it failed."""
-    *before, last = node.body
+    *before, last = up_to_last(node.body)
     values = values_of_change(last)
     if not body.changed or values is None:
         return [each for each, _ in body.changed.values()]

@@ -17,6 +17,7 @@ from s2s_ad.core.homes import home_of, module_of
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree, from_object, is_namedtuple
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
+from s2s_ad.frontend.lower.caught import Error, is_error
 from s2s_ad.frontend.lower.classes import is_local, is_written, method_of
 from s2s_ad.frontend.lower.constants import is_constant
 from s2s_ad.frontend.lower.containers import sequence
@@ -73,18 +74,6 @@ class Method:
         return self.function is other.function and holders[0] is holders[1]
 
 
-@dataclasses.dataclass(frozen=True, eq=False, slots=True)
-class Thrown:
-    """An exception that the function makes, to be raised: the call of its class, and what it
-    reads."""
-
-    call: gast.Call
-    reads: tuple[Symbol, ...]
-
-    def holds(self) -> tuple:
-        return self.reads
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnMethod:
     """A method that an object keeps among its attributes, bound to the object itself.
@@ -131,6 +120,29 @@ class Super(Made):
         return _of_class(lowering, kind, holder, name, self.below)
 
 
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class ClassOf(Made):
+    """`type(error)` of an exception that was caught."""
+
+    error: Tree
+
+    def attribute(self, lowering: Lowering, name: str) -> Any:
+        return HANDLERS[ClassOf](lowering, [self, name], {})
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Arguments(Made):
+    """`error.args` of an exception that was caught."""
+
+    error: Tree
+
+    def attribute(self, lowering: Lowering, name: str) -> Any:
+        raise _refused(f"{name!r} of the arguments of an exception")
+
+    def __bool__(self) -> bool:
+        raise _refused("whether an exception has arguments", "show its text, str(error)")
+
+
 @expression(gast.Attribute)
 def attribute(lowering: Lowering, node: gast.Attribute) -> Any:
     """`x.T`, `params.w`, `self.rate` Of arrays, containers, objects, classes and modules."""
@@ -143,6 +155,8 @@ def read_attribute(lowering: Lowering, value: Any, name: str) -> Any:
         return _of_array(lowering, value, name)
     if is_picked(value):
         return HANDLERS[Picked](lowering, [value, lambda each: _of_one(lowering, each, name)], {})
+    if is_error(value):
+        return HANDLERS[Error](lowering, [value, name], {})
     if isinstance(value, Tree):
         return _of_container(lowering, value, name)
     if isinstance(value, Captured):

@@ -19,6 +19,7 @@ from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import growing
 from s2s_ad.frontend.lower.attributes import Super, asks_itself, read_attribute
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, known_object
+from s2s_ad.frontend.lower.caught import Error, is_error
 from s2s_ad.frontend.lower.classes import is_written, method_of
 from s2s_ad.frontend.lower.conditions import choose, known_truth
 from s2s_ad.frontend.lower.containers import (
@@ -31,7 +32,7 @@ from s2s_ad.frontend.lower.containers import (
     sequence,
 )
 from s2s_ad.frontend.lower.core import Lowering
-from s2s_ad.frontend.lower.entries import has_entry
+from s2s_ad.frontend.lower.entries import entries_there, has_entry, may_lack_entries
 from s2s_ad.frontend.lower.functions import Closure
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.iteration import deferred, is_iterator
@@ -185,6 +186,8 @@ def length(lowering: Lowering, value: Any) -> Any:
         return np.size(value, 0)
     if isinstance(value, Box) and value.is_dynamic:
         return growing.length(lowering, value)
+    if may_lack_entries(value):
+        return entries_there(lowering, value)
     kind = value.kind if isinstance(value, Tree) else type(unwrap(value))
     own = is_written(kind, "__len__")  # how many items it gives in turn is no matter then
     found = None if own else known_items(lowering, value)
@@ -257,6 +260,8 @@ def is_instance(lowering: Lowering, value: Any, kinds: Any) -> Any:
     kinds = known_object(kinds)
     if is_iterator(value):
         raise _refused("isinstance() of an iterator", "leave the check out")
+    if is_error(value):
+        return HANDLERS[isinstance, Error](lowering, [value, kinds], {})
     if isinstance(value, Tree):
         return issubclass(getattr(value.kind, "__s2s_stands_for__", value.kind), kinds)
     if not isinstance(value, Symbol):
@@ -362,6 +367,8 @@ def _has_attribute(lowering: Lowering, value: Any, name: str) -> Any:
 def kind_of(lowering: Lowering, value: Any) -> Any:
     if is_iterator(value):
         raise _refused("type() of an iterator", "leave the check out")
+    if is_error(value):
+        return read_attribute(lowering, value, "__class__")
     if isinstance(value, Tree):
         return value.kind
     if not isinstance(value, Symbol):

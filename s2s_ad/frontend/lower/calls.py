@@ -21,7 +21,7 @@ from s2s_ad.core.registry import rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import ArgumentTypeError, NoDerivative, UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import Method, Thrown, read_attribute
+from s2s_ad.frontend.lower.attributes import Method, read_attribute
 from s2s_ad.frontend.lower.classes import CLOSURE, is_written
 from s2s_ad.frontend.lower.constants import known_result, makes_constant
 from s2s_ad.frontend.lower.containers import (
@@ -98,7 +98,7 @@ def call(lowering: Lowering, node: gast.Call) -> Any:
     if HANDLERS[EFFECT](lowering, [node, function], {}):
         return None
     if isinstance(function, type) and issubclass(function, BaseException):
-        return HANDLERS[Thrown](lowering, [node], {})
+        return HANDLERS[BaseException](lowering, [node, function], {})
     args = _rows_turned(lowering, function, node)
     if isinstance(args, Box):
         return args

@@ -21,6 +21,7 @@ from s2s_ad.frontend.lower.attributes import CHOICE, read_attribute
 from s2s_ad.frontend.lower.calls import apply
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
+from s2s_ad.frontend.lower.entries import entries_there, may_lack_entries
 from s2s_ad.frontend.lower.exits import CONTINUE, Exits
 from s2s_ad.frontend.lower.kinds import is_leaf
 from s2s_ad.frontend.lower.meeting import meet, where
@@ -195,6 +196,8 @@ def truth_of(lowering: Lowering, value: Any) -> Any:
         return is_text_of(lowering, value, "", same=False)
     if is_picked(value):
         return asked(lowering, value)
+    if may_lack_entries(value):
+        return lowering.call(operator.gt, entries_there(lowering, value), 0)
     if is_optional(value):
         return _truth_of_present(lowering, value)
     if isinstance(value, Box) and value.is_dynamic:
@@ -384,7 +387,7 @@ def known_truth(value: Any) -> bool | None:
         return None if is_open_text(value) or "" in options_of(value) else True
     if is_optional(value):
         return False if known_truth(value.items[1]) is False else None
-    if is_picked(value):
+    if is_picked(value) or may_lack_entries(value):
         return None
     if isinstance(value, Tree):
         return _tree_truth(value)

@@ -20,6 +20,7 @@ from s2s_ad.core.builder import Builder, NeedStatic, Symbol
 from s2s_ad.core.program import TEMPORARY
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import LengthError, NestingError, Origin, S2SError, UnsupportedError
+from s2s_ad.frontend.lower.caught import Caught
 from s2s_ad.frontend.lower.chosen import Choices
 from s2s_ad.frontend.lower.classes import CLOSURE
 from s2s_ad.frontend.lower.entries import may_lack, there_for_sure
@@ -367,6 +368,8 @@ class Lowering:
             value = self.frame.lookup(node.id, self.captures)
             if isinstance(value, Poison | Unjoined):
                 raise value.error(self)
+            if isinstance(value, Caught):
+                return HANDLERS[Caught](self, [value], {})
             value = self.assumptions.settled(value) if may_lack(value) else value
             if value is MISSING:
                 raise Unassigned(node.id)

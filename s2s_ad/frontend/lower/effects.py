@@ -6,7 +6,7 @@ import logging
 import operator
 import re
 import types
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 import gast
@@ -17,8 +17,9 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.registry import METHODS, rule_for
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower.attempt import Caught
-from s2s_ad.frontend.lower.attributes import Made, Method, Thrown
+from s2s_ad.frontend.lower import rows
+from s2s_ad.frontend.lower.attributes import Made, Method
+from s2s_ad.frontend.lower.caught import Caught
 from s2s_ad.frontend.lower.core import EFFECT, HANDLERS, Lowering, statement
 from s2s_ad.frontend.lower.desugar import quote
 from s2s_ad.frontend.lower.exits import CONTINUE, Raises
@@ -27,7 +28,7 @@ from s2s_ad.frontend.lower.iteration import is_iterator
 from s2s_ad.frontend.lower.objects import class_of, is_made_by_its_content
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.paths import explore
-from s2s_ad.frontend.lower.picked import is_picked, one_of_several
+from s2s_ad.frontend.lower.picked import is_picked, one_of_several, options
 from s2s_ad.frontend.lower.references import Box
 from s2s_ad.frontend.lower.refused import STATEMENTS_ONLY
 from s2s_ad.frontend.lower.string_unions import as_result
@@ -80,8 +81,50 @@ def assume(lowering: Lowering, test: gast.expr) -> None:
 @statement(gast.Raise)
 def raised(lowering: Lowering, node: gast.Raise) -> Any:
     """`raise Error(message)` Kept as it stands."""
+    paths = _paths_of_raise(lowering, node)
+    if paths is not None:
+        return lowering.run(paths)
     keep_statement(lowering, node)
     raise Raises
+
+
+def _paths_of_raise(lowering: Lowering, node: gast.Raise) -> list[gast.stmt] | None:
+    """A `raise` for each class of which the exception may be, and one for a cause that is None."""
+    cause = lowering.assumptions.settled(_of_name(lowering, node.cause))
+    if is_optional(cause):
+        places = {"F": form.constant(cause.items[0]), "E": node.exc, "C": node.cause}
+        return quote("if F: raise E from None\nelse: raise E from C", node, places)
+    call = node.exc if isinstance(node.exc, gast.Call) else None
+    kind = _of_name(lowering, call.func if call else node.exc)
+    if is_optional(kind):
+        lowering.present(kind)  # or the function raises TypeError here, as Python does
+    if not is_picked(kind):
+        return None
+
+    def raised_as(member: Any) -> gast.Raise:
+        found: gast.expr = form.constant(member)
+        if call is not None:
+            found = gast.copy_location(gast.Call(found, call.args, call.keywords), node)
+        return gast.copy_location(gast.Raise(found, node.cause), node)
+
+    return each_on_its_path(node, kind, raised_as)
+
+
+def _of_name(lowering: Lowering, node: gast.AST | None) -> Any:
+    """The value of a name; None of anything else."""
+    return _read(lowering, node, {}) if isinstance(node, gast.Name) else None
+
+
+def each_on_its_path(
+    node: gast.stmt, value: Tree, make: Callable[[Any], gast.stmt]
+) -> list[gast.stmt]:
+    """The statement that `make` gives of one of several objects, for each on a path of its own."""
+    *others, (_, last) = options(value)
+    made = [make(last)]
+    for flag, member in reversed(others):
+        places = {"F": form.constant(flag), "A": [make(member)], "B": made}
+        made = quote("if F:\n    A\nelse:\n    B", node, places)
+    return made
 
 
 def keep_statement(lowering: Lowering, node: gast.stmt) -> bool:
@@ -195,6 +238,8 @@ def _read(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) -> Any:
         return lowering.evaluate_any(node)
     if isinstance(root, gast.Call) and _is_logger(lowering, root):
         return lowering.evaluate(node)
+    if isinstance(node, gast.Constant) and isinstance(node.value, type):
+        return node.value
     return None
 
 
@@ -232,6 +277,14 @@ def kept(lowering: Lowering, node: gast.AST) -> gast.AST:
     """The tree with the user's names replaced by Core names and by the objects they stand for."""
     try:
         return _replaced(lowering, node, {}, True)
+    except Acts as found:
+        raise found.error from None
+
+
+def kept_call(lowering: Lowering, node: gast.Call) -> gast.AST:
+    """The same of a call that is evaluated itself: what it is given may be evaluated before."""
+    try:
+        return _rebuilt(lowering, node, {}, True)
     except Acts as found:
         raise found.error from None
 
@@ -275,6 +328,8 @@ def _replaced(lowering: Lowering, node: Any, bound: Mapping[str, str], always: b
     whether Python evaluates the node whenever it comes to the statement."""
     if isinstance(node, list):
         return [_replaced(lowering, item, bound, always) for item in node]
+    if isinstance(node, gast.Constant) and isinstance(node.value, Symbol):
+        return form.name(node.value.name)
     if isinstance(node, gast.Constant) or not isinstance(node, gast.AST):
         return node
     several = isinstance(node, gast.Compare) and len(node.ops) > 1
@@ -366,7 +421,7 @@ def _as_printed(lowering: Lowering, node: gast.AST, bound: Mapping[str, str]) ->
 def _expressed(lowering: Lowering, value: Any) -> gast.AST:
     """`as_expression` of an operand: what asks for it is evaluated before where it has none."""
     try:
-        if isinstance(value, Box) and value.is_dynamic:
+        if isinstance(value, Box) and value.is_dynamic and rows.texts_of(value.content) is None:
             value.known()
         return as_expression(lowering, value)
     except (NeedStatic, UnsupportedError) as error:
@@ -512,8 +567,8 @@ def as_expression(lowering: Lowering, value: Any) -> gast.AST:
         raise UnsupportedError("S2S201", "a function as a value inside a print or a condition")
     if isinstance(value, Made):
         raise UnsupportedError("S2S201", "an object of a library inside a print or a condition")
-    if isinstance(value, Thrown):
-        return value.call
+    if isinstance(value, Box) and (texts := rows.texts_of(value.content)) is not None:
+        return form.name(texts.name)
     if not isinstance(value, Tree):
         return form.constant(unwrap(value))
     return _container(value, [as_expression(lowering, item) for item in value.items])
@@ -538,15 +593,3 @@ def _container(value: Tree, items: list[gast.AST]) -> gast.AST:
         )
     pairs = zip(value.keys, items, strict=True)
     return gast.Call(form.constant(kind), [], [gast.keyword(key, item) for key, item in pairs])
-
-
-def _thrown(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Thrown:
-    """An exception that is made before it is raised, with what its text shows as it is now."""
-    try:
-        made = _rebuilt(lowering, args[0], {}, True)
-    except Acts as found:
-        raise found.error from None
-    return Thrown(made, tuple(Symbol(lowering.builder, each) for each in form.reads(made)))
-
-
-HANDLERS[Thrown] = _thrown

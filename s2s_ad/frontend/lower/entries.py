@@ -72,3 +72,18 @@ def drop_entry(lowering: Lowering, box: Box, key: Any, error: Exception) -> Any:
 def _change(lowering: Lowering, box: Box, entries: dict) -> None:
     kind = _content(box).kind
     lowering.memory.change(box, Tree(kind, tuple(entries), tuple(entries.values())))
+
+
+def may_lack_entries(value: Any) -> bool:
+    """Whether it is a dict, and a branch or a loop decides which entries it has."""
+    return isinstance(value, Box) and value.type is dict and is_partial(value.content)
+
+
+def entries_there(lowering: Lowering, value: Box) -> Any:
+    """The number of the entries that a dict has."""
+    count: Any = 0
+    for key in value.content.keys:
+        found = held(lowering, value, key)
+        here = lowering.call(operator.sub, 1, found.items[0]) if may_lack(found) else 1
+        count = lowering.call(operator.add, count, 0 if found is MISSING else here)
+    return count

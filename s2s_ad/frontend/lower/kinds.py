@@ -13,6 +13,7 @@ from s2s_ad.core.builder import Symbol
 from s2s_ad.core.program import TEMPORARY, Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import PYTHON_NUMBERS, List
+from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.exits import BREAK, FAILED, RESULT, RETURN, SKIP
 from s2s_ad.frontend.lower.optional import is_optional, whole
 from s2s_ad.frontend.lower.picked import is_picked
@@ -92,6 +93,8 @@ def describe(value: Any) -> str:
         return f"None or {describe(value.items[1])}"
     if is_word(value):
         return "one of several texts"
+    if is_error(value):
+        return "an exception"
     if is_picked(value):
         return "one of several objects"
     if isinstance(value, Tree):

@@ -6,6 +6,7 @@ What a manager does at the end is a statement of its own, put behind the body as
 from __future__ import annotations
 
 import contextlib
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +24,12 @@ from s2s_ad.frontend.lower.conditions import known_truth
 from s2s_ad.frontend.lower.containers import spread
 from s2s_ad.frontend.lower.core import CONTINUE, Lowering
 from s2s_ad.frontend.lower.desugar import quote
+from s2s_ad.frontend.lower.effects import each_on_its_path
 from s2s_ad.frontend.lower.exits import Exits, Raises, always_leaves
 from s2s_ad.frontend.lower.nonlocals import share
 from s2s_ad.frontend.lower.objects import class_of
 from s2s_ad.frontend.lower.paths import explore
+from s2s_ad.frontend.lower.picked import is_picked
 from s2s_ad.frontend.lower.statements import bind
 from s2s_ad.frontend.resolve import Frame, cells_of
 from s2s_ad.frontend.source import source_of
@@ -52,6 +55,8 @@ def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> E
             entered, leave, protected = _generator(lowering, item.context_expr, function)
         else:
             manager = lowering.evaluate(item.context_expr)
+            if is_picked(manager):
+                return lowering.run(each_on_its_path(node, manager, functools.partial(_of, node)))
             kind = class_of(manager)
             if not is_written(kind, "__enter__"):
                 return None
@@ -71,6 +76,12 @@ def under_manager(lowering: Lowering, node: gast.With, item: gast.withitem) -> E
         raise
     leave()
     return left
+
+
+def _of(node: gast.With, manager: Any) -> gast.With:
+    """The statement with one of the managers that it may be of."""
+    item = gast.withitem(form.constant(manager), node.items[0].optional_vars)
+    return gast.copy_location(gast.With([item], node.body), node)
 
 
 def _has_effect(lowering: Lowering, leave: Callable[[], None]) -> bool:

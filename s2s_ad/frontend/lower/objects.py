@@ -21,6 +21,7 @@ from s2s_ad.core import tree, values
 from s2s_ad.core.builder import Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import SharedMemoryError, UnsupportedError
+from s2s_ad.frontend.lower import rows
 from s2s_ad.frontend.lower.attributes import (
     NAMESPACES,
     SETTERS,
@@ -30,6 +31,7 @@ from s2s_ad.frontend.lower.attributes import (
     read_attribute,
 )
 from s2s_ad.frontend.lower.calls import HANDLERS, apply, bind, known_object
+from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_generated, is_local, is_written, method_of
 from s2s_ad.frontend.lower.core import Lowering
 from s2s_ad.frontend.lower.entries import drop_entry, put_entry
@@ -325,6 +327,9 @@ HANDLERS[setattr] = _setattr
 def returned(value: Any) -> Any:
     """A value as it is returned to the caller, who makes the containers in it anew."""
     if isinstance(value, Box) and value.is_dynamic:
+        texts = rows.texts_of(value.content)
+        if texts is not None:
+            return texts
         if is_rows(value.content):
             error = UnsupportedError(
                 "S2S304",
@@ -407,7 +412,7 @@ UNARY = {
 }
 
 #: the kinds of what is no object of the user's
-NO_OBJECTS = (dict, list, set, tuple, Iterator, Picked, Word)
+NO_OBJECTS = (dict, list, set, tuple, Error, Iterator, Picked, Word)
 
 #: there is no such method, or it gives NotImplemented
 NOTHING = object()

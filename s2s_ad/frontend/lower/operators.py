@@ -18,8 +18,9 @@ from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree, to_object
 from s2s_ad.diagnostics import S2SError, UnsupportedError
 from s2s_ad.frontend.lower import growing
-from s2s_ad.frontend.lower.attributes import read_attribute
+from s2s_ad.frontend.lower.attributes import ClassOf, read_attribute
 from s2s_ad.frontend.lower.calls import known_object
+from s2s_ad.frontend.lower.caught import Error
 from s2s_ad.frontend.lower.classes import is_written
 from s2s_ad.frontend.lower.conditions import (
     asked,
@@ -35,7 +36,7 @@ from s2s_ad.frontend.lower.conditions import (
 )
 from s2s_ad.frontend.lower.constants import is_constant, with_operator
 from s2s_ad.frontend.lower.containers import is_sequence, new_dict, new_list, new_set, sequence
-from s2s_ad.frontend.lower.core import Lowering, expression
+from s2s_ad.frontend.lower.core import HANDLERS, Lowering, expression
 from s2s_ad.frontend.lower.heap import symbols
 from s2s_ad.frontend.lower.objects import (
     NOTHING,
@@ -314,6 +315,8 @@ def _compared(
         return asked_of_each(lowering, left, lambda x: _compared(lowering, node, kind, x, right))
     if is_picked(right) and not is_optional(left):
         return asked_of_each(lowering, right, lambda x: _compared(lowering, node, kind, left, x))
+    if kind in SAMENESS and any(isinstance(each, ClassOf) for each in (left, right)):
+        return HANDLERS[type, Error](lowering, [left, right, kind in (gast.Eq, gast.Is)], {})
     return _comparison(lowering, node, kind, left, right)
 
 
@@ -391,6 +394,9 @@ def _compared_texts(
 ) -> Any:
     """A comparison of a text that is not known."""
     positive = kind in (gast.Eq, gast.Is, gast.In)
+    texts = is_text(left) and is_text(right)
+    if texts and kind not in SAMENESS and (is_open_text(left) or is_open_text(right)):
+        return HANDLERS[gast.Compare](lowering, [kind, left, right], {})
     if kind in SAMENESS and is_text(left) and is_text(right):
         return is_text_of(lowering, left, right, same=positive)
     if kind in SAMENESS:

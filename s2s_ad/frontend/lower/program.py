@@ -27,6 +27,7 @@ from s2s_ad.diagnostics import (
 )
 from s2s_ad.frontend.called import called, name_of_call
 from s2s_ad.frontend.lower.calls import LIBRARIES, apply
+from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.classes import method_of
 from s2s_ad.frontend.lower.core import REFUSALS, CallsItself, Lowering, StaticNeeded
 from s2s_ad.frontend.lower.exits import Raises
@@ -37,6 +38,7 @@ from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.outside import store_outside
 from s2s_ad.frontend.lower.references import Box, settled
 from s2s_ad.frontend.lower.string_unions import as_result, is_word
+from s2s_ad.frontend.lower.texts import none_or
 from s2s_ad.frontend.resolve import Captured
 from s2s_ad.frontend.signatures import signature_of
 from s2s_ad.frontend.source import source_of
@@ -230,9 +232,11 @@ def _shown(origin: Origin, function: Callable) -> str:
 
 def _present(lowering: Lowering, result: Any, shown: str) -> Any:
     """The result of the function that is differentiated: it may not be None where it is asked."""
-    if is_word(result):
+    if is_word(result) or is_error(result):
         return as_result(result)
     if is_optional(result):
+        if is_word(result.items[1]) or is_error(result.items[1]):
+            return none_or(lowering, result)
         return lowering.present(result, shown)
     if not isinstance(result, Tree) or (isinstance(result, Box) and result.is_dynamic):
         return result

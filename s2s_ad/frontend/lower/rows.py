@@ -15,6 +15,7 @@ from s2s_ad.core.program import Hint
 from s2s_ad.core.tree import Tree
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.kinds import (
     Kinds,
     Leaf,
@@ -26,6 +27,7 @@ from s2s_ad.frontend.lower.kinds import (
 )
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import EACH, Box, Rows, is_rows
+from s2s_ad.frontend.lower.string_unions import is_word
 
 
 def rows(structure: Any) -> Tree:
@@ -39,6 +41,12 @@ def columns(structure: Any) -> Iterator[Symbol]:
         yield structure
     for each in structure.items if isinstance(structure, Tree) else ():
         yield from columns(each)
+
+
+def texts_of(content: Any) -> Symbol | None:
+    """The list that a list of texts, or of exceptions, is; None of any other content."""
+    item = content.items[0] if is_rows(content) else None
+    return item.items[0] if is_word(item) or is_error(item) else None
 
 
 def over(function: Callable[..., Any], structure: Any, *others: Any) -> Any:

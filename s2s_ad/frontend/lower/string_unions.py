@@ -12,6 +12,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import NeedStatic, Symbol
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
+from s2s_ad.frontend.lower.caught import is_error
 
 
 class Word(tuple):
@@ -79,5 +80,5 @@ def texts_differ(what: str) -> UnsupportedError:
 
 
 def as_result(value: Any) -> Any:
-    """A value as the function hands it out: a text is a text."""
-    return value.items[0] if is_word(value) else value
+    """A value as the function hands it out: a text is a text, an exception an exception."""
+    return value.items[0] if is_word(value) or is_error(value) else value

@@ -22,6 +22,7 @@ from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
 from s2s_ad.frontend.lower import effects
 from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
+from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.conditions import for_each_picked
 from s2s_ad.frontend.lower.core import Lowering, expression
 from s2s_ad.frontend.lower.iteration import is_iterator
@@ -58,10 +59,17 @@ class Text(Rule):
 
 def _emitted(lowering: Lowering, node: gast.AST, kind: type = str) -> Any:
     """The value of an expression with texts, which is a text itself, or a number."""
+    if kind is str:
+        return word(emitted(lowering, node, values.ANY_TEXT))
+    return emitted(lowering, node, values.Scalar(kind))
+
+
+def emitted(
+    lowering: Lowering, node: gast.AST, fact: values.AbstractValue, rule: type[Text] = Text
+) -> Symbol:
+    """The value of an expression that is kept whole."""
     names = tuple(dict.fromkeys(form.reads(node)))
-    fact = values.ANY_TEXT if kind is str else values.Scalar(kind)
-    made = lowering.builder.emit(Text(node, names, fact), [*as_symbols(lowering, names)], {})
-    return word(made) if kind is str else made
+    return lowering.builder.emit(rule(node, names, fact), [*as_symbols(lowering, names)], {})
 
 
 # ---- f-strings -----------------------------------------------------------------------------------
@@ -141,7 +149,7 @@ def _check(function: Callable, value: Any) -> None:
     plain = str | int | float | complex | None | np.dtype | type | np.ndarray | np.generic
     known = unwrap(value)
     if isinstance(value, Tree) and not is_iterator(value):
-        shown = is_word(value) or value.kind in (dict, list, set, tuple)
+        shown = is_word(value) or is_error(value) or value.kind in (dict, list, set, tuple)
         shown = shown and not any(values.is_tensor(each.fact) for each in symbols(value))
         if shown or tree.is_namedtuple(value.kind):
             return
@@ -212,10 +220,26 @@ def _kind_of_result(function: Callable, given: list, kwargs: dict[str, Any]) -> 
         return None
 
 
+def none_or(lowering: Lowering, value: Tree) -> Symbol:
+    """A text, or an exception, that is None on some paths, as the function hands it out."""
+    flag, held = (effects.as_expression(lowering, each) for each in value.items)
+    return emitted(lowering, gast.IfExp(flag, form.constant(None), held), values.ANY_TEXT)
+
+
 def joined_texts(lowering: Lowering, left: Any, right: Any) -> Any:
     """`left + right` of texts of which one is made when the code runs."""
     parts = [effects.as_expression(lowering, each) for each in (left, right)]
     return _emitted(lowering, gast.BinOp(parts[0], gast.Add(), parts[1]))
+
+
+def _compared(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
+    """`"singular" in text`, `a < b` of texts of which one is made when the code runs."""
+    kind, *texts = args
+    left, right = (effects.as_expression(lowering, each) for each in texts)
+    return _emitted(lowering, gast.Compare(left, [kind()], [right]), bool)
+
+
+HANDLERS[gast.Compare] = _compared
 
 
 def formatted(lowering: Lowering, left: Any, right: Any) -> Any:

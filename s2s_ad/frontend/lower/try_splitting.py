@@ -61,10 +61,19 @@ def in_parts(
 
 def half_done(node: gast.Try) -> set[str]:
     """The names that the body of a try may or may not have assigned where it failed."""
-    *before, last = node.body
+    *before, last = up_to_last(node.body)
     early = set().union(*bound_names(before))
     late = set().union(*bound_names([last]))
     return early | late if values_of_change(last) is None else early
+
+
+def up_to_last(body: list[gast.stmt]) -> list[gast.stmt]:
+    """The body of a try without what cannot raise behind its last statement that does something."""
+    quiet = gast.Break | gast.Continue | gast.Pass
+    count = len(body)
+    while count > 1 and isinstance(body[count - 1], quiet):
+        count -= 1
+    return body[:count]
 
 
 def values_of_change(node: gast.stmt) -> list[gast.expr] | None:

@@ -19,8 +19,8 @@ def batch_region(
     context: Batch, region: Region, operands: list, flags: list[bool]
 ) -> tuple[list, list[bool]]:
     """The outputs of a region for a batch, and which of them are batched."""
-    if any(isinstance(each, values.Word) for each in region.facts):
-        raise Ragged  # texts are not put into arrays
+    if any(isinstance(each, values.Word | values.Error) for each in region.facts):
+        raise Ragged  # neither texts nor exceptions are put into arrays
     kept = mirrored(context, region, operands)
     if kept is not None and isinstance(region, Loop):
         context.draw_alike(operands)
