@@ -253,6 +253,8 @@ def check_differentiable(api: str, text: Callable[[tree.Path], str], fact: Any) 
         reason, help = "gradients need floating-point numbers", "pass a float or an array of floats"
         if isinstance(leaf, values.Array):
             help = "convert it with .astype(float)"
+        elif isinstance(leaf, values.Static) and getattr(leaf.value, "__dict__", None):
+            help = f"make {type(leaf.value).__name__} a dataclass, or differentiate by its numbers"
         raise ArgumentTypeError("S2S303", f"{api}: {text(path)} {what}; {reason}", help=help)
 
 

@@ -163,7 +163,10 @@ def opened(lowering: Lowering, value: Any) -> Any:
     """What the user's own `__iter__` gives for an object, and the members of an Enum; other values
     as they are."""
     if is_picked(value):
-        return HANDLERS[EACH](lowering, [value, lambda each: _as_tuple(lowering, each)], {})
+        found = HANDLERS[EACH](lowering, [value, lambda each: _as_tuple(lowering, each)], {})
+        if is_picked(found):
+            raise one_of_several(found, "of several lengths, whose items are needed")
+        return found
     if isinstance(value, enum.EnumMeta):
         members = [lowering.captures.held(each, value.__name__) for each in value]
         return sequence(tuple, members)

@@ -51,7 +51,7 @@ def as_value(lowering: Lowering, value: Any) -> Any:
     if isinstance(value, Tree) and value.kind is list:
         return value.content if is_growing(value) else list_value(lowering, value)
     held = settled(value)
-    if isinstance(held, Symbol) or type(held) in values.PYTHON_NUMBERS:
+    if isinstance(held, Symbol) or type(held) in (*values.PYTHON_NUMBERS, str):
         return held
     kind = held.kind.__name__ if isinstance(held, Tree) else type(unwrap(held)).__name__
     raise UnsupportedError(
@@ -509,5 +509,5 @@ def repeated(lowering: Lowering, value: Tree, count: Symbol) -> Box:
 
 
 def length(lowering: Lowering, box: Box) -> Any:
-    (first, *_) = rows.columns(box.content)
+    first = rows.measure(box.content)
     return lowering.builder.call(np.size, (first, 0), {})

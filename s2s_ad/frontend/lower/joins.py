@@ -27,6 +27,7 @@ from s2s_ad.frontend.lower.kinds import (
     is_list,
     is_number,
     is_of_one_kind,
+    is_plain_sequence,
     is_same,
     list_of,
 )
@@ -42,7 +43,16 @@ from s2s_ad.frontend.lower.optional import (
     whole,
 )
 from s2s_ad.frontend.lower.paths import Path, at_the_end, defined
-from s2s_ad.frontend.lower.picked import are_several, flag_of, names_of, picked, table
+from s2s_ad.frontend.lower.picked import (
+    are_several,
+    flag_of,
+    is_picked,
+    members,
+    names_of,
+    picked,
+    table,
+)
+from s2s_ad.frontend.lower.picked import settled_by as which
 from s2s_ad.frontend.lower.poisons import (
     Hole,
     Staying,
@@ -111,6 +121,19 @@ class Join:
             joined = self.container(items, present, hint)
             if joined is not None:
                 return joined
+        return self._unjoined(items, present, hint)
+
+    def _unjoined(self, items: Sequence[Any], present: list, hint: Hint) -> Any:
+        """A value that is of one kind on one path and of another on another: of a list and a tuple,
+        or tuples of several lengths, it is said which it is."""
+        first = present[0]
+        pairs = zip(items, self.paths, strict=True)
+        certain = [which(path.known, x) if is_picked(x) else x for x, path in pairs]
+        if any(a is not b for a, b in zip(certain, items, strict=True)):
+            return self.value(certain, hint)
+        sequences = all(is_plain_sequence(one) for each in present for one in members(each))
+        if sequences and not self._may_be_decided():
+            return self.picked(items, hint)
         other = next((each for each in present if not is_alike(first, each)), present[-1])
         what = f"{describe(first)} on one path and {describe(other)} on another"
         origin = self.lowering.builder.origin

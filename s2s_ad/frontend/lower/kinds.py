@@ -76,6 +76,12 @@ def _fits(a: Any, b: Any) -> bool:
     return all(map(_fits, a.items, b.items))
 
 
+def is_plain_sequence(value: Any) -> bool:
+    """Whether it is a list or a tuple, whose length is known."""
+    plain = isinstance(value, Tree) and value.kind in (list, tuple)
+    return plain and not (isinstance(value, Box) and value.is_dynamic)
+
+
 def are_entries(contents: Sequence[Any]) -> bool:
     """Whether these are what dicts, or objects of one class, hold: entries by their keys."""
     if not all(isinstance(each, Tree) for each in contents):

@@ -67,7 +67,7 @@ def watched(lowering: Lowering, box: Box, run: Callable[[], Exits]) -> Exits:
 
 
 def _content(box: Box) -> Any:
-    (first, *_) = rows.columns(box.content)
+    first = rows.measure(box.content)
     return first
 
 

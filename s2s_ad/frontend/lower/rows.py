@@ -27,7 +27,7 @@ from s2s_ad.frontend.lower.kinds import (
 )
 from s2s_ad.frontend.lower.optional import is_optional
 from s2s_ad.frontend.lower.references import EACH, Box, Rows, is_rows
-from s2s_ad.frontend.lower.string_unions import is_word
+from s2s_ad.frontend.lower.string_unions import Word, is_text, is_word, text_of, word
 
 
 def rows(structure: Any) -> Tree:
@@ -43,6 +43,18 @@ def columns(structure: Any) -> Iterator[Symbol]:
         yield from columns(each)
 
 
+def measure(content: Any) -> Symbol:
+    """The list of a part that tells how many items there are: one that is read anyway, no label."""
+    lists = [*columns(content)]
+    return next((each for each in lists if not _holds_texts(each)), lists[0])
+
+
+def _holds_texts(column: Symbol) -> bool:
+    item = column.fact.item
+    known = isinstance(item, values.Static) and type(item.value) is str
+    return known or isinstance(item, values.Word)
+
+
 def texts_of(content: Any) -> Symbol | None:
     """The list that a list of texts, or of exceptions, is; None of any other content."""
     item = content.items[0] if is_rows(content) else None
@@ -55,8 +67,14 @@ def over(function: Callable[..., Any], structure: Any, *others: Any) -> Any:
         return function(structure, *others)
     if not isinstance(structure, Tree):
         return structure
-    parts = zip(structure.items, *(contents(each).items for each in others), strict=True)
+    parts = zip(structure.items, *map(_parts, others), strict=True)
     return Tree(structure.kind, structure.keys, tuple(over(function, *each) for each in parts))
+
+
+def _parts(item: Any) -> Sequence[Any]:
+    """What a container, or a text, is made of in a list of such."""
+    item = contents(item)
+    return (text_of(item),) if is_text(item) else item.items
 
 
 def fits(structure: Any, item: Any) -> bool:
@@ -66,6 +84,8 @@ def fits(structure: Any, item: Any) -> bool:
     item = contents(item)
     if not isinstance(structure, Tree):
         return is_same(structure, item)
+    if structure.kind is Word:
+        return is_text(item)
     alike = isinstance(item, Tree) and (item.kind, item.keys) == (structure.kind, structure.keys)
     return alike and all(map(fits, structure.items, item.items))
 
@@ -124,6 +144,9 @@ def _columns(builder: Builder, item: Any, hint: Hint, listed: bool) -> Any:
     if is_leaf(item):
         fact = builder.fact(item)
         return Leaf(fact if listed else values.List(fact), hint)
+    if type(item) is str:
+        fact = values.Static(item)
+        return word(Leaf(fact if listed else values.List(fact), hint))
     if not isinstance(item, Tree):
         return item
     pairs = zip(item.keys, item.items, strict=True)
@@ -148,7 +171,7 @@ def transposed(structure: Any, items: Sequence[Any]) -> Any:
     if not isinstance(structure, Tree):
         return structure
     made = [
-        transposed(part, [contents(each).items[place] for each in items])
+        transposed(part, [_parts(each)[place] for each in items])
         for place, part in enumerate(structure.items)
     ]
     return Tree(structure.kind, structure.keys, tuple(made))

@@ -14,7 +14,7 @@ from s2s_ad.core import values
 from s2s_ad.core.builder import Symbol, constant_value
 from s2s_ad.core.tree import Tree
 from s2s_ad.diagnostics import UnsupportedError
-from s2s_ad.frontend.lower import growing
+from s2s_ad.frontend.lower import growing, rows
 from s2s_ad.frontend.lower.calls import known_object
 from s2s_ad.frontend.lower.comprehensions import consumed, generator_over
 from s2s_ad.frontend.lower.conditions import lazily
@@ -24,7 +24,7 @@ from s2s_ad.frontend.lower.entries import has_entry
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Range
 from s2s_ad.frontend.lower.references import settled, symbols
-from s2s_ad.frontend.lower.string_unions import is_word
+from s2s_ad.frontend.lower.string_unions import is_text, is_word, text_of
 from s2s_ad.frontend.resolve import unwrap
 
 HERE = gast.Constant(value=None, kind=None)
@@ -169,8 +169,15 @@ def count(lowering: Lowering, items: Any, value: Any) -> Any:
 
 
 def _searched(lowering: Lowering, function: Callable, items: Any, value: Any) -> Any:
-    """A search among numbers when the code runs."""
+    """A search among numbers, or texts, when the code runs."""
     known = not is_growing(items)
+    if is_text(value) and (not known or all(map(is_text, items.items))):
+        texts = rows.texts_of(items.content) if not known else None
+        if known:
+            parts = tuple(map(text_of, items.items))
+            texts = lowering.builder.call(runtime.list_of, parts, {})
+        if texts is not None:
+            return lowering.builder.call(function, (texts, text_of(value)), {})
     numbers = all(map(is_number, items.items)) if known else _holds_numbers(items)
     if not numbers or not is_number(value):
         raise UnsupportedError(

@@ -30,7 +30,7 @@ from s2s_ad.frontend.lower.core import CONTINUE, Lowering, statement
 from s2s_ad.frontend.lower.effects import keep_statement, require
 from s2s_ad.frontend.lower.growing import is_growing
 from s2s_ad.frontend.lower.iteration import Generator, Items, Iterator, Produced, Reversed
-from s2s_ad.frontend.lower.kinds import hint_of_name
+from s2s_ad.frontend.lower.kinds import hint_of_name, is_plain_sequence
 from s2s_ad.frontend.lower.lists import in_place_container
 from s2s_ad.frontend.lower.nonlocals import give_name
 from s2s_ad.frontend.lower.objects import NOTHING, class_of, in_place_object, set_attribute
@@ -284,7 +284,11 @@ def bind(lowering: Lowering, target: gast.AST, value: Any) -> None:
 def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
     """a, (b, *c) = value."""
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, gast.Starred)]
-    value = HANDLERS[Iterator](lowering, opened(lowering, lowering.present(value)))
+    value = lowering.present(value)
+    if is_picked(value) and not stars:
+        wanted = len(target.elts)
+        value = for_each_picked(lowering, value, lambda one: _items_of_one(lowering, one, wanted))
+    value = HANDLERS[Iterator](lowering, opened(lowering, value))
     if isinstance(value, LAZY) and known_items(lowering, value) is None:
         value = HANDLERS[list](lowering, [value], {})
     is_array = isinstance(value, Symbol) and value.shape != ()
@@ -309,6 +313,15 @@ def unpack(lowering: Lowering, target: gast.Tuple, value: Any) -> None:
         items[start:stop] = [new_list(lowering, rest)]
     for each, item in zip(target.elts, items, strict=True):
         bind(lowering, each.value if isinstance(each, gast.Starred) else each, item)
+
+
+def _items_of_one(lowering: Lowering, value: Any, wanted: int) -> Any:
+    """One of several objects, which is unpacked; what has more or fewer items raises there."""
+    count = len(known_items(lowering, value) or ()) if is_plain_sequence(value) else wanted
+    if count != wanted:
+        text = f"cannot unpack {count} values into {wanted} names"
+        raise lowering.there_is_none(ValueError(text))
+    return sequence(tuple, items_of(lowering, opened(lowering, value), wanted))
 
 
 def _as_rows(lowering: Lowering, value: Symbol) -> Any:

@@ -25,7 +25,7 @@ from s2s_ad.frontend.lower.calls import HANDLERS, TEXT_METHOD, known_object
 from s2s_ad.frontend.lower.caught import is_error
 from s2s_ad.frontend.lower.conditions import for_each_picked
 from s2s_ad.frontend.lower.core import Lowering, expression
-from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.iteration import Iterator, is_iterator
 from s2s_ad.frontend.lower.objects import NOTHING, call_method
 from s2s_ad.frontend.lower.paths import as_symbols
 from s2s_ad.frontend.lower.references import symbols
@@ -201,12 +201,22 @@ def of_method(lowering: Lowering, args: list, kwargs: dict[str, Any]) -> Any:
     function, given = args
     if not isinstance(function, types.MethodDescriptorType) or function.__objclass__ is not str:
         return None
+    given = [_items_of(lowering, each) for each in given]
+    if not any(True for _ in symbols((given, kwargs))):
+        return function(*map(known_object, given), **_known(kwargs))
     kind = str if function in SHOW_ANY else _kind_of_result(function, given, kwargs)
     if kind not in (bool, int, str):
         return None
     holder = effects.as_expression(lowering, given[0])
     called = gast.Attribute(holder, function.__name__, gast.Load())
     return _emitted(lowering, _call(lowering, called, given[1:], kwargs), kind)
+
+
+def _items_of(lowering: Lowering, value: Any) -> Any:
+    """What `join` is given: the items of an iterator as a list."""
+    if not is_iterator(value):
+        return value
+    return HANDLERS[list](lowering, [HANDLERS[Iterator](lowering, value)], {})
 
 
 def _kind_of_result(function: Callable, given: list, kwargs: dict[str, Any]) -> type | None:
