@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import random
 import types
 from collections import Counter, deque
@@ -15,7 +16,7 @@ from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.generators_made import WRITTEN
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.written import python_collections, python_heaps, python_random
+from s2s_ad.written import python_collections, python_heaps, python_itertools, python_random
 
 #: what is written of the methods of generators that are made inside
 GENERATORS = {
@@ -46,6 +47,8 @@ def handle_python_objects() -> None:
 
     for name in python_heaps.__all__:
         write(getattr(heapq, name), getattr(python_heaps, name))
+    for name in python_itertools.__all__:
+        write(getattr(itertools, name), getattr(python_itertools, name))
     HANDLERS[Counter] = make_counter
     HANDLERS[deque] = make_deque
     HANDLERS[types.SimpleNamespace] = make_namespace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -172,6 +174,48 @@ def _of_size(function: Callable, filtered: Callable) -> Callable:
     return meaning
 
 
+def _of_axis(function: Callable, statistic: Callable) -> Callable:
+    """The same along one axis."""
+    windows = _of_windows(statistic)
+
+    def meaning(input: Any, size: Any, axis: Any, output: Any = None, **options: Any) -> Any:
+        support.refuse_given(input.builder, function, output=output)
+        return windows(input, size, axes=(_along(input, axis),), **options)
+
+    return meaning
+
+
+def _ranked(windows: Any, axis: tuple, place: Callable[[int], int]) -> Any:
+    """The element of the window that has a place among them, in their order."""
+    rank = windows.ndim - len(axis)
+    flat = np.reshape(windows, (*support.lengths(windows, range(rank)), -1))
+    count = static(support.length(flat, -1), "the number of elements of a window")
+    return np.sort(flat, axis=-1)[..., place(count)]
+
+
+def _rank_filter(input: Any, rank: Any, **options: Any) -> Any:
+    def place(count: int) -> int:
+        found = static(rank, "rank")
+        if not -count <= found < count:
+            raise RuntimeError("rank not within filter footprint size")
+        return found
+
+    statistic = functools.partial(_ranked, place=place)
+    return _of_size(ndimage.rank_filter, _of_windows(statistic))(input, **options)
+
+
+def _percentile_filter(input: Any, percentile: Any, **options: Any) -> Any:
+    def place(count: int) -> int:
+        found = static(percentile, "percentile")
+        found = found + 100.0 if found < 0 else found
+        if not 0 <= found <= 100:
+            raise RuntimeError("invalid percentile")
+        return count - 1 if found == 100 else int(float(count) * found / 100.0)
+
+    statistic = functools.partial(_ranked, place=place)
+    return _of_size(ndimage.percentile_filter, _of_windows(statistic))(input, **options)
+
+
 def _median(windows: Any, axis: tuple) -> Any:
     """The element in the middle; of an even number the upper one."""
     rank = windows.ndim - len(axis)
@@ -195,6 +239,62 @@ def _uniform_steps(axes: tuple, size: Any, mode: Any, **_: Any) -> Iterator[tupl
     sizes = size if isinstance(size, tuple | list) else [size] * len(axes)
     for axis, n in zip(axes, sizes, strict=True):
         yield axis, np.full(n, 1 / n), mode
+
+
+def _edge_filter(function: Callable, smooth: list[float]) -> Callable:
+    """Differences along one axis, smoothed along the others."""
+
+    def meaning(input: Any, axis: Any, output: Any, mode: Any, cval: Any) -> Any:
+        support.refuse_given(input.builder, function, output=output)
+        rank, along = support.known_rank(input, function.__name__), _along(input, axis)
+        modes = _each(static(mode, "mode"), rank)
+        for place in (along, *(each for each in range(rank) if each != along)):
+            weights = [-1, 0, 1] if place == along else smooth
+            input = _weighted(input, weights, place, modes[place], cval)
+        return input
+
+    return meaning
+
+
+def _each(given: Any, count: int) -> list:
+    """What is said of each axis."""
+    return list(given) if isinstance(given, tuple | list) else [given] * count
+
+
+def _weighted(x: Any, weights: list, axis: int, mode: str, cval: Any) -> Any:
+    kernel = x.builder.call(np.array, ([float(each) for each in weights],), {})
+    options = {"axis": axis, "mode": mode, "cval": cval}
+    return x.builder.call(ndimage.correlate1d, (x, kernel), options)
+
+
+def _laplace(input: Any, output: Any, mode: Any, cval: Any, axes: Any) -> Any:
+    """The sum of the second differences along the axes."""
+    support.refuse_given(input.builder, ndimage.laplace, output=output)
+    along = _axes(support.known_rank(input, "laplace"), axes)
+    modes = _each(static(mode, "mode"), len(along))
+    parts = (_weighted(input, [1, -2, 1], *each, cval) for each in zip(along, modes, strict=True))
+    return functools.reduce(operator.add, parts)
+
+
+def _gaussians(function: Callable, derivative: int, square: bool) -> Callable:
+    """A sum, over the axes, of derivatives of the smoothed input, or of their squares."""
+
+    def meaning(
+        input: Any, sigma: Any, output: Any, mode: Any, cval: Any, axes: Any, truncate: Any
+    ) -> Any:
+        builder = input.builder
+        support.refuse_given(builder, function, output=output)
+        along = _axes(support.known_rank(input, function.__name__), axes)
+        options = {"mode": mode, "cval": cval, "truncate": truncate, "axes": along}
+        parts = []
+        for place in range(len(along)):
+            order = [derivative if each == place else 0 for each in range(len(along))]
+            given = options | {"order": order}
+            parts.append(builder.call(ndimage.gaussian_filter, (input, sigma), given))
+        total = functools.reduce(operator.add, (each**2 if square else each for each in parts))
+        return np.sqrt(total) if square else total
+
+    return meaning
 
 
 WINDOW = f"input, size=None, footprint=None, {EDGES}, *, axes=None"
@@ -233,3 +333,35 @@ for _filter, _statistic in (
     (ndimage.minimum_filter, np.min),
 ):
     composite(_filter, WINDOW, _of_size(_filter, _of_windows(_statistic)))
+for _filter, _statistic in (
+    (ndimage.maximum_filter1d, np.max),
+    (ndimage.minimum_filter1d, np.min),
+):
+    composite(_filter, f"input, size, axis=-1, {EDGES}", _of_axis(_filter, _statistic))
+composite(ndimage.rank_filter, f"input, rank, {WINDOW.removeprefix('input, ')}", _rank_filter)
+composite(
+    ndimage.percentile_filter,
+    f"input, percentile, {WINDOW.removeprefix('input, ')}",
+    _percentile_filter,
+)
+register(
+    Fixed(
+        ndimage.uniform_filter1d,
+        f"input, size, axis=-1, {EDGES}",
+        _of_axis(ndimage.uniform_filter1d, np.mean),
+        _uniform_steps,
+    )
+)
+ONE_EDGE = "output=None, mode='reflect', cval=0.0"
+for _filter, _smooth in ((ndimage.prewitt, [1, 1, 1]), (ndimage.sobel, [1, 2, 1])):
+    composite(_filter, f"input, axis=-1, {ONE_EDGE}", _edge_filter(_filter, _smooth))
+composite(ndimage.laplace, f"input, {ONE_EDGE}, *, axes=None", _laplace)
+for _filter, _derivative, _square in (
+    (ndimage.gaussian_gradient_magnitude, 1, True),
+    (ndimage.gaussian_laplace, 2, False),
+):
+    composite(
+        _filter,
+        f"input, sigma, {ONE_EDGE}, *, axes=None, truncate=4.0",
+        _gaussians(_filter, _derivative, _square),
+    )

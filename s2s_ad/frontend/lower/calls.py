@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import itertools
 import math
 import operator
 import types
@@ -64,6 +65,7 @@ OUT = object()
 HOLDS_ANY = (dict.get, dict.setdefault, functools.partial, list.append, list.insert, setattr)
 #: functions that do not read the iterators that they are given, or only as far as they say
 LEAVES_ITERATORS = [*HOLDS_ANY, bool, callable, hasattr, isinstance, iter, next, type, zip]
+LEAVES_ITERATORS += [itertools.islice]
 
 #: the handler of a method of a str that is given values; None where there is none
 TEXT_METHOD = "a method of a str with values"
