@@ -15,6 +15,8 @@ from s2s_ad.api.written import write
 from s2s_ad.frontend.lower.calls import HANDLERS, apply
 from s2s_ad.frontend.lower.containers import sequence
 from s2s_ad.frontend.lower.generators_made import WRITTEN
+from s2s_ad.frontend.lower.iteration import is_iterator
+from s2s_ad.frontend.lower.iterators import is_held
 from s2s_ad.frontend.resolve import unwrap
 from s2s_ad.written import python_collections, python_heaps, python_itertools, python_random
 
@@ -47,6 +49,15 @@ def handle_python_objects() -> None:
 
     for name in python_heaps.__all__:
         write(getattr(heapq, name), getattr(python_heaps, name))
+    of_items = HANDLERS[itertools.islice]
+
+    def islice(lowering: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        """Of an iterator that has a name: it goes on behind them."""
+        if len(args) == 2 and is_iterator(args[0]) and is_held(lowering, args[0]):
+            return apply(lowering, python_itertools.next_of, args, kwargs)
+        return of_items(lowering, args, kwargs)
+
+    HANDLERS[itertools.islice] = islice
     for name in python_itertools.__all__:
         write(getattr(itertools, name), getattr(python_itertools, name))
     HANDLERS[Counter] = make_counter

@@ -240,7 +240,7 @@ class Builder:
     def of(cls, program: Program) -> Builder:
         """A builder that knows how each name of the program was computed."""
         builder = cls()
-        builder.facts, builder.hints = dict(program.facts), dict(program.hints)
+        builder.facts, builder.hints = dict(program.own_facts), dict(program.hints)
         builder.has_complex = program.knows_complex
         atoms = {name: Symbol(builder, name) for name in builder.facts}
         for statement in program.body:

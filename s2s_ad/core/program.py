@@ -8,7 +8,7 @@ import itertools
 import keyword
 import operator
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,10 @@ import gast
 
 from s2s_ad.core import form, tree
 from s2s_ad.core.sharing import lazy
-from s2s_ad.core.values import List, Unknown, is_complex, of_constant
+from s2s_ad.core.values import AbstractValue, List, Unknown, is_complex, of_constant
 from s2s_ad.diagnostics import Origin
+
+MOSTLY_OWN = 2  # the facts of a program for each name that it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +238,21 @@ class Program:
         return tree.leaves(self.output)
 
     @lazy
+    def own_facts(self) -> Mapping[str, AbstractValue]:
+        """The facts without those of other programs, where these are among them.
+
+        The blocks of a function are cut out of one builder, so each comes with the facts of all.
+        """
+        names = [each.target for each in self.body if isinstance(each, form.Op)]
+        names += [*self.leaves(), *(each.name for each in self.captured())]
+        if len(self.facts) <= MOSTLY_OWN * len(names):
+            return self.facts
+        return {name: self.facts[name] for name in names}
+
+    @lazy
     def knows_complex(self) -> bool:
         """Whether one of the facts is that a name holds complex numbers."""
-        return any(map(is_complex, self.facts.values()))
+        return any(map(is_complex, self.own_facts.values()))
 
     @lazy
     def compounds(self) -> list[Any]:

@@ -16,11 +16,9 @@ import gast
 from s2s_ad.core import form, tree
 from s2s_ad.core.callee import captured_names, checks, has_effect, item_of, may_raise
 from s2s_ad.core.passes import Pass
-from s2s_ad.core.program import Capture, Program
+from s2s_ad.core.program import Program
 from s2s_ad.core.regions import Attempt, Branch, Loop, Region, region_of
 from s2s_ad.core.sharing import lazy
-
-MOSTLY_OWN = 2  # the facts of a program for each name that it has
 
 
 def remove_dead(program: Program) -> Program:
@@ -182,25 +180,16 @@ class _Block:
         if not all(each.name is None or each.name in live for each in captures):
             captures, same = tuple(e for e in captures if e.name is None or e.name in live), False
         regions = {each.target: region for each in body if (region := region_of(each))}
-        facts = self._facts(body, captures)
+        facts = program.with_(body=tuple(body), captures=captures).own_facts
         if same and output is program.output and not regions and facts is program.facts:
             return _cleaned(program)
+        hints = program.hints
+        if facts is not program.facts:
+            hints = {name: hints[name] for name in facts if name in hints}
         if regions:
             facts = facts | {name: each.infer([], {}) for name, each in regions.items()}
-        made = program.with_(body=tuple(body), output=output, captures=captures, facts=facts)
-        return _cleaned(made)
-
-    def _facts(self, body: list[form.Statement], captures: Sequence[Capture]) -> dict[str, Any]:
-        """The facts of what is left, where those of other programs are among them.
-
-        The blocks of a function are cut out of one builder, so each comes with the facts of all.
-        """
-        known = self.program.facts
-        names = [each.target for each in body if isinstance(each, form.Op)]
-        names += [*self.program.leaves(), *(each.name for each in captures if each.name)]
-        if len(known) <= MOSTLY_OWN * len(names):
-            return known
-        return {name: known[name] for name in names}
+        changes = {"captures": captures, "facts": facts, "hints": hints}
+        return _cleaned(program.with_(body=tuple(body), output=output, **changes))
 
     def _swept_statement(self, statement: form.Op) -> form.Op:
         item = item_of(statement)

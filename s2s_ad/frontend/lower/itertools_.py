@@ -19,11 +19,9 @@ from s2s_ad.frontend.lower.calls import apply, as_argument
 from s2s_ad.frontend.lower.containers import all_items, is_sequence, sequence
 from s2s_ad.frontend.lower.core import HANDLERS, Lowering
 from s2s_ad.frontend.lower.iterables import is_apart, is_number, items_of
-from s2s_ad.frontend.lower.iteration import ENDLESS, Items, is_iterator
-from s2s_ad.frontend.lower.iterators import is_held
+from s2s_ad.frontend.lower.iteration import ENDLESS, Items
 from s2s_ad.frontend.lower.lengths import items_needed
 from s2s_ad.frontend.resolve import unwrap
-from s2s_ad.written import python_itertools
 
 MOST = 10_000
 
@@ -171,9 +169,6 @@ def flattened(lowering: Lowering, columns: Any) -> Any:
 
 @evaluates(itertools.islice)
 def part(lowering: Lowering, items: Any, *bounds: Any) -> Any:
-    held = is_iterator(items) and is_held(lowering, items)
-    if held and len(bounds) == 1 and bounds[0] is not None:
-        return apply(lowering, python_itertools.next_of, [items, *bounds], {})
     known = [None if each is None else operator.index(each) for each in bounds]
     return sequence(list, list(itertools.islice(_items(lowering, items), *known)))
 
