@@ -114,12 +114,14 @@ BETWEEN: dict[Callable, Callable[[Word, Word], str]] = {
     operator.truediv: _quotient,
     runtime.contract: _matrix_product,
 }
+BESIDE = {gast.Add: "next", gast.Sub: "prev"}  # of the element at i: at i + 1, at i - 1
 SIGNS = {operator.invert: "not", operator.neg: "minus"}
 COMPOUND = BETWEEN.keys() - {operator.pow}
 
 
 def element(base: str, index: gast.AST, called: Callable[[gast.Name], str]) -> str:
-    """What an element or a row is called: `L_ij`, `x_0`; "" where the index says nothing short."""
+    """What an element or a row is called: `L_ij`, `x_0`, `c_prev` of `c[i - 1]`; "" where the index
+    says nothing short."""
     words = []
     for each in index.elts if isinstance(index, gast.Tuple) else [index]:
         number = getattr(each, "value", None)
@@ -127,6 +129,8 @@ def element(base: str, index: gast.AST, called: Callable[[gast.Name], str]) -> s
             words.append(called(each))
         elif isinstance(each, gast.Constant) and type(number) is int and number >= 0:
             words.append(str(number))
+        elif getattr(getattr(each, "right", None), "value", None) == 1 and type(each.op) in BESIDE:
+            words.append(BESIDE[type(each.op)])
         elif not isinstance(each, gast.Slice):
             return ""
     letters = "".join(words) if all(len(each) == 1 for each in words) else "_".join(words)

@@ -65,6 +65,14 @@ class Hint:
 TEMPORARY = Hint("", "temporary")
 
 
+def list_of(text: str) -> str:
+    """What a list is called that keeps a value of each pass: `x_saved`, of such lists `x_lists`."""
+    if text in ("", "saved"):
+        return ""
+    plain = text.removesuffix("_saved")
+    return f"{text}_saved" if plain == text else f"{plain}_lists"
+
+
 def as_name(text: str, other: str = "f") -> str:
     """What stands for a name in code, where Python reads full-width letters as plain ones.
 

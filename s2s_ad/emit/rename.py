@@ -17,12 +17,18 @@ from s2s_ad import runtime
 from s2s_ad.analysis.described import LONGEST, Described, element
 from s2s_ad.analysis.indices import index_kind
 from s2s_ad.core import form, values
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.builder import DERIVED
+from s2s_ad.core.callee import callee_of
+from s2s_ad.core.program import TEMPORARY, Hint, Program, list_of
 from s2s_ad.core.sharing import lazy
 from s2s_ad.emit.coalesce import Variables
 from s2s_ad.emit.lines import Line, flat
 from s2s_ad.emit.numbering import Numbering, Test
 from s2s_ad.emit.tidy import popped_from
+
+FARTHEST = 4  # values between one and what it is called after
+ROLES = {gast.Add: "term", gast.Sub: "term", gast.Mult: "factor", gast.Div: "factor"}
+UNSAID = ("einsum", "contract")
 
 WORDS = {
     gast.Add: "total",
@@ -67,6 +73,7 @@ class Naming:
         by_sort: bool = False,
     ):
         self.program, self.variables, self.described = program, variables, described
+        self._lines = lines
         self.by_sort = by_sort
         self.reserved = set(reserved)
         self.shown: dict[str, str] = {}
@@ -82,7 +89,7 @@ class Naming:
         arrays |= {name for line in flat(lines) for name in _handed_over(program, line)}
         self.arrays = _reached(arrays, lines, variables)
         self.sums = _partial_sums(program, lines)
-        self.values = {line.name: line.expression for line in flat(lines) if line.kind == "assign"}
+        self.made = {line.name: line for line in flat(lines) if line.kind == "assign"}
         self.kept: dict[str, Any] = {  # a list -> what is appended to it
             variables.of(line.store.base): line.expression
             for line in reversed([*flat(lines)])
@@ -161,6 +168,8 @@ class Naming:
             self._name_bound(line)
         if line.kind == "unpack" or (line.store is not None and line.store.kind == "pop"):
             self._follow_lists(line)
+        if line.kind == "assign" and (inner := self.kept.get(self._copied_list(line))):
+            self.kept.setdefault(self.variables.of(line.name), inner)
         for name in line.assigns():
             variable = self.variables.of(name)
             if variable in self.shown or name in self.shown:
@@ -172,6 +181,8 @@ class Naming:
             text, again = hint.text, bool(hint.text)
             if text in ("", "saved") and variable in self.kept:
                 text = self._list_word(self.kept[variable]) or text or "items"
+            elif text == "saved":
+                text = self._saved_word(line, variable)
             elif not text:
                 text, again = self._line_word(line, variable)
             self._take(variable, self._free(text, variable, hint.kind, again=again))
@@ -179,7 +190,9 @@ class Naming:
     def _line_word(self, line: Line, variable: str) -> tuple[str, bool]:
         """(what a line makes, whether it may be one name with other values in turn)."""
         if line.kind == "assign":
-            return self.described.text(line.name) or self._word(line.expression), False
+            text = self.described.text(line.name)
+            text = text or self._word(line.expression)
+            return text or self._becoming(line.name) or _plain_word(line.expression), False
         if line.kind == "for":
             return "i", True
         if line.store is not None:  # the item of a pop
@@ -188,7 +201,23 @@ class Naming:
                 return shown.removesuffix("_saved"), True
         if line.kind == "unpack" and (kept := self._kept_as(line, variable)):
             return kept, True
-        return next(filter(None, self._moved_words(variable)), "value"), False
+        becoming = map(self._becoming, self.variables.names(variable))
+        return next(filter(None, (*self._moved_words(variable), *becoming)), "value"), False
+
+    def _copied_list(self, line: Line) -> str:
+        """The list of which a line makes a copy."""
+        whole = getattr(line.expression, "slice", None)
+        if not isinstance(whole, gast.Slice) or whole.lower or whole.upper or whole.step:
+            return ""
+        return self.variables.of(getattr(line.expression.value, "id", ""))
+
+    def _saved_word(self, line: Line, variable: str) -> str:
+        """What a function saves for its backward pass is called after it."""
+        call = callee_of(line.statement)
+        kept = self._kept_as(line, variable) if line.kind == "unpack" and call is None else ""
+        called = "" if call is None else call.program.name.removesuffix("_forward")
+        text = kept or (f"{called}_saved" if called else "")
+        return text if 0 < len(text) <= LONGEST else "saved"
 
     def _kept_as(self, line: Line, variable: str) -> str:
         """What an item was called when it was put into the tuple that a list is asked for."""
@@ -220,16 +249,15 @@ class Naming:
 
     def _list_word(self, item: gast.AST) -> str:
         """What a list is called: `x_saved` keeps values of x, `y_0_saved` those of `y[0]`."""
-        if isinstance(item, gast.Subscript):
-            base = self.shown.get(getattr(item.value, "id", ""), "")
-            text = element(base, item.slice, lambda name: self.shown.get(name.id, ""))
-            return f"{text}_saved" if 0 < len(text) <= LONGEST else ""
         if not isinstance(item, gast.Name):
-            return ""
+            return list_of(self._word(item))
         text = self._hint(self.variables.of(item.id)).text
-        if not text and item.id in self.values:
-            text = self.described.text(item.id) or self._word(self.values[item.id])
-        return f"{text}_saved" if text else ""
+        if not text and item.id in self.made:
+            text = self.described.text(item.id) or self._word(self.made[item.id].expression)
+        inner = self.kept.get(self.variables.of(item.id))
+        if inner is not None and text in ("", "saved"):
+            text = self._list_word(inner)
+        return list_of(text or self._becoming(item.id))
 
     def _hint(self, variable: str) -> Hint:
         """The best of the hints of the values that the variable holds in turn."""
@@ -287,31 +315,74 @@ class Naming:
         return kind == "user" or not (text in self.users or hasattr(builtins, text))
 
     def _word(self, expression: gast.AST) -> str:
-        """A name for a value that has none, from what computes it."""
+        """A name for a value that has none, from what computes it; "" where that says nothing."""
         if isinstance(expression, gast.Call):
             function = expression.func
-            label = getattr(function, "attr", getattr(function, "id", "value"))
+            label = getattr(function, "attr", getattr(function, "id", ""))
             receiver = getattr(function, "value", None)
             own = isinstance(receiver, gast.Name) and receiver.id in self.shown
             first = receiver if own or not expression.args else expression.args[0]
-            if label in ("einsum", "contract") or not label.isidentifier():
-                return "product"
-            return self._joined(label, first)
+            return "" if label in UNSAID else self._joined(label, first)
         if isinstance(expression, gast.Subscript):
-            base = self.shown.get(getattr(expression.value, "id", ""), "")
-            text = element(base, expression.slice, lambda name: self.shown.get(name.id, ""))
-            fits = 0 < len(text) <= LONGEST
-            return text if fits else self._joined("part", expression.value)
+            base = self._called(expression.value) or self._word(expression.value)
+            text = element(base, expression.slice, self._called)
+            text = text or (f"{base}_part" if base else "")
+            return text if text.isidentifier() and len(text) <= LONGEST else ""
         if isinstance(expression, gast.Attribute):
             return self._joined(expression.attr, expression.value)
-        if isinstance(expression, gast.BinOp):
-            return WORDS.get(type(expression.op), "value")
-        return WORDS.get(type(expression), "value")
+        if isinstance(expression, gast.ListComp):  # zeros for each item of a list
+            kept = self._called(expression.generators[0].iter)
+            return f"{kept}_bar" if kept else ""
+        if isinstance(expression, gast.BinOp) and isinstance(expression.left, gast.List):
+            kept = self._called(getattr(expression.right, "args", [None])[0])
+            return f"{kept}_bar" if kept else ""
+        return ""
+
+    def _called(self, node: gast.AST | None) -> str:
+        """The name of a variable, or what it will be called."""
+        if not isinstance(node, gast.Name):
+            return ""
+        return self.shown.get(node.id, "") or self._hint(self.variables.of(node.id)).text
 
     def _joined(self, label: str, node: gast.AST | None) -> str:
-        shown = self.shown.get(node.id, "") if isinstance(node, gast.Name) else ""
-        joined = f"{label}_{shown}" if shown else label
-        return joined if len(joined) <= LONGEST else label
+        shown = self._called(node)
+        joined = f"{label}_{shown}"
+        return joined if shown and joined.isidentifier() and len(joined) <= LONGEST else ""
+
+    def _becoming(self, name: str) -> str:
+        """What a value becomes a part of: `y_bar_term`, `loss_factor`, the `state` of a helper."""
+        first = self.made.get(name)
+        for _ in range(FARTHEST):
+            reader = self._readers.get(name)
+            if reader is None or (first is not None and _goes_back(first, reader)):
+                return ""
+            text = self._part_of(reader, name)
+            if text:
+                return text if len(text) <= LONGEST else ""
+            name = reader.name
+        return ""
+
+    def _part_of(self, reader: Line, name: str) -> str:
+        """What is read is called after what the line makes of it."""
+        if reader.kind in ("if", "while"):
+            return "condition"
+        call = callee_of(reader.statement)
+        if call is not None:
+            operands = [getattr(each, "id", "") for each in reader.statement.operands]
+            leaf = call.program.leaves()[operands.index(name)] if name in operands else ""
+            return call.program.hints.get(leaf, TEMPORARY).text
+        made = reader.name if reader.store is None else reader.store.base
+        text = self._hint(self.variables.of(made)).text if made else ""
+        return f"{text}_{_role(reader.expression, name)}" if text else ""
+
+    @lazy
+    def _readers(self) -> dict[str, Line]:
+        """The first line that computes with each value."""
+        found: dict[str, Line] = {}
+        for line in flat(self._lines):
+            for name in line.reads() if line.store is None or line.store.kind != "append" else ():
+                found.setdefault(name, line)
+        return found
 
     def renamed(self, node: Any) -> Any:
         """The tree with Core names replaced by the names shown."""
@@ -324,6 +395,29 @@ class Naming:
             return node
         fields = {name: self.renamed(getattr(node, name, None)) for name in node._fields}
         return type(node)(**fields)
+
+
+def _plain_word(expression: gast.AST) -> str:
+    """The name of an operation."""
+    if not isinstance(expression, gast.Call):
+        return WORDS.get(type(expression), "value")
+    function = expression.func
+    label = getattr(function, "attr", getattr(function, "id", ""))
+    return label if label.isidentifier() and label not in UNSAID else "product"
+
+
+def _goes_back(line: Line, reader: Line) -> bool:
+    """Whether a value of the user's is read by a derivative."""
+    return reader.statement.phase in DERIVED and line.statement.phase not in DERIVED
+
+
+def _role(expression: Any, name: str) -> str:
+    """What an operand is to the operation that reads it."""
+    for node in gast.walk(expression) if isinstance(expression, gast.AST) else ():
+        sides = (node.left, node.right) if isinstance(node, gast.BinOp) else ()
+        if name in (getattr(each, "id", "") for each in sides):
+            return ROLES.get(type(node.op), "part")
+    return "term" if getattr(expression, "id", "") == name else "part"
 
 
 def _partial_sums(program: Program, lines: list[Line]) -> dict[str, Hint]:

@@ -28,7 +28,11 @@ from s2s_ad.emit.travels import Node, Travels, is_copy
 
 UNNAMED = ("", "saved", "value")
 
-STEPS = ("steps", "saved")  # what a list of what passes save is called: what the user calls nothing
+STEPS = (
+    "steps",
+    "history",
+    "saved",
+)  # what a list of what passes save is called: what the user calls nothing
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from s2s_ad import runtime
 from s2s_ad.core import values
 from s2s_ad.core.builder import Builder, Symbol
-from s2s_ad.core.program import TEMPORARY, Hint, Program
+from s2s_ad.core.program import TEMPORARY, Hint, Program, list_of
 from s2s_ad.core.regions import Loop, LoopParts
 from s2s_ad.core.values import UNDEFINED
 from s2s_ad.transforms import halves
@@ -60,7 +60,7 @@ class Pass:
 def list_leaf(writer: Builder, name: str) -> Symbol:
     """The leaf for the list of a value of each pass."""
     text = writer.hints.get(name, TEMPORARY).text
-    hint = Hint(f"{text}_saved" if text else "saved", "derived", saves=True)
+    hint = Hint(list_of(text) or "saved", "derived", saves=True)
     return writer.symbol(values.List(writer.facts[name]), hint)
 
 

@@ -99,7 +99,7 @@ def swinging(x, steps):
 
 def test_the_list_of_what_passes_save_is_no_second_one_of_the_users():
     source = grad(swinging).source(X, 3)
-    assert "saved = []" in source, source
+    assert "history = []" in source, source
     assert "steps_2" not in source, source
     np.testing.assert_allclose(
         grad(swinging)(X, 3), differences(lambda x: swinging(x, 3), X), atol=1e-6

@@ -55,7 +55,7 @@ ROWS = {
         (A, x),
         "np.broadcast_to(x, A.shape)",
     ),
-    "elements alone": (lambda w: np.sum(np.tanh(w)[:, 0] ** 2), (w,), "part**2"),
+    "elements alone": (lambda w: np.sum(np.tanh(w)[:, 0] ** 2), (w,), "tanh_w_0**2"),
     "elements of a row that is stretched": (
         lambda x, A: np.sum((np.exp(x) * A)[:, 1:] ** 2),
         (x, A),

@@ -60,7 +60,7 @@ def generator_over(lowering: Lowering, value: Any, node: gast.AST, test: Any = N
     """The items of an iterable, as a generator expression gives them; those that pass a test."""
     if isinstance(value, Generator) and test is None:
         return value
-    item = private("item")
+    item = private("")
     load, store = (_name(item, context, node) for context in (gast.Load(), gast.Store()))
     clause = gast.comprehension(store, load, [] if test is None else [test(load)], 0)
     made = gast.copy_location(gast.GeneratorExp(load, [clause]), node)
