@@ -11,6 +11,7 @@ import gast
 
 from s2s_ad import runtime
 from s2s_ad.core import form
+from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.callee import item_of
 from s2s_ad.core.program import TEMPORARY, Hint, Program
 from s2s_ad.core.sharing import lazy
@@ -141,7 +142,7 @@ class Described:
     """Describes the values of one program, its blocks apart."""
 
     def __init__(self, program: Program, body: Iterable[form.Statement] | None = None):
-        self.hints = program.hints
+        self.hints, self.own = program.hints, program.origin and program.origin.function
         self.body = program.body if body is None else tuple(body)
         self._texts: dict[str, str] | None = None
 
@@ -208,7 +209,8 @@ class Described:
         """The helper of which a value is the result, where it was written in place."""
         function = _function(statement)
         read_in = {_function(each) for each in self.readers[name] if each.phase == "forward"}
-        return function if read_in and function not in read_in and function.isidentifier() else ""
+        passed = not read_in or function in read_in or function == self.own
+        return "" if passed or not function.isidentifier() else function
 
     def _argument(self, statement: form.Statement, helper: str) -> str:
         """What the first argument of a helper is called."""
@@ -246,7 +248,8 @@ class Described:
         """`x_minus_mean`, `exp_x`: the operands in the words of the operation."""
         rule = statement.rule
         args = statement.operands
-        if not args or item_of(statement) is not None:
+        joins = rule.gathers and statement.phase in DERIVED  # adjoints, to that of what they are of
+        if not args or item_of(statement) is not None or joins:
             return ""
         if rule.function in BETWEEN and len(args) == 2:
             return BETWEEN[rule.function](*map(self._word, args))

@@ -171,7 +171,8 @@ class CopyPlan:
                 wrong = set(wanted)
             if not wrong:
                 return
-            wanted = {site: place for site, place in wanted.items() if site not in wrong}
+            others = {site for site in wrong if not self._is_one_name(site)}  # they may be in the way
+            wanted = {s: place for s, place in wanted.items() if s not in (others or wrong)}
         self._choose(stores)
 
     def _choose(self, updates: dict[Site, int]) -> None:
@@ -206,13 +207,17 @@ class CopyPlan:
 
     def _stays(self, site: Site) -> bool:
         """Whether what is updated bears the name of the result, or comes round to be it."""
-        update = self.updates[site]
-        hints = update.program.hints
-        result, base = (hints.get(each) for each in (update.statement.target, update.base))
-        if result is not None and base is not None and result.text and result.text == base.text:
+        if self._is_one_name(site):
             return True
         cell = self.memory.changed[site]
         return self.memory.carried.get(cell, -1) == cell
+
+    def _is_one_name(self, site: Site) -> bool:
+        """Whether what is updated bears the name of the result."""
+        update = self.updates[site]
+        hints = update.program.hints
+        result, base = (hints.get(each) for each in (update.statement.target, update.base))
+        return bool(result and base and result.text) and result.text == base.text
 
     def _reason(self, site: Site, cell: int) -> CopyReason:
         """Why an update must not change what it changes: this cell may be the same memory."""

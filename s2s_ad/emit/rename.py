@@ -326,7 +326,8 @@ class Naming:
         if isinstance(expression, gast.Subscript):
             base = self._called(expression.value) or self._word(expression.value)
             text = element(base, expression.slice, self._called)
-            text = text or (f"{base}_part" if base else "")
+            if (not text or len(text) > LONGEST) and base:
+                text = f"{base}_part"
             return text if text.isidentifier() and len(text) <= LONGEST else ""
         if isinstance(expression, gast.Attribute):
             return self._joined(expression.attr, expression.value)
