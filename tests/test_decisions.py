@@ -31,6 +31,7 @@ ALLOWED = {
     "emit/namespaces.py": {
         "each.name == 'numpy'": LIBRARY,
     },
+    "emit/rename.py": {"call.program.name.removesuffix('_forward')": SPELLED},
     "emit/updates.py": {
         "AUGMENTED": "the operators that Python has in place; true: a + b is b + a"
     },

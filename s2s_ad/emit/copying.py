@@ -17,6 +17,7 @@ from s2s_ad.analysis.indices import index_text
 from s2s_ad.analysis.liveness import Contents
 from s2s_ad.analysis.memory import Memory
 from s2s_ad.core import form, values
+from s2s_ad.core.builder import DERIVED
 from s2s_ad.core.program import CopyReason, Program
 from s2s_ad.core.regions import Path
 from s2s_ad.emit.updates import Update
@@ -162,6 +163,13 @@ class CopyPlan:
 
     def update_whole_arrays(self) -> None:
         """`x += y` where no copy is needed for it, and where x is one variable all the time."""
+        self._update_freely()
+        for site, update in self.updates.items():
+            derived = site[0] and update.statement.phase in DERIVED  # the user's text stays his
+            if derived and site not in self.chosen and self._is_one_name(site):
+                self._update_after_copies(site, update.place)
+
+    def _update_freely(self) -> None:
         stores = dict(self.chosen)
         wanted = {s: each.place for s, each in self.updates.items() if each.kind == "update"}
         while wanted:
@@ -171,9 +179,25 @@ class CopyPlan:
                 wrong = set(wanted)
             if not wrong:
                 return
-            others = {site for site in wrong if not self._is_one_name(site)}  # they may be in the way
-            wanted = {s: place for s, place in wanted.items() if s not in (others or wrong)}
+            in_the_way = {site for site in wrong if not self._is_one_name(site)}
+            wanted = {s: place for s, place in wanted.items() if s not in (in_the_way or wrong)}
         self._choose(stores)
+
+    def _update_after_copies(self, site: Site, place: int) -> None:
+        """`x += y` in a loop where copies before the loop let that be."""
+        chosen, before, reasons = self.chosen, self.cuts, dict(self.reasons)
+        self._choose({**chosen, site: place})
+        while conflicts := self._conflicts(site):
+            edges = self.memory.between(self.memory.changed[site], conflicts[0])
+            best = min(edges, key=self.costs.of, default=None)
+            if best is None or self.costs.runs[best.path] >= self.costs.runs[site[0]]:
+                break
+            self.reasons[best] = self._reason(site, conflicts[0])
+            self._put(self.cuts | {best})
+        self.memory.reach()
+        if any(map(self._conflicts, self.chosen)):
+            self.cuts, self.reasons = before, reasons
+            self._choose(chosen)
 
     def _choose(self, updates: dict[Site, int]) -> None:
         self.chosen = updates

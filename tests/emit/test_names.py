@@ -1,5 +1,7 @@
 """What values are called that the user gave no name: after what computes them, or where they go."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,56 @@ def test_a_list_in_a_list_is_called_the_inner_one():
     text = grad(f).source(np.ones(3))
     assert "steps.append(inner_steps)" in text
     assert "inner_steps = steps.pop()" in text
+
+
+def prices(x, weights):
+    """Values without a name: the parameter of a helper, the neighbours of an element, parts."""
+    total = 0.0
+    for i in range(1, len(x) - 1):
+        step = weights[0] * x[i - 1] * x[i] + weights[1] * x[i] * x[i + 1]
+        total += np.tanh(step) * step * x[i - 1]
+    return total
+
+
+def test_a_value_without_a_name_is_called_after_what_it_is_or_becomes():
+    text = grad(prices, (0, 1)).source(np.linspace(0.1, 0.9, 6), X[:2])
+    assigned = set(re.findall(r"^ +(\w+)(?: =|, )", text, re.MULTILINE))
+    bare = {"product", "ratio", "total_2", "difference", "value", "part", "part_x"}
+    assert not assigned & bare, text
+    assert "x_next" in assigned
+
+
+def swept(x, steps):
+    for _ in range(steps):
+        for i in range(1, len(x)):
+            push = np.sin(x[i] * x[i - 1])
+            x = x * np.cos(push * x[i])
+    return np.sum(x)
+
+
+def test_lists_of_lists_are_called_after_what_is_in_them():
+    text = grad(swept).source(X, 3)
+    assert "saved_saved" not in text
+    assert "x_lists.append(x_saved)" in text or "history" in text, text
+
+
+def pushed(x, v, steps):
+    for _ in range(steps):
+        v = v + 0.1 * bent(x, 2.0)
+        x = x + 0.1 * v
+        v = v + 0.1 * bent(x, 2.0)
+    return np.sum(x * v)
+
+
+def bent(x, k):
+    inside = k * x
+    return np.sin(inside) * inside
+
+
+def test_an_adjoint_is_updated_though_another_one_begins_as_a_product_of_a_third():
+    text = grad(pushed, (0, 1)).source(X, X, 3)
+    assert not re.search(r"^ +(\w+_bar) = \1 [-+]", text, re.MULTILINE), text
+    found = grad(pushed, (0, 1))(X, X, 3)
+    for place in (0, 1):
+        at = lambda each: pushed(*[each if i == place else X for i in (0, 1)], 3)
+        np.testing.assert_allclose(found[place], differences(at, X), rtol=1e-6)
