@@ -25,6 +25,7 @@ class Swept:
         whole: whether each adjoint is returned as a whole, and not its elements alone.
         extents: for each operand when that is so of elements.
         bounded: whether the adjoints that it is given are finite.
+        repeated: whether the forward pass runs many times before the backward pass does.
 
     Attributes:
         extents: what they have at least to be for each leaf, so that this is right.
@@ -41,12 +42,17 @@ class Swept:
         whole: bool = False,
         extents: tuple[Whole, ...] = (),
         bounded: bool = False,
+        repeated: bool = False,
     ):
         self.program, self.builder = call.program, Builder()
         self.leaves, atoms = self.program.leaves(), self.program.outputs()
         wanted = [name for name, flag in zip(self.leaves, active, strict=True) if flag]
         swept = (self.builder, self.program, wanted, seeds)
-        sweep = outer.recomputing(*swept) if again else outer.inner(*swept, handed=True)
+        sweep = (
+            outer.recomputing(*swept)
+            if again
+            else outer.inner(*swept, handed=True, repeated=repeated)
+        )
         sweep.forward_sweep()
         self.seeds = [sweep.seed_with_input(atoms[i]).name for i in seeds]
         sweep.entered.update(self.seeds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from s2s_ad.analysis.described import Described
 from s2s_ad.analysis.elements import Nest
 from s2s_ad.core import form, values
 from s2s_ad.core.builder import Builder, Symbol, filling_of, is_same
-from s2s_ad.core.callee import Callee, Compound, compound_of, item_of
+from s2s_ad.core.callee import Callee, Compound, compound_of, item_of, reached
 from s2s_ad.core.custom import CheckpointCallee, CustomCallee, ScheduledCallee
 from s2s_ad.core.magnitudes import note_questioned, questioned
 from s2s_ad.core.parts import as_complex, in_kind_of, in_precision, real_part
@@ -63,6 +63,7 @@ class Reverse:
         saves: whether functions that call themselves save what their backward passes need.
         at_once: whether both sweeps run right behind each other, and the adjoints of the outputs
             are numbers or leaves, known before.
+        looped: the ids of the functions that the outermost program calls in a loop, too.
     """
 
     def __init__(
@@ -77,12 +78,14 @@ class Reverse:
         called: bool = False,
         saves: bool = True,
         at_once: bool = False,
+        looped: Set[int] | None = None,
     ):
         program = without_saved(program)
         self.builder, self.program, self.wanted = builder, program, list(wanted)
         self.called, self.saves = called, saves
         self.repeated, self.handed = repeated, handed
         self.collected = repeated or handed  # values have to be there to be handed on
+        self.looped = _called_in_loops(program) if looped is None else looped
         self.at_once = at_once and not self.collected and not program.tried
         self.atoms: dict[str, Any] = {}
         self.adjoints: dict[str, Any] = {}
@@ -119,15 +122,15 @@ class Reverse:
             called=self.called or handed,
             saves=self.saves and saves,
             at_once=at_once,
+            looped=self.looped,
         )
 
     def recomputing(
         self, builder: Builder, program: Program, wanted: Sequence[str], outputs: Collection[int]
     ) -> Reverse:
         """A sweep over a function that is called, whose backward pass runs all of it again."""
-        return Reverse(
-            builder, program, wanted, outputs, called=True, saves=self.saves, at_once=True
-        )
+        given = {"saves": self.saves, "looped": self.looped}
+        return Reverse(builder, program, wanted, outputs, called=True, at_once=True, **given)
 
     def alone(self, builder: Builder, program: Program, wanted: Sequence[str]) -> Reverse:
         """A sweep over a program that is no part of this one."""
@@ -409,3 +412,10 @@ class Reverse:
             return self.builder.call(runtime.zeros_like, (primal,), {})
         number = adjoint if isinstance(adjoint, complex) else float(adjoint)
         return self.builder.call(runtime.broadcast_like, (number, primal), {})
+
+
+def _called_in_loops(program: Program) -> set[int]:
+    """The ids of the functions that a program comes to in a loop."""
+    loops = [each for each in reached((program,)) if isinstance(each, Loop)]
+    inside = reached([block for loop in loops for block in loop.blocks])
+    return {id(each) for each in inside if isinstance(each, Callee)}

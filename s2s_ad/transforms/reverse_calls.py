@@ -131,7 +131,8 @@ def split(
     if call.is_recursive:
         bounded, extents = False, ()
     extents = extents or (Whole.NEVER,) * len(active)
-    asked = Asked(active, seeds, sweep.repeated, sweep.saves, extents, bounded)
+    repeated = sweep.repeated or id(call) in sweep.looped  # there and here by the same passes
+    asked = Asked(active, seeds, repeated, sweep.saves, extents, bounded)
     known = (each for key, each in call.derived.items() if asked.is_met(key, each))
     return next(known, None) or _way(sweep, call)(sweep, call, asked)
 
@@ -142,7 +143,8 @@ class Asked:
 
     Attributes:
         active, seeds: the operands that have an adjoint, and the outputs that are given one.
-        repeated, saves: as of the sweep that asks.
+        repeated: whether the forward pass runs many times before the backward pass does.
+        saves: as of the sweep that asks.
         extents: of which operands the adjoint is one of all elements, and when.
         bounded: whether the adjoints that they are given are finite.
     """
@@ -188,11 +190,11 @@ def _divided(outer: Any, call: Callee, asked: Asked) -> Passes:
     """The forward pass saves what the backward pass needs, unless that is much."""
     if len(call.program.body) > LONG and not call.effects:
         return _recomputed(outer, call, asked)
-    handed = {"extents": asked.extents, "bounded": asked.bounded}
+    handed = {"extents": asked.extents, "bounded": asked.bounded, "repeated": asked.repeated}
     swept = Swept(outer, call, asked.active, asked.seeds, **handed)
     outputs = swept.outputs
     at_hand = {each.name for each in outputs if isinstance(each, Symbol)}
-    made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=outer.repeated)
+    made = halves.halve(swept.joint, swept.results, free=at_hand, repeated=asked.repeated)
     places = _places(swept.leaves, outputs)
     saved = [name for name in made.kept if name not in places]
     if len(saved) > MOST_SAVED and not call.effects:

@@ -228,6 +228,38 @@ def test_a_helper_has_one_backward_pass_where_one_does():
     assert grad(of_both).source(B).count("def halves_backward") == 1
 
 
+def pulls(x, k):
+    d = x[None] - x[:, None]
+    near = 1.0 / (d * d + k)
+    return np.sum(d * near * near, axis=1)
+
+
+def drifting(x):
+    """The helper is called in a loop, and before it."""
+    v = 0.1 * x
+    pull = pulls(x, 0.5)
+    for _ in range(3):
+        x = x + 0.1 * v + 0.01 * pull
+        pull = pulls(x, 0.5)
+        v = v + 0.1 * pull
+    return np.sum(x * v)
+
+
+def settled(x):
+    """The helper is called in a loop, and after it."""
+    for _ in range(3):
+        x = x + 0.1 * pulls(x, 0.5)
+    return np.sum(x * pulls(x, 0.5))
+
+
+@pytest.mark.parametrize("f", [drifting, settled])
+def test_a_helper_in_a_loop_and_outside_is_one(f):
+    text = grad(f).source(B)
+    assert text.count("def pulls_backward") == 1
+    assert text.count("def pulls_forward") <= 1
+    np.testing.assert_allclose(grad(f)(B), differences(f, B), rtol=1e-6)
+
+
 def test_of_what_is_needed_as_a_whole_no_elements_are_handed_out():
     def gates(z, n):
         z = 2.0 * z
